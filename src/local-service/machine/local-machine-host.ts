@@ -1,4 +1,4 @@
-/** Puts a machine host together. */
+/** Creates a machine host from its parts. */
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineTypes } from '../../contract/machine-types.js';
@@ -21,18 +21,23 @@ import { runCommand } from './shell/run-command.js';
 interface MachineHostOptions extends IsolationOptions {
   /** Holds disks, snapshots and the records of processes. Created if it is missing. One host at a time may use it. */
   readonly directory: string;
-  /** How large the machine is that a sandbox stands for. Default: as one of the type `default`. */
+  /** The size of the machine that a sandbox stands for. Default: the size of the type `default`. */
   readonly sizeOf?: (sandboxId: string) => MachineSize;
-  /** Bytes of the file system that stay free. Default: 2 GiB, or half of what is free at the start if that is less. */
+  /** Free bytes to keep on the file system. Default: 2 GiB, or half of the free bytes at the start if that is less. */
   readonly diskReserveBytes?: number;
-  /** How many inodes of it stay free. Default: 500,000, or half of those at the start if that is less. */
+  /**
+   * Free inodes to keep on the file system. Default: 500,000, or half of the free inodes at the start if that is less.
+   */
   readonly diskReserveFiles?: number;
-  /** Receives warnings: commands without isolation, a missing network that nobody requested, and later ones. */
+  /**
+   * Receives warnings: first about missing isolation or network that nobody requested, later about problems in
+   * operation.
+   */
   readonly log?: (message: string) => void;
 }
 
 /**
- * Makes the machines of the local service. Call `recover` before anything else.
+ * Creates the machine host of the local service. Call `recover` before anything else.
  * @throws MachineError `isolation_unavailable` if bubblewrap was requested and does not work
  */
 export async function createMachineHost(options: MachineHostOptions): Promise<MachineHost> {
@@ -60,7 +65,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
           diskReserveFiles,
           log,
           pidsOf: (id) => groups.pidsOf(id),
-          // With time to end, it could fill the disk.
+          // A grace period would let the sandbox fill the disk.
           end: (id) => groups.endAll(id, { graceMs: 0 }),
         });
   const context = { launch, groups, networks, limits };

@@ -8,8 +8,8 @@ import { visitTree } from './listing.js';
 import { makeWritable } from './make-writable.js';
 
 /**
- * How `cp` is started. It follows links in the folders above what it copies, so that a sandbox which swaps a folder for a link
- * meanwhile leads it wherever it likes: a disk in use is copied from within an isolation of its own.
+ * How `cp` is started. `cp` follows links in the path of each file that it copies. If a sandbox replaces a folder with
+ * a link meanwhile, it can lead `cp` to any place. So a disk in use is copied by an isolated `cp`.
  */
 export type CopyCall = (
   options: readonly string[],
@@ -25,8 +25,10 @@ const openCopy: CopyCall = (options, source, target) => ({
 });
 
 /**
- * Replaces `target` by a copy of `source`, with modes, times and links; shares blocks if the file system can. The
- * copy is made under `unfinished` and then renamed, so that `target` is never half a copy. Gives its size. Safe to repeat.
+ * Replaces `target` with a copy of `source`, including modes, times and links. The copy shares blocks if the file
+ * system supports it. It is created under `unfinished` and then renamed, so `target` is never incomplete. Safe to
+ * repeat.
+ * @returns the size of the copy in bytes
  * @throws MachineError `copy_failed`
  */
 export async function replaceByCopy(
@@ -38,7 +40,7 @@ export async function replaceByCopy(
   const copy = await mkdtemp(join(unfinished, `${basename(target)}-`));
   try {
     await copyInto(source, copy, copyCall);
-    // Measured before anybody else can replace it.
+    // Measure the copy before another call can replace it.
     const sizeBytes = await treeSize(copy);
     await putInPlace(copy, target, unfinished);
     return sizeBytes;
@@ -48,14 +50,14 @@ export async function replaceByCopy(
   }
 }
 
-/** Takes the directory away at once, then removes what is in it. Repeating it changes nothing. */
+/** Moves the directory away at once, then removes it with its content. Repeating it changes nothing. */
 export async function discardTree(path: string, unfinished: string): Promise<void> {
   const grave = await mkdtemp(join(unfinished, 'discarded-'));
   await moveAway(path, join(grave, 'tree'));
   await removeTree(grave);
 }
 
-/** Bytes of all files, each link of a file counted. */
+/** The bytes of all files. A file with several hard links counts once for each. */
 async function treeSize(folder: string): Promise<number> {
   let bytes = 0;
   await visitTree(Buffer.from(folder), async ({ entry, location }) => {
@@ -71,7 +73,7 @@ export async function copyInto(source: string, target: string, copyCall = openCo
   const { exitCode, stderr } = await runProgram(file, args);
   if (exitCode === 0) return;
   const lines = stderr.split('\n').filter((line) => line !== '');
-  // What a running sandbox removes while it is copied was not there at the end, so it is no loss.
+  // If a running sandbox removes a file during the copy, the copy need not contain it.
   const vanished = exitCode === 1 && lines.length > 0 && lines.every((line) => vanishedPattern.test(line));
   if (vanished) return;
   const reason = lines.find((line) => !vanishedPattern.test(line)) ?? 'cp failed';
@@ -84,7 +86,7 @@ async function putInPlace(copy: string, target: string, unfinished: string): Pro
     try {
       return await rename(copy, target);
     } catch (error) {
-      // Another copy got there in between.
+      // Another copy was put in place in between.
       if (attempt === 10 || !(hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST'))) throw error;
     }
   }
@@ -99,8 +101,8 @@ async function moveAway(path: string, grave: string): Promise<void> {
 }
 
 /**
- * Also removes read-only folders, and folders nested deeper than a path can name. The system's `rm` goes from folder to
- * folder by descriptors, so that a process which still works in the tree leads it nowhere else.
+ * Also removes read-only folders, and folders nested deeper than the longest possible path. The system's `rm` goes from
+ * folder to folder by descriptors, so a process that still works in the tree cannot lead it out of the tree.
  */
 export async function removeTree(path: string): Promise<void> {
   const { exitCode } = await runProgram('rm', ['-rf', '--', path]);

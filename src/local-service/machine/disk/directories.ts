@@ -1,25 +1,25 @@
-/** Where the machines of one host are kept. The only file that knows the layout. */
+/** The directories in which the machines of one host are stored. Only this file knows the layout. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MachineError } from '../machine-error.js';
 
-/** The home of the user inside a sandbox: where its disk is seen. */
+/** The home of the user inside a sandbox. The sandbox sees its disk at this path. */
 export const sandboxHome = '/home/sandbox';
 
 export interface MachineDirectories {
   readonly root: string;
   readonly disks: string;
-  /** What is being copied or removed. Nothing in it is of use after a crash. */
+  /** Files that are being copied or removed. After a crash, nothing in it is needed. */
   readonly unfinished: string;
   /** One file for each process group that was started and may still live. */
   readonly processes: string;
   disk(sandboxId: string): string;
-  /** Seen as /tmp inside an isolated sandbox. */
+  /** An isolated sandbox sees it as /tmp. */
   temporary(sandboxId: string): string;
   snapshot(snapshotId: string): string;
 }
 
-/** Makes the directories; nobody but their owner may enter them. Safe to repeat. */
+/** Creates the directories. Only their owner may enter them. Safe to repeat. */
 export async function createMachineDirectories(directory: string): Promise<MachineDirectories> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   // Processes are recognised by the path of their home, so that path must have one spelling.

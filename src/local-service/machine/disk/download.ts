@@ -1,4 +1,7 @@
-/** Opens files and folders of disks and snapshots to be sent, and ends what is still being sent when the host ends. */
+/**
+ * Opens files and folders of disks and snapshots for sending. When the host ends, it ends the streams that are still
+ * open.
+ */
 import { stat } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -12,7 +15,7 @@ interface DownloadRequest {
   /** The directory of the disk or the snapshot. */
   readonly root: string;
   readonly path: string;
-  /** A sandbox may change its files while they are sent; a snapshot is as it was. */
+  /** True for the disk of a sandbox, which may change its files while they are sent. A snapshot never changes. */
   readonly mayChange: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -22,7 +25,7 @@ export function createDownloads() {
   let closed = false;
 
   const watch = (stream: Readable, signal: AbortSignal | undefined): void => {
-    // Also the answer to a failure before anybody listens, which would otherwise end the service.
+    // This also handles a failure before anybody listens. Without a handler, it would end the service.
     const ended = finished(stream)
       .catch(() => undefined)
       .then(() => void sending.delete(stream));
@@ -41,7 +44,7 @@ export function createDownloads() {
       watch(download.stream, request.signal);
       return download;
     },
-    /** Fails all that is being sent, and refuses more. */
+    /** Makes all open streams fail and refuses new ones. */
     async close() {
       closed = true;
       for (const stream of sending.keys()) stream.destroy(closing());
@@ -64,7 +67,8 @@ async function sendFile({ handle }: OpenPlace & { kind: 'file' }, path: string):
 async function sendFolder({ folder }: OpenPlace & { kind: 'folder' }, request: DownloadRequest): Promise<Download> {
   try {
     const before = await identityOf(request.root);
-    // If the disk was removed or replaced meanwhile, its files seem to vanish one by one.
+    // To `tar`, a disk that was removed or replaced looks as if its files vanished one by one. So compare the disk's
+    // identity.
     const mayHaveChanged = async () => request.mayChange && (await identityOf(request.root)) === before;
     return { kind: 'folder', stream: await streamFolder(folder, { mayHaveChanged }) };
   } finally {

@@ -5,12 +5,12 @@ export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-/** Errors that are not about the path, such as a full disk, come back as they were. */
+/** Errors that are not about the path, such as a full disk, are returned unchanged. */
 export function fileError(cause: unknown, path: string): unknown {
   if (hasCode(cause, 'ENOENT')) return new MachineError('not_found', `There is no file ${path}.`, { cause });
   if (hasCode(cause, 'ENOTDIR')) return new MachineError('not_found', `${path} passes through a file.`, { cause });
   if (hasCode(cause, 'ENAMETOOLONG')) return new MachineError('not_found', 'The path is too long.', { cause });
-  // No link was there a moment ago: the sandbox put one in between.
+  // There was no link a moment ago: the sandbox has created it in the meantime.
   if (hasCode(cause, 'ELOOP'))
     return new MachineError('outside', `${path} became a link while it was opened.`, { cause });
   if (hasCode(cause, 'EISDIR')) return new MachineError('not_a_file', `${path} is a folder, not a file.`, { cause });

@@ -1,4 +1,4 @@
-/** Sends a file: as many bytes as it had when it was opened, or an error. */
+/** Sends as many bytes of a file as it had when it was opened. If the file has become shorter, the stream fails. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { MachineError } from '../machine-error.js';
@@ -9,7 +9,7 @@ const pieceBytes = 64 * 1024;
 export function streamFile(handle: FileHandle, sizeBytes: number): Readable {
   let position = 0;
   const readPiece = async (): Promise<Buffer | null> => {
-    // Bytes appended since then are left out: the size was already sent.
+    // Bytes appended after the opening are left out, because the size was already sent.
     const wanted = Math.min(pieceBytes, sizeBytes - position);
     if (wanted === 0) return null;
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, position);

@@ -11,7 +11,7 @@ export async function readDiskFile(disk: string, path: string, maxBytes: number)
     const { size } = await requireFile(file, path);
     if (size > maxBytes) throw tooLarge(path, maxBytes);
     const chunks: Buffer[] = [];
-    // The file may grow while it is read, so its size is no promise.
+    // The file may grow while it is read, so the limit is checked again.
     for (let bytes = 0; ; ) {
       const { buffer, bytesRead } = await file.read(
         Buffer.allocUnsafe(Math.min(Math.max(size - bytes, 0) + 4096, 1 << 20)),
@@ -37,7 +37,7 @@ export async function writeDiskFile(
   try {
     await requireFile(file, path);
     await file.truncate(0);
-    // Before the content: nobody may open it in between.
+    // Set the mode before the content, so that nobody can open the file in between.
     if (options.mode !== undefined) await file.chmod(options.mode);
     await file.writeFile(content);
   } finally {

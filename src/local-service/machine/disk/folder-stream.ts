@@ -1,4 +1,4 @@
-/** Sends a folder as a gzipped tar, made by the system's `tar`. */
+/** Sends a folder as a gzipped tar, which the system's `tar` creates. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
@@ -7,25 +7,25 @@ import { programEnvironment } from '../shell/program.js';
 import { folderLocation, type OpenFolder } from './folder.js';
 
 const maxMessageCharacters = 64 * 1024;
-/** What a sandbox does to its files while they are read: the archive is whole nevertheless. */
+/** Warnings about files that a sandbox changes while they are read. The archive is complete nevertheless. */
 const changedPattern =
   /: (?:file changed as we read it|file removed before we read it|file shrank by \d+ bytes?; padding with zeros|socket ignored)$/i;
 
 interface FolderStreamOptions {
-  /** Path of `tar`. Default: from the folders of the system. */
+  /** The path of `tar`. Default: `tar` from the folders of the system. */
   readonly tar?: string;
-  /** Called at the end if files changed meanwhile. True accepts the archive. */
+  /** Called at the end if `tar` reported changed files. If it resolves to true, the archive is accepted. */
   readonly mayHaveChanged: () => Promise<boolean>;
 }
 
 /**
- * The program begins in the opened folder itself, and does not follow links in it: no link of the sandbox leads it elsewhere.
- * It ends when the stream does. The folder may be closed when the stream is there.
+ * `tar` starts in the opened folder itself and does not follow links, so no link of the sandbox can lead it elsewhere.
+ * It ends when the stream ends. The caller may close the folder once this function has returned.
  * @throws MachineError `download_failed` if `tar` cannot be started
  */
 export async function streamFolder(folder: OpenFolder, options: FolderStreamOptions): Promise<Readable> {
   const { tar = 'tar', mayHaveChanged } = options;
-  // User names of this machine mean nothing on another one, so only their numbers are written.
+  // User names of this machine mean nothing on another machine, so only the numbers of users and groups are written.
   const child = spawn(tar, ['-c', '-f', '-', '--numeric-owner', '--', '.'], {
     cwd: folderLocation(folder),
     env: programEnvironment,
@@ -35,7 +35,7 @@ export async function streamFolder(folder: OpenFolder, options: FolderStreamOpti
   await started(child);
   const gate = new Transform({
     transform: (chunk, _encoding, done) => done(null, chunk),
-    // The end is held back until `tar` has succeeded: a truncated archive is like a short one.
+    // Hold the end back until `tar` has succeeded: otherwise a truncated archive would look like a complete one.
     flush(done) {
       ending
         .then(({ exitCode, lines }) => checkEnd(exitCode, lines, mayHaveChanged))
@@ -45,7 +45,7 @@ export async function streamFolder(folder: OpenFolder, options: FolderStreamOpti
         );
     },
   });
-  // The least of compression: most downloads go no further than the next program.
+  // Use the fastest compression: most downloads only go to another program on this machine.
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 });
   pipeline(child.stdout, gate, gzip, (error) => {
     if (error) child.kill('SIGKILL');
@@ -76,7 +76,7 @@ function watchEnd(child: ChildProcess): Promise<Ending> {
   return new Promise((resolve) => {
     child.once('close', (exitCode) => {
       const lines = messages.split('\n');
-      // The last line of too many is cut off and says nothing.
+      // If the messages reached the limit, the last line may be incomplete.
       if (messages.length >= maxMessageCharacters) lines.pop();
       resolve({ exitCode, lines: lines.filter((line) => line !== '') });
     });

@@ -1,4 +1,4 @@
-/** Opens what lies in an opened folder, one name at a time, without following a link and without waiting for anything. */
+/** Opens the entries of an opened folder, one name at a time. It never follows a link and never blocks. */
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileError, hasCode } from './file-error.js';
 
 export interface OpenFolder {
   readonly handle: FileHandle;
-  /** Path of the folder when it was opened; used only if a folder cannot be named by its handle. */
+  /** The path of the folder when it was opened. It is used only if the system has no paths for handles. */
   readonly path: string;
 }
 
@@ -16,19 +16,19 @@ type NameKind = 'file' | 'folder' | 'special' | 'none';
 const hasDescriptorPaths = existsSync('/proc/self/fd');
 
 /**
- * A path of an opened folder that stays with it, wherever the folder is moved. Also for the working directory of a child
- * process. Where the system has no such paths, a race is possible; only Linux has isolation that it could break.
+ * A path that leads to the opened folder even after the folder is moved. It also serves as working directory of a child
+ * process. On a system without such paths, a race is possible, but only Linux has isolation that the race could break.
  */
 export function folderLocation({ handle, path }: OpenFolder): string {
   return descriptorPath(handle) ?? path;
 }
 
-/** Undefined if the system has no such paths. */
+/** Undefined if the system has no paths for descriptors. */
 export function descriptorPath({ fd }: FileHandle): string | undefined {
   return hasDescriptorPaths ? `/proc/self/fd/${fd}` : undefined;
 }
 
-/** `path`, here and below, is the requested path, which errors name. */
+/** Opens the top folder of a disk. Here and below, `path` is the requested path, for use in error messages. */
 export async function openRoot(disk: string, path: string): Promise<OpenFolder> {
   return await openDirectory(disk, disk, path);
 }
@@ -37,12 +37,12 @@ export async function openFolder(folder: OpenFolder, name: string, path: string)
   return await openDirectory(inside(folder, name), join(folder.path, name), path);
 }
 
-/** @throws MachineError `not_a_file` for folders, and for devices, pipes and sockets, which are not even opened */
+/** @throws MachineError `not_a_file` for a folder, device, pipe or socket. The last three are not even opened. */
 export async function openFile(folder: OpenFolder, name: string, flags: number, path: string): Promise<FileHandle> {
-  // Opening alone has an effect on some devices.
+  // On some devices, opening alone has an effect.
   if ((await kindOf(folder, name)) === 'special') throw notAFile(path, 'a device, pipe or socket');
   try {
-    // Not blocking: a named pipe that was put there meanwhile must not hold the service.
+    // Without blocking: if a named pipe was put there meanwhile, the service must not wait for it.
     return await open(inside(folder, name), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644);
   } catch (cause) {
     throw fileError(cause, path);
@@ -59,7 +59,7 @@ export async function removeFile(folder: OpenFolder, name: string, path: string)
   }
 }
 
-/** `none` also for what cannot be read: opening it says why. */
+/** Returns `none` also if the entry cannot be read: opening it then reports the reason. */
 export async function kindOf(folder: OpenFolder, name: string): Promise<NameKind> {
   try {
     const stats = await lstat(inside(folder, name));
@@ -78,7 +78,7 @@ export async function makeFolder(folder: OpenFolder, name: string, path: string)
   }
 }
 
-/** Undefined for what is no link, or is not there. */
+/** Undefined if the entry is not a link, or does not exist. */
 export async function linkTarget(folder: OpenFolder, name: string): Promise<string | undefined> {
   try {
     return await readlink(inside(folder, name));

@@ -1,21 +1,21 @@
-/** What is in folders, byte for byte: a sandbox may give names that are no UTF-8, and these must be found again. */
+/** Lists folders with the exact bytes of each name: a sandbox may choose names that are not UTF-8. */
 import { constants, type Dirent } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { descriptorPath } from './folder.js';
 
 export interface ListedName {
-  /** As it is shown; a byte that is no UTF-8 becomes a replacement character. */
+  /** The name to show. Bytes that are not UTF-8 become replacement characters. */
   readonly name: string;
-  /** Where it is, for the calls of the file system. */
+  /** The exact path, for calls of the file system. */
   readonly location: Buffer;
   readonly entry: Dirent;
 }
 
-/** The system takes 4096 bytes, and a sandbox may nest its folders deeper than that. */
+/** From this length on, a path is shortened. The system accepts 4096 bytes, but a sandbox may nest folders deeper. */
 const longBytes = 2_048;
 
-/** Gives one name after the other, in no order. A large folder never sits in memory. */
+/** Yields one name after the other, in no particular order. A large folder is never read into memory as a whole. */
 export async function* listFolder(folder: Buffer): AsyncGenerator<ListedName> {
   for await (const entry of await opendir(folder, { encoding: 'latin1' })) {
     const name = Buffer.from(entry.name, 'latin1');
@@ -24,15 +24,16 @@ export async function* listFolder(folder: Buffer): AsyncGenerator<ListedName> {
 }
 
 /**
- * Visits all that is below a folder, each folder before what is in it, however deep. Links are not followed, but nothing may
- * change the tree meanwhile. `path` is from that folder on.
+ * Visits everything below a folder, at any depth; a folder is visited before its content. Links are not followed, but
+ * nobody may change the tree meanwhile. `path` is relative to the first folder.
  */
 export async function visitTree(
   folder: Buffer,
   visit: (listed: ListedName, path: string) => Promise<void>,
   path = '',
 ): Promise<void> {
-  // Entered when the listing is closed: one that stays open for each level would use up the handles of the service.
+  // Inner folders are entered after the listing is closed: one open listing per level would use up the service's
+  // handles.
   const inner: string[] = [];
   for await (const listed of listFolder(folder)) {
     await visit(listed, join(path, listed.name));

@@ -1,16 +1,16 @@
-/** Lets the owner of a tree remove what is in it: package caches are often kept read-only. */
+/** Makes the folders of a tree writable, so that their owner can remove it. Package caches are often read-only. */
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open } from 'node:fs/promises';
 import { hasCode } from './file-error.js';
 import { descriptorPath } from './folder.js';
 import { listFolder } from './listing.js';
 
-/** Opens what may not be read too; Node has no name for it. Linux only, as paths of descriptors are. */
+/** `O_PATH`, which also opens folders that may not be read. Node has no constant for it. Only Linux has it. */
 const oPath = 0o10000000;
 
 /**
- * Gives every folder its owner's permissions. A process may still swap folders for links in it, so each is opened without
- * following one, and is changed by its descriptor. What vanishes meanwhile is passed over.
+ * Gives the owner all permissions on every folder. A process may still replace folders with links, so each folder is
+ * opened without following links and changed through its descriptor. Folders that vanish meanwhile are skipped.
  */
 export async function makeWritable(folder: string): Promise<void> {
   const open: OpenLevel[] = [];
@@ -19,7 +19,7 @@ export async function makeWritable(folder: string): Promise<void> {
     for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
       const next = level.inner.pop();
       if (next !== undefined) await enter(next, open);
-      // Closed as soon as its last folder is entered: a handle for each level would use up those of the service.
+      // Close the level as soon as its last folder is entered: one handle per level would use up the service's handles.
       if (level.inner.length === 0) await open.splice(open.indexOf(level), 1)[0]?.handle.close();
     }
   } finally {
@@ -29,7 +29,7 @@ export async function makeWritable(folder: string): Promise<void> {
 
 interface OpenLevel {
   readonly handle: FileHandle;
-  /** Folders in it that are still to be entered; found by the handle. */
+  /** The paths, by way of the handle, of its folders that are not entered yet. */
   readonly inner: Buffer[];
 }
 

@@ -1,4 +1,4 @@
-/** Lists what a folder of a snapshot holds. */
+/** Lists the content of a folder of a snapshot. */
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,14 +10,15 @@ import { listFolder } from './listing.js';
 import { openPlace } from './walk.js';
 
 const maxTreeEntries = 100_000;
-/** Of all paths together: each of them repeats the names of the folders above it. */
+/** The most characters of all paths together, because each path repeats the names of the folders above it. */
 const maxTreeCharacters = 32 * 1024 * 1024;
 /** A sandbox may set any time. Times outside of the years 1 to 9999 are clamped. */
 const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
 const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Nothing changes a snapshot, so that below its folder names can be put together: none of them turns into a link.
+ * Paths below the folder are built from names, which is safe because a snapshot never changes: no folder becomes a
+ * link.
  * @throws MachineError as `MachineHost.tree`
  */
 export async function listTree(snapshot: string, path: string, maxEntries = maxTreeEntries): Promise<TreeEntry[]> {
@@ -30,7 +31,7 @@ export async function listTree(snapshot: string, path: string, maxEntries = maxT
     return await listBelow(Buffer.from(folderLocation(place.folder)), place.names, maxEntries);
   } catch (error) {
     if (hasCode(error, 'ENAMETOOLONG')) throw tooDeep();
-    // A snapshot that is deleted meanwhile.
+    // The snapshot may have been deleted meanwhile.
     throw fileError(error, path);
   } finally {
     await place.folder.handle.close();

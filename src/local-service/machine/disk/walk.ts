@@ -1,6 +1,7 @@
 /**
- * Finds a path on a disk the way the sandbox would, without ever leaving the disk. Each folder is opened from the one before it
- * and no link is left to the kernel, so that a sandbox which swaps a folder for a link meanwhile gains nothing.
+ * Resolves a path on a disk as the sandbox would, without ever leaving the disk. Each folder is opened from its parent,
+ * and links are resolved here instead of by the kernel. So a sandbox that replaces a folder with a link meanwhile gains
+ * nothing.
  */
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -20,19 +21,20 @@ import {
 } from './folder.js';
 
 const maxLinks = 40;
-/** Each folder on the way is a file handle of the service, and those are shared by all sandboxes. */
+/** Bounded, because each folder on the way takes a file handle, and all sandboxes share the handles of the service. */
 const maxDepth = 256;
 
 export type OpenPlace =
   | { readonly kind: 'file'; readonly handle: FileHandle }
   | {
       readonly kind: 'folder';
-      readonly folder: OpenFolder /** From the home; empty for the home. */;
+      readonly folder: OpenFolder;
+      /** The path relative to the home; empty for the home itself. */
       readonly names: string;
     };
 
 /**
- * Opens the file at `path`: relative to the home, or absolute below `/home/sandbox`.
+ * Opens the file at `path`, which is relative to the home, or absolute below `/home/sandbox`.
  * @throws MachineError `outside`, `not_found`, `not_a_file`, `no_access`
  */
 export async function openOnDisk(disk: string, path: string, flags: number, makeFolders: boolean): Promise<FileHandle> {
@@ -56,7 +58,7 @@ export async function removeOnDisk(disk: string, path: string): Promise<void> {
 }
 
 /**
- * Opens the file or the folder at `path` for reading; the home itself where `path` is empty. The caller closes it.
+ * Opens the file or the folder at `path` for reading; an empty path means the home itself. The caller closes it.
  * @throws MachineError `outside`, `not_found`, `not_a_file` for a device, a pipe or a socket, `no_access`
  */
 export async function openPlace(disk: string, path: string): Promise<OpenPlace> {
@@ -72,7 +74,7 @@ export async function openPlace(disk: string, path: string): Promise<OpenPlace> 
   });
 }
 
-/** Walks to `path` and closes all folders that `use` leaves in the list. */
+/** Walks to `path`, calls `use`, and then closes all folders that `use` leaves in the list. */
 async function withFolders<T>(
   disk: string,
   path: string,
@@ -88,7 +90,11 @@ async function withFolders<T>(
   }
 }
 
-/** Gives the last name, of something in the last of the folders that is no link; undefined for that folder itself. */
+/**
+ * Opens the folders on the way to `path` and adds them to `folders`.
+ * @returns the last name, which is in the last folder and is not a link; undefined if the path leads to that folder
+ *   itself
+ */
 async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): Promise<string | undefined> {
   let names = namesBelowHome(path, path);
   for (let links = 0; ; ) {
@@ -127,7 +133,7 @@ async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): 
 function namesBelowHome(target: string, path: string): string[] {
   if (target.includes('\0')) throw outside(path);
   if (!posix.isAbsolute(target)) return target.split('/');
-  // Not normalised as a whole: "a/.." means something else where "a" is a link.
+  // The path is not normalised as a whole: if "a" is a link, "a/.." is not the folder that holds "a".
   const names = target.split('/').filter((name) => name !== '' && name !== '.');
   const home = sandboxHome.slice(1).split('/');
   if (home.some((name, index) => names[index] !== name)) throw outside(path);

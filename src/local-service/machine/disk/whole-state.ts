@@ -1,4 +1,4 @@
-/** All disks and snapshots at once: copied to a folder, or replaced by those of one. */
+/** Copies all disks and snapshots to a folder, or replaces them with those of a folder. */
 import { chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MachineError } from '../machine-error.js';
@@ -9,8 +9,9 @@ import { hasCode } from './file-error.js';
 const kept = ['disks', 'snapshots'] as const;
 
 /**
- * Copies disks and snapshots into `target`, which it creates; shares blocks if the file system can. A disk may be in
- * use, so each is copied by itself and the way a snapshot of it is taken. Nobody may add or remove a disk meanwhile.
+ * Creates `target` and copies all disks and snapshots into it. The copies share blocks if the file system supports it.
+ * A disk may be in use, so each disk is copied separately, in the same way as for a snapshot. Nobody may add or remove
+ * a disk meanwhile.
  * @throws MachineError `copy_failed`
  */
 export async function copyMachines({ root }: MachineDirectories, target: string, copyCall?: CopyCall): Promise<void> {
@@ -26,8 +27,8 @@ export async function copyMachines({ root }: MachineDirectories, target: string,
 }
 
 /**
- * Replaces all disks and snapshots by those of `source`, which it moves. Nothing may run on the machines. A repetition after
- * a crash continues where the first attempt was, so it is safe to repeat until it has ended once.
+ * Replaces all disks and snapshots with those of `source`, which are moved. No process may run on the machines. After a
+ * crash, another call continues where the first stopped. So it is safe to repeat until one call has succeeded.
  */
 export async function replaceMachines(directory: string, source: string): Promise<void> {
   const { root, unfinished } = await createMachineDirectories(directory);
@@ -35,18 +36,18 @@ export async function replaceMachines(directory: string, source: string): Promis
     const [from, to] = [join(source, name), join(root, name)];
     if (!(await isFolder(from))) continue;
     await discardTree(to, unfinished);
-    // Whoever made the archive has chosen its modes.
+    // The creator of the archive chose the folder's mode, so it is set here.
     await chmod(from, 0o700);
     await rename(from, to);
   }
-  // What commands have left in their /tmp belongs to disks that are gone.
+  // Remove the /tmp folders, which belong to disks that no longer exist.
   await discardTree(join(root, 'temporary'), unfinished);
   await createMachineDirectories(directory);
 }
 
 /**
- * The disks and snapshots in a folder that `copyMachines` has made, by id.
- * @throws MachineError `bad_archive` if it holds anything else, such as a link instead of a folder
+ * The ids of the disks and snapshots in a folder that `copyMachines` has created.
+ * @throws MachineError `bad_archive` if the folder holds anything else, such as a link instead of a folder
  */
 export async function listMachines(source: string): Promise<Record<(typeof kept)[number], ReadonlySet<string>>> {
   const strange = (path: string): MachineError =>
@@ -65,7 +66,7 @@ export async function listMachines(source: string): Promise<Record<(typeof kept)
   return found;
 }
 
-/** Not for a link to one. */
+/** False for a link to a folder. */
 async function isFolder(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isDirectory();

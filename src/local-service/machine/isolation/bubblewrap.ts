@@ -1,7 +1,8 @@
 /**
- * Commands in a bubblewrap sandbox: the machine's programs to read, the disk at `/home/sandbox`, a /tmp and a process table of
- * its own, and nothing else of the machine. No command has a capability, even if the service runs as root. Each has a
- * process namespace of its own, so what it leaves in the background ends with it.
+ * Runs commands in a bubblewrap sandbox. A command sees the machine's programs (read-only), its disk at
+ * `/home/sandbox`, its own /tmp and its own process table, and nothing else of the machine. No command has a
+ * capability, even if the service runs as root. Each command has its own process namespace, so the processes that it
+ * leaves in the background end with it.
  */
 import type { MachineDirectories } from '../disk/directories.js';
 import { sandboxHome } from '../disk/directories.js';
@@ -14,7 +15,7 @@ import { filterArguments, type Restrictions } from './restrictions.js';
 export interface BubblewrapOptions extends Restrictions {
   /** The absolute path of `bwrap`. */
   readonly program: string;
-  /** A file that takes the place of /etc/resolv.conf in a network of a sandbox's own. */
+  /** A file that replaces /etc/resolv.conf if the sandbox has its own network. */
   readonly resolverFile: string;
 }
 
@@ -39,8 +40,8 @@ export function createBubblewrap(
         file,
         args: [...before, ...options, ...shell, ...shellArguments(spec.command, spec.cwd, limits.shell)],
         cwd: '/',
-        // Variables such as LD_PRELOAD would act on bubblewrap itself, outside of the sandbox; on its command line they would
-        // be for everybody on the machine to read.
+        // Here, variables such as LD_PRELOAD would affect bubblewrap itself, outside of the sandbox. On its command
+        // line, everybody on the machine could read the variables.
         env: {},
         descriptor3: variableArguments(sandboxEnvironment(sandboxId, sandboxHome, spec)),
         descriptor5: systemCalls,
@@ -57,7 +58,7 @@ function unshared(place: NetworkPlace): string[] {
   return place.kind === 'none' ? ['--unshare-net'] : [];
 }
 
-/** Arguments that end with NUL each, as bubblewrap reads them from a descriptor. */
+/** Arguments in the form that bubblewrap reads from a descriptor: each ends with NUL. */
 function variableArguments(variables: Readonly<Record<string, string>>): string {
   const args = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
   if (args.some((arg) => arg.includes('\0'))) {

@@ -16,15 +16,15 @@ import { chooseRestrictions } from './restrictions.js';
 export interface IsolationOptions {
   /** Default: `auto`, which uses bubblewrap if it works and logs a warning if not. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
-  /** Default: a network of its own for each sandbox, which leads to the internet where slirp4netns works. */
+  /** Default: each sandbox has its own network, which leads to the internet if slirp4netns works. */
   readonly network?: NetworkSetting;
-  /** Folders to search for `bwrap`, `slirp4netns`, `setpriv` and others, separated by colons. Default: those of the system. */
+  /** Folders to search for programs such as `bwrap`, separated by colons. Default: the system's folders. */
   readonly programPath?: string;
-  /** Gets a warning for each network that ends while commands use it. */
+  /** Receives a warning for each network that ends while commands use it. */
   readonly log?: (message: string) => void;
 }
 
-/** What is promised of each sandbox. */
+/** The isolation that each sandbox has. */
 export interface IsolationDescription {
   /** `bubblewrap` if it works on this machine; otherwise `plain`, which isolates nothing. */
   readonly isolation: 'bubblewrap' | 'plain';
@@ -71,7 +71,9 @@ export async function chooseIsolation(
   };
 }
 
-/** One line, such as "bubblewrap, a network of its own that leads to the internet", and what is lacking. */
+/**
+ * One line, such as "bubblewrap, a network of its own that leads to the internet", followed by the entries of `lacks`.
+ */
 export function isolationText({ isolation, network, lacks }: IsolationDescription): string {
   if (isolation === 'plain') return 'none: plain processes of this user, with the network of this machine';
   const ports = network.allowHost.length > 0 ? `, and of this machine ${network.allowHost.join(', ')}` : '';
@@ -83,7 +85,7 @@ export function isolationText({ isolation, network, lacks }: IsolationDescriptio
   return [`bubblewrap, ${reach[network.kind]}`, ...lacks].join('; ');
 }
 
-/** Missing isolation or network that nobody requested; empty if there is none. */
+/** Warnings that isolation or network is missing although nobody requested that; empty if there are none. */
 export function isolationWarnings({ isolation, reason, network }: IsolationDescription): string[] {
   if (isolation === 'plain') {
     const why = reason === undefined ? '' : `${reason}. `;

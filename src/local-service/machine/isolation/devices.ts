@@ -1,13 +1,14 @@
 /**
- * Devices for the sandboxes of a service that runs as root. The machine's own devices belong to root, and to the kernel such a
- * sandbox is root, even without capabilities: it could make /dev/null inaccessible to everybody. It does not own these.
+ * Devices for the sandboxes of a service that runs as root. To the kernel, such a sandbox is root even without
+ * capabilities, so it owns the machine's devices: it could make /dev/null inaccessible to everybody. It does not own
+ * the devices here.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '../disk/copy-tree.js';
 import { runProgram } from '../shell/program.js';
 
-/** All that bubblewrap puts into /dev, by the numbers that Linux has for them. */
+/** All devices that bubblewrap puts into /dev, with their numbers in Linux. */
 const devices = {
   null: [1, 3],
   zero: [1, 5],
@@ -22,7 +23,7 @@ const nobodyUserId = 65_534;
 
 /**
  * Creates the devices in `folder`, which it empties first.
- * @returns bubblewrap's arguments; undefined if this user may make no devices
+ * @returns bubblewrap's arguments; undefined if this user may not create devices
  */
 export async function makeDevices(folder: string): Promise<string[] | undefined> {
   await removeTree(folder);

@@ -1,6 +1,6 @@
 /**
- * Finds what this user may read and others may not: a service that runs as root would show its sandboxes passwords, keys of
- * the machine and certificates.
+ * Finds files that this user may read and others may not. Otherwise a service that runs as root would show its
+ * sandboxes passwords, keys of the machine and certificates.
  */
 import { accessSync, constants, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,17 +8,17 @@ import { join } from 'node:path';
 const othersRead = 0o004;
 const othersEnter = 0o005;
 
-/** What is installed may be nested deep and be much; secrets are kept near the top. */
+/** Bounds the search: installed programs can be many and deeply nested, but secrets are kept near the top. */
 const maxDepth = 6;
 
-/** Files, and folders as a whole. Links are not followed: what they lead to is found where it is. */
+/** Returns files and whole folders. Links are not followed: a target is found at its own place. */
 export function findHidden(folder: string, depth = 1): string[] {
   if (depth > maxDepth) return [];
   let names: string[];
   try {
     names = readdirSync(folder);
   } catch {
-    // What cannot be read here cannot be read inside either.
+    // If the service cannot read the folder, sandboxes cannot read it either.
     return [];
   }
   const found: string[] = [];

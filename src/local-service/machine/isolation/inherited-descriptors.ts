@@ -1,6 +1,6 @@
 /**
- * Descriptors that the service was started with, such as an editor's or a script's, go on to all that it starts: one of a
- * folder is a way out of every isolation. Node closes its own descriptors in children.
+ * Children inherit the descriptors that the service itself inherited, such as those of an editor or a script. A
+ * descriptor of a folder is a way out of every isolation. Node closes only its own descriptors in children.
  */
 
 import type { ChildProcess, StdioOptions } from 'node:child_process';
@@ -10,17 +10,22 @@ const closeOnExec = 0o2_000_000;
 
 let found: readonly number[] | undefined;
 
-/** Those above `last` that a child would have. They exist from the start of the process or never, so they are listed once. */
+/**
+ * The descriptors above `last` that a child would inherit. They are listed once, because none is added after the start.
+ */
 export function inheritedDescriptors(last: number): readonly number[] {
   found ??= descriptors().filter(goesOn);
   return found.filter((descriptor) => descriptor > last);
 }
 
-/** Replaces each by a pipe, since Node cannot close descriptors in a child; `endPlaceholders` closes the pipes. */
+/**
+ * Replaces each inherited descriptor with a pipe, since Node cannot close descriptors in a child. `endPlaceholders`
+ * closes the pipes.
+ */
 export function withPlaceholders(stdio: readonly ('pipe' | 'ignore')[], inherited: readonly number[]): StdioOptions {
   const all = [...stdio];
   for (const descriptor of inherited) {
-    // What is ignored beyond the first three is left as it is.
+    // Beyond the first three descriptors, `ignore` leaves a descriptor as it is.
     while (all.length < descriptor) all.push('ignore');
     all[descriptor] = 'pipe';
   }
@@ -36,7 +41,7 @@ function goesOn(descriptor: number): boolean {
     const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
   } catch {
-    // What the listing itself had opened, or no /proc.
+    // The descriptor was that of the listing itself, or there is no /proc.
     return false;
   }
 }

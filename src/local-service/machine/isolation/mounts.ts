@@ -1,20 +1,20 @@
-/** What of the machine is seen inside a bubblewrap sandbox. */
+/** Which parts of the machine are visible inside a bubblewrap sandbox. */
 import { readlinkSync, realpathSync } from 'node:fs';
 import { sandboxHome } from '../disk/directories.js';
 import { findHidden, kindOf } from './hidden-paths.js';
 
 const programFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store'];
-/** In which people keep what is theirs alone. */
+/** People keep files here that only their owner may read. */
 const folderWithSecrets = '/opt';
 
 export interface SeenMachine {
-  /** Never shown. */
+  /** Never visible in a sandbox. */
   readonly stateDirectory: string;
-  /** What is shown as /etc; see `copySettings`. */
+  /** The folder that sandboxes see as /etc; see `copySettings`. */
   readonly settings: string;
-  /** Arguments of a /dev/shm that is bounded; empty if bubblewrap cannot. */
+  /** Arguments for a /dev/shm of bounded size; empty if this bubblewrap does not support it. */
   readonly sharedMemory: readonly string[];
-  /** Arguments of devices that take the place of the machine's; default: none do. */
+  /** Arguments for devices that replace the machine's own. Default: the machine's devices stay. */
   readonly devices?: readonly string[] | undefined;
 }
 
@@ -22,7 +22,8 @@ export function machineArguments({ stateDirectory, settings, sharedMemory, devic
   const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
   args.push('--die-with-parent', '--new-session', '--dev', '/dev', ...sharedMemory, '--remount-ro', '/dev');
   args.push(...devices);
-  // A sandbox of a service that runs as root is that user for the kernel, capabilities or not, and owns the settings in /proc/sys.
+  // Read-only: if the service runs as root, the kernel treats the sandbox as root too, as the owner of the settings in
+  // /proc/sys.
   args.push('--proc', '/proc', '--remount-ro', '/proc');
   for (const folder of programFolders) args.push(...folderArguments(folder));
   args.push('--ro-bind', settings, '/etc');
@@ -53,8 +54,8 @@ function hiddenArguments(path: string): string[] {
 }
 
 /**
- * /etc/resolv.conf is often a link to a folder that is not shown inside, and changes with the machine's network.
- * @param file what takes its place; default: itself
+ * /etc/resolv.conf changes with the machine's network, and is often a link to a folder that is not visible inside.
+ * @param file the file that replaces it; default: the machine's own
  */
 export function resolverArguments(file?: string): string[] {
   try {

@@ -1,4 +1,4 @@
-/** Finds what bubblewrap can take from commands on this machine. */
+/** Finds how far bubblewrap can restrict commands on this machine. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';
@@ -9,38 +9,40 @@ import { diskArguments, machineArguments } from './mounts.js';
 import { copySettings } from './settings-copy.js';
 import { systemCallFilter } from './system-calls.js';
 
-/** Where bubblewrap reads the filter of system calls. */
+/** The descriptor from which bubblewrap reads the filter of system calls. */
 const filterDescriptor = 5;
 export const filterArguments = ['--seccomp', String(filterDescriptor)];
 
-/** No capability: by default, bubblewrap keeps all of them when it runs as root. */
+/** Drops all capabilities: by default, bubblewrap keeps them when it runs as root. */
 const noCapabilities = ['--cap-drop', 'ALL'];
-/** A user other than root, for programs that refuse to work as root. Files are owned as those of the service all the same. */
+/**
+ * A user other than root, for programs that refuse to run as root. Outside, files still belong to the service's user.
+ */
 const sandboxUser = ['--uid', '1000', '--gid', '1000'];
 
 const tryArguments = ['--', '/bin/sh', '-c', ': >/dev/null'];
 
 const boundedSharedMemory = ['--size', String(sharedMemoryBytes), '--perms', '1777', '--tmpfs', '/dev/shm'];
 
-/** A start takes some 10 ms; what takes this long never comes. */
+/** A start takes about 10 ms; a program that takes this long hangs. */
 const probeMs = 10_000;
 
 type RestrictionsFound = Restrictions | { readonly problem: string };
 
 export interface Restrictions {
-  /** What a command may not do. */
+  /** Arguments that restrict what a command may do. */
   readonly restrictions: readonly string[];
-  /** What of the machine a command sees. */
+  /** Arguments that set which parts of the machine a command sees. */
   readonly machine: readonly string[];
-  /** What a command may not ask of the kernel; undefined if the kernel has no filters, or its calls are not known. */
+  /** The filter of system calls; undefined if the kernel supports no filters, or if its call numbers are unknown. */
   readonly systemCalls?: Buffer;
-  /** What is not kept from commands here and is elsewhere, for people; empty if all is. */
+  /** Restrictions that this machine does not support, as text for people; empty if it supports all. */
   readonly lacks: readonly string[];
 }
 
 /**
- * Takes the strictest that works, tried with all that a command gets: a container may refuse parts, and an older bubblewrap
- * may not know them.
+ * Chooses the strictest restrictions that work, because a container may refuse some and an older bubblewrap may not
+ * know them. Each attempt uses everything that a command gets.
  */
 export async function chooseRestrictions(
   directories: MachineDirectories,
@@ -56,7 +58,7 @@ export async function chooseRestrictions(
   const devices = isRoot ? await makeDevices(join(directories.root, 'devices')) : undefined;
   const seen = { stateDirectory: directories.root, settings, sharedMemory };
   const shared = { machine: machineArguments(seen), lacking: isRoot ? ['commands own the devices of /dev'] : [] };
-  // A file system may let nobody use a device.
+  // The file system may be mounted so that devices on it cannot be used.
   const machines = [...(devices ? [{ machine: machineArguments({ ...seen, devices }), lacking: [] }] : []), shared];
   let problem: string | undefined;
   try {
@@ -73,9 +75,9 @@ export async function chooseRestrictions(
           ];
           return { restrictions, machine, systemCalls, lacks: [...lacks, ...more] };
         }
-        // What the strictest lacks is what somebody may want to mend.
+        // Keep the problem of the strictest attempt: that is the one worth fixing.
         problem ??= stderr.trim();
-        // One that hangs would do so each time.
+        // If bubblewrap hangs once, it would hang at each attempt.
         if (exitCode === null) return { problem };
       }
     }
@@ -85,7 +87,7 @@ export async function chooseRestrictions(
   return { problem: problem ?? 'it does not start' };
 }
 
-/** @param file where the filter is put */
+/** @param file the file to which the filter is written */
 async function usableFilter(file: string, before: readonly string[], after: readonly string[]) {
   const filter = systemCallFilter();
   if (filter === undefined) return undefined;
@@ -99,7 +101,10 @@ interface Candidate {
   readonly lacks: readonly string[];
 }
 
-/** The strictest first. As a plain user bubblewrap makes a user namespace by itself, unless it is installed set-user-ID. */
+/**
+ * Lists the strictest candidate first. For a user other than root, bubblewrap creates a user namespace by itself,
+ * unless it is installed set-user-ID.
+ */
 function candidates(isRoot: boolean): Candidate[] {
   const user = isRoot ? ['--unshare-user', ...sandboxUser] : ['--unshare-user'];
   const nested = 'commands can make user namespaces of their own';

@@ -1,18 +1,19 @@
 /**
- * A copy of the machine's settings, which sandboxes see as /etc. The folder itself cannot be shown: what hides a secret there
- * goes away once the secret is replaced, as each change of a password does, and what is added is not hidden at all.
+ * Copies the machine's settings; sandboxes see the copy as /etc. They cannot be shown the folder itself. A mount that
+ * hides a secret disappears once the file is replaced, as each change of a password does. A secret that is added is not
+ * hidden at all.
  */
 import { copyFileSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeTree } from '../disk/copy-tree.js';
 import { isForOthers } from './hidden-paths.js';
 
-/** Of no use to a command, also where others may read them. */
+/** Commands have no use for these, even if everybody may read them. */
 const leftOutPaths = ['ssl/private', 'sudoers.d', 'ssh'];
 
 /**
- * Replaces `target` by a copy of the files that everybody may read. Files that cannot be copied are left out.
- * @param leftOut names that are not copied, from `source` on
+ * Replaces `target` with a copy of the files that everybody may read. Files that cannot be copied are left out.
+ * @param leftOut paths relative to `source` that are not copied
  */
 export async function copySettings(target: string, source = '/etc', leftOut = leftOutPaths): Promise<void> {
   await removeTree(target);
@@ -26,7 +27,7 @@ function copyFolder(source: string, target: string, leftOut: readonly string[], 
     try {
       copyOne(join(source, name), join(target, name), leftOut, join(below, name));
     } catch {
-      // Gone meanwhile, or shut to this user by other means than its mode.
+      // The file is gone, or something other than its mode keeps this user from reading it.
     }
   }
 }

@@ -1,7 +1,8 @@
 /**
- * The filter of system calls (seccomp) for commands. It refuses what no namespace isolates: the keyrings of the service's
- * session; sockets of families that cross network namespaces, such as those between virtual machines; and tracing of the
- * first process of a sandbox, which is bubblewrap, because a tracer could detach it from the service.
+ * The filter of system calls (seccomp) for commands. It refuses three things that no namespace isolates. The first is
+ * the keyrings of the service's session. The second is sockets of families that cross network namespaces, such as
+ * sockets between virtual machines. The third is tracing the first process of a sandbox: it is bubblewrap, and a tracer
+ * could detach it from the service.
  */
 const loadWord = 0x20;
 const jumpIfEqual = 0x15;
@@ -12,7 +13,9 @@ const allowCall = 0x7fff_0000;
 const refuse = (errno: number): number => 0x0005_0000 | errno;
 const errorNumbers = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 };
 
-/** Offsets in the filter's input. Only the low half of an argument is read: these calls use nothing else. */
+/**
+ * Offsets in the filter's input. Only the low half of an argument is read, because these calls ignore the high half.
+ */
 const [callAt, architectureAt, firstArgumentAt, argumentBytes] = [0, 4, 16, 8];
 const firstProcess = 1;
 /** `AF_UNIX`, `AF_INET`, `AF_INET6`, `AF_NETLINK`. */
@@ -23,7 +26,7 @@ interface Architecture {
   readonly id: number;
   readonly keyrings: readonly number[];
   readonly socket: number;
-  /** On 32 bits, creates sockets too if its first argument is 1. */
+  /** `socketcall`, only on 32 bits. It creates a socket too if its first argument is 1. */
   readonly socketCall?: number;
   readonly trace: number;
   readonly writeMemory: number;
@@ -54,7 +57,7 @@ const aarch64: Architecture = {
   trace: 117,
   writeMemory: 271,
 };
-/** The same on every architecture. It creates sockets that bypass a filter. */
+/** These calls have the same numbers on every architecture. They can create sockets without passing the filter. */
 const ioUring = [425, 426, 427];
 
 const known: Readonly<Record<string, readonly Architecture[]>> = { x64: [x8664, i386], arm64: [aarch64] };

@@ -1,6 +1,6 @@
 /**
- * Control groups of the kernel, which limit all processes of a sandbox together, if this user may create them: as root, or if
- * a group has been delegated to this user. Supports both versions of control groups.
+ * Control groups of the kernel limit all processes of a sandbox together. This user may create them as root, or if a
+ * group has been delegated to this user. Both versions of control groups are supported.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -18,11 +18,14 @@ type Controller = (typeof controllerNames)[number];
 
 export interface ControlGroups {
   limits(controller: Controller): boolean;
-  /** Put before a command line, it has the command run in the groups of the sandbox, which are made. Safe to repeat. */
+  /**
+   * Creates the groups of the sandbox. Safe to repeat.
+   * @returns arguments to put before a command line, so that the command runs in these groups
+   */
   enter(sandboxId: string, size: MachineSize): readonly string[];
-  /** Once nothing of the sandbox runs. Safe to repeat. */
+  /** Removes the groups of the sandbox. Call it when none of its processes runs any more. Safe to repeat. */
   remove(sandboxId: string): void;
-  /** What an earlier service with the same directory has left behind. */
+  /** Removes all groups of this directory, including those that an earlier service left behind. */
   removeAll(): void;
 }
 
@@ -32,7 +35,7 @@ interface Parent {
   readonly version: 1 | 2;
 }
 
-/** @param directory of the machines: groups are named after it */
+/** @param directory the directory of the machines, from which the names of the groups are derived */
 export async function findControlGroups(directory: string): Promise<ControlGroups> {
   const prefix = `sandflow-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}-`;
   const parents: Parent[] = [];
@@ -65,7 +68,10 @@ export async function findControlGroups(directory: string): Promise<ControlGroup
   };
 }
 
-/** Version 1: below the group of this process. Version 2: its siblings, or further up. */
+/**
+ * Folders in which groups could be created. For version 1, that is the group of this process. For version 2, it is each
+ * group from its own up to the root that passes on the controllers.
+ */
 function candidates(): Parent[] {
   const own = readOwnGroups();
   const found: Parent[] = controllerNames.flatMap((controller) => {
@@ -82,7 +88,7 @@ function candidates(): Parent[] {
   return found;
 }
 
-/** Controller, or nothing for the newer version, to the path of the group. */
+/** Maps each controller to the path of the group of this process. For version 2, the key is the empty string. */
 function readOwnGroups(): Map<string, string> {
   try {
     const lines = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n');
@@ -106,7 +112,7 @@ function isHandedOn(folder: string): boolean {
   }
 }
 
-/** Tried with a process, since the right to make a group is not the right to enter it. */
+/** Starts a process in a new group, because a user who may create a group may not always enter it. */
 async function works(parent: Parent, name: string): Promise<boolean> {
   try {
     const file = makeGroup(parent, name, { vcpu: 1, memoryGB: 1 });
@@ -119,7 +125,7 @@ async function works(parent: Parent, name: string): Promise<boolean> {
   }
 }
 
-/** @returns the file that takes the processes of the group */
+/** @returns the file to which the pid of a process is written to move that process into the group */
 function makeGroup({ folder, controllers, version }: Parent, name: string, size: MachineSize): string {
   const group = join(folder, name);
   // Not with `recursive`: without mounted control groups, the error of the kernel would make Node retry for ever.
@@ -135,7 +141,7 @@ function makeGroup({ folder, controllers, version }: Parent, name: string, size:
   return join(group, 'cgroup.procs');
 }
 
-/** Not every kernel accounts for swap; without it swap is no limit of this group. */
+/** Does nothing if the kernel does not account for swap. */
 function limitSwap(group: string, version: 1 | 2, bytes: number): void {
   const [file, value] = version === 1 ? ['memory.memsw.limit_in_bytes', bytes] : ['memory.swap.max', 0];
   if (existsSync(join(group, file))) writeFileSync(join(group, file), String(value));
@@ -145,7 +151,7 @@ function joining(files: readonly string[]): string[] {
   return ['/bin/sh', '-c', joinScript, 'sh', String(files.length), ...files];
 }
 
-/** Does nothing if something still runs in it, or if it is gone. */
+/** Does nothing if a process still runs in the group, or if the folder is gone. */
 function removeFolder(folder: string): void {
   try {
     rmdirSync(folder);

@@ -1,12 +1,12 @@
-/** How much a sandbox has written since a given time, including to removed files. */
+/** Measures how much a sandbox has written since a given time, including to removed files. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import type { MachineDirectories } from '../disk/directories.js';
 import { runProgram } from '../shell/program.js';
 
 const measureTimeoutMs = 30_000;
-/** The unit of `%b` and of `blocks`. */
+/** The unit of `%b` of `find` and of `blocks` in a file's status. */
 const blockBytes = 512;
-/** The kernel's clock for files advances in steps. */
+/** The kernel's clock for files advances in steps of at most this length. */
 const clockStepMs = 20;
 
 export interface Growth {
@@ -22,14 +22,14 @@ interface GrownSandbox {
 }
 
 /**
- * Counts files on the disk and in `/tmp` that changed since then, and removed files that processes still hold. A sandbox cannot
- * set the time of a change back. A changed file counts in full.
+ * Counts the files on the disk and in `/tmp` that changed since `sinceMs`, and removed files that processes still hold.
+ * A sandbox cannot set the time of a change back. A changed file counts in full.
  */
 export async function measureGrowth(directories: MachineDirectories, sandbox: GrownSandbox): Promise<Growth> {
   const { sandboxId, sinceMs, pids } = sandbox;
   const folders = [directories.disk(sandboxId), directories.temporary(sandboxId)];
   const since = `@${((sinceMs - clockStepMs) / 1_000).toFixed(3)}`;
-  // Summed outside this process, without names: there can be millions of files.
+  // There can be millions of files, so other programs sum their sizes and their names are not passed on.
   const sum =
     'find "$@" -xdev -newerct "$0" -printf "%b\\n" 2>/dev/null | awk \'{ b += $1; n += 1 } END { print b + 0, n + 0 }\'';
   const { stdout } = await runProgram('/bin/sh', ['-c', sum, since, ...folders], { timeoutMs: measureTimeoutMs });
@@ -54,11 +54,13 @@ function addRemoved(files: Map<number, number>, path: string, device: number, si
     const { nlink, dev, ino, blocks, ctimeMs } = statSync(path);
     if (nlink === 0 && dev === device && ctimeMs >= sinceMs) files.set(ino, blocks * blockBytes);
   } catch {
-    // It was closed in the meantime.
+    // The file was closed in the meantime.
   }
 }
 
-/** Only removed files: the others have a name, or are pipes and sockets. */
+/**
+ * The removed files that a process has open. Other files are counted by their names; pipes and sockets are not counted.
+ */
 function openFiles(pid: number): string[] {
   const folder = `/proc/${pid}/fd`;
   try {
@@ -70,8 +72,11 @@ function openFiles(pid: number): string[] {
   }
 }
 
-/** A mapping keeps a removed file without a descriptor. Its mapped size counts, since its blocks cannot be read. Programs map
- * removed libraries too, but not as shared memory. */
+/**
+ * The removed files that a process has mapped. A mapping keeps a removed file even without a descriptor. The mapped
+ * size counts, since the number of blocks cannot be read. Only shared mappings count, because programs map removed
+ * libraries too, but as private mappings.
+ */
 function mappedRemoved(pid: number): { readonly inode: number; readonly bytes: number }[] {
   try {
     return readFileSync(`/proc/${pid}/maps`, 'latin1')

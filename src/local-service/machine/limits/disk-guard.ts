@@ -1,17 +1,20 @@
-/** Keeps a sandbox from filling the file system that all disks are on: the one that grows is ended before others have no room. */
+/**
+ * Keeps a sandbox from filling the file system of all disks: the sandbox that grows is ended while others still have
+ * room.
+ */
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MachineDirectories } from '../disk/directories.js';
 import { type Growth, measureGrowth } from './disk-growth.js';
 
-/** A check costs one system call. A sandbox can allocate gigabytes in a second. */
+/** Short, because a sandbox can allocate gigabytes in a second. A check costs one system call. */
 const checkIntervalMs = 100;
 const maxReserveBytes = 2 * 1024 ** 3;
 const maxReserveFiles = 500_000;
-/** Less than this is what any machine writes meanwhile. */
+/** Growth below this is no reason to end a sandbox: other programs of the machine write that much too. */
 const growthBytes = 8 * 1024 ** 2;
 const growthFiles = 10_000;
-/** How long ago "of late" began. */
+/** When the reserve is first touched, growth counts from this long before. */
 const recentMs = 10_000;
 
 export interface DiskGuardOptions {
@@ -21,23 +24,27 @@ export interface DiskGuardOptions {
   /** Kills the processes of a sandbox. */
   readonly end: (sandboxId: string) => Promise<void>;
   readonly log: (message: string) => void;
-  /** What stays free. Default: 2 GiB, or half of what is free at the start if that is less. */
+  /** Free bytes to keep. Default: 2 GiB, or half of the free bytes at the start if that is less. */
   readonly reserveBytes?: number;
-  /** Free inodes that stay. Default: 500,000, or half of those at the start if that is less. */
+  /** Free inodes to keep. Default: 500,000, or half of the free inodes at the start if that is less. */
   readonly reserveFiles?: number;
 }
 
 export interface DiskGuard {
-  /** Watches the sandbox until `release`. @returns how large a file may grow, in bytes, and the release */
+  /**
+   * Watches the sandbox until `release` is called.
+   * @returns how large a file may grow, in bytes, and `release`
+   */
   watch(sandboxId: string): Promise<{ readonly fileBytes: number; release(): void }>;
 }
 
-/** From when growth counts while the reserve is touched. */
+/** The state of the measurements while the reserve is touched. */
 interface Mark {
+  /** Growth counts from this time on. */
   readonly atMs: number;
-  /** The most that was free since then. */
+  /** The most that was free since `atMs`. */
   readonly free: Growth;
-  /** What was free at the last measurement. */
+  /** The free space at the last measurement. */
   readonly measured: Growth;
 }
 
@@ -52,7 +59,7 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
     bytes: Math.min(growthBytes, reserve.bytes / 4),
     files: Math.min(growthFiles, reserve.files / 4),
   };
-  /** How many commands of a sandbox run. */
+  /** The number of running commands, by sandbox. */
   const watched = new Map<string, number>();
   /** Undefined while the reserve is untouched. */
   let mark: Mark | undefined;
@@ -68,11 +75,11 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
     if (growing === undefined) return;
     log(`Sandbox ${growing} fills the disk of this machine: its processes are ended.`);
     await end(growing);
-    // What it wrote until it ended is not the growth of another sandbox.
+    // Start a new mark, so that what this sandbox wrote does not count as the growth of another.
     mark = markAt(await freeSpace(directories.root));
   };
 
-  /** When the reserve is touched first: who wrote most of late. */
+  /** When the reserve is first touched, finds the sandbox that wrote the most in the last `recentMs`. */
   const growingNow = async (free: Growth): Promise<string | undefined> => {
     mark = markAt(free);
     return await mostGrown(mark.atMs - recentMs, {
@@ -81,13 +88,15 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
     });
   };
 
-  /** Later all growth counts, however slow. It is measured again whenever as much is used up. */
+  /**
+   * Later, all growth since the mark counts, however slow. It is measured each time that another `limit` is used up.
+   */
   const growingSince = async ({ atMs, ...before }: Mark, free: Growth): Promise<string | undefined> => {
     const [most, measured] = [larger(before.free, free), larger(before.measured, free)];
     const isDue = measured.bytes - free.bytes >= limit.bytes || measured.files - free.files >= limit.files;
     mark = { atMs, free: most, measured: isDue ? free : measured };
     if (!isDue) return undefined;
-    // Others write to the machine too: one sandbox is ended only for its part of what was used up.
+    // Other programs write to the disk too. So a sandbox is ended only if it wrote a fair part of what was used up.
     const part = 2 * watched.size;
     const used: Growth = { bytes: most.bytes - free.bytes, files: most.files - free.files };
     return await mostGrown(atMs, {
@@ -96,7 +105,7 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
     });
   };
 
-  /** @returns undefined if none has grown by `least` */
+  /** @returns the sandbox that grew most, or undefined if no sandbox has grown by `least` */
   const mostGrown = async (fromMs: number, least: Growth): Promise<string | undefined> => {
     const measured = await Promise.all(
       [...watched.keys()].map(async (sandboxId) => {
@@ -108,11 +117,11 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
     return most !== undefined && most.share >= 1 ? most.sandboxId : undefined;
   };
 
-  /** At most one check at a time, while something runs. */
+  /** Checks as long as a command runs, one check after another. */
   const checkUntilIdle = async (): Promise<void> => {
     while (watched.size > 0) {
       await delay(checkIntervalMs, undefined, { ref: false });
-      // A check that fails is repeated.
+      // If a check fails, the next check makes up for it.
       await check().catch(() => undefined);
     }
     checking = false;
@@ -136,7 +145,7 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
   };
 }
 
-/** A file system that allocates inodes as needed reports none. */
+/** A file system that allocates inodes as needed reports 0 inodes. */
 async function freeSpace(path: string): Promise<Growth> {
   const { bavail, bsize, files, ffree } = await statfs(path);
   return { bytes: bavail * bsize, files: files === 0 ? Number.MAX_SAFE_INTEGER : ffree };

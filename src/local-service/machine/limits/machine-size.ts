@@ -1,4 +1,4 @@
-/** What one sandbox may take of this machine, by the size of the machine that it stands for. */
+/** How much of this machine one sandbox may use. It depends on the size of the machine that the sandbox stands for. */
 import { release } from 'node:os';
 
 export interface MachineSize {
@@ -8,7 +8,7 @@ export interface MachineSize {
 
 const processesPerVcpu = 512;
 const openFiles = 8_192;
-/** Commands keep it in memory, each its own. */
+/** The size of /dev/shm. Each command has its own, in memory. */
 export const sharedMemoryBytes = 512 * 1024 * 1024;
 
 export function memoryBytes({ memoryGB }: MachineSize): number {
@@ -21,26 +21,29 @@ export function processCount({ vcpu }: MachineSize): number {
 }
 
 export interface ShellLimitOptions {
-  /** True if no control group limits them together: then each process is limited by itself. */
+  /** True if no control group limits the memory of a sandbox. Then the shell limits each process by itself. */
   readonly memory: boolean;
   readonly processes: boolean;
   /** Undefined: files grow without limit. */
   readonly fileBytes?: number;
 }
 
-/** Limits that a shell sets for itself and all that it starts, as a line of shell. Programs without a right cannot raise them. */
+/**
+ * A line of shell that sets limits for the shell itself and for everything that it starts. Programs without a special
+ * right cannot raise these limits.
+ */
 export function shellLimits(size: MachineSize, { memory, processes, fileBytes }: ShellLimitOptions): string {
   const limits = [`ulimit -n ${openFiles}`, 'ulimit -c 0'];
   if (memory) limits.push(`ulimit -d ${memoryBytes(size) / 1024}`);
-  // Shells call it by one letter or the other.
+  // Some shells know this limit as `-u`, others as `-p`.
   if (processes) limits.push(`ulimit -u ${processCount(size)} || ulimit -p ${processCount(size)}`);
   if (fileBytes !== undefined) limits.push(`ulimit -f ${Math.floor(fileBytes / 512)}`);
   return `{ ${limits.join('; ')}; } 2>/dev/null`;
 }
 
 /**
- * From Linux 5.14 on the processes of a user namespace are counted by themselves; before that with all of the user's, so that
- * a limit would hit commands for what others run.
+ * From Linux 5.14 on, the processes of a user namespace are counted separately. Earlier kernels count all processes of
+ * the user together, so a limit would stop commands because of processes outside their sandbox.
  */
 export function countsProcessesByNamespace(version = release()): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);

@@ -1,4 +1,4 @@
-/** The limits of sandboxes put together: by control groups, by their shells, and by what is free on the disk. */
+/** Combines the limits of sandboxes: by control groups, by shells, and by the free space on the disk. */
 import type { MachineDirectories } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
 import { type ControlGroups, findControlGroups } from './control-groups.js';
@@ -6,28 +6,28 @@ import { createDiskGuard, type DiskGuard } from './disk-guard.js';
 import { countsProcessesByNamespace, type MachineSize, shellLimits } from './machine-size.js';
 
 export interface LimitsDescription {
-  /** `sandbox`: all processes together. `process`: each by itself. */
+  /** `sandbox`: all processes of a sandbox are limited together. `process`: each process is limited by itself. */
   readonly memory: 'sandbox' | 'process' | 'none';
   readonly processes: 'sandbox' | 'command' | 'none';
 }
 
 export interface CommandLimits {
-  /** Put before the command line. */
+  /** Arguments to put before the command line. */
   readonly enter: readonly string[];
   /** A line of shell that the command begins with; empty if nothing is limited. */
   readonly shell: string;
-  /** Once the command has ended. */
+  /** Call it when the command has ended. */
   release(): void;
 }
 
 export interface SandboxLimits {
   readonly description: LimitsDescription;
-  /** What is not limited here and is elsewhere, for people. */
+  /** Limits that this machine does not support, as text for people. */
   readonly lacks: readonly string[];
   take(sandboxId: string): Promise<CommandLimits>;
-  /** Once nothing of the sandbox runs. Safe to repeat. */
+  /** Removes the limits of a sandbox. Call it when none of its processes runs any more. Safe to repeat. */
   remove(sandboxId: string): void;
-  /** Those of all sandboxes, also of an earlier service. */
+  /** Removes the limits of all sandboxes, including those of an earlier service. */
   removeAll(): void;
 }
 
@@ -62,7 +62,7 @@ export async function createSandboxLimits(options: SandboxLimitsOptions): Promis
     reserveBytes: options.diskReserveBytes,
     reserveFiles: options.diskReserveFiles,
   });
-  // The kernel does not count the processes of root.
+  // The kernel does not limit the number of root's processes.
   const byShell = process.getuid?.() !== 0 && countsProcessesByNamespace();
   const [memory, processes] = [groups.limits('memory'), groups.limits('pids')];
   return {

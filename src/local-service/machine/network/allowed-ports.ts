@@ -1,6 +1,6 @@
 /**
- * Ports of this machine that can be reached from a network that is not this machine's: this process listens inside and calls
- * outside. A process that has entered the network opens the ports, hands them over and ends.
+ * Makes single ports of this machine reachable from a sandbox's network: this process listens inside and connects
+ * outside. A helper process enters the network, opens the ports there, hands them over to this process and ends.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { MachineError } from '../machine-error.js';
 import { programEnvironment } from '../shell/program.js';
 import type { HostPort } from './network-setting.js';
 
-/** Of one sandbox at once. Each takes two descriptors of the service. */
+/** The most connections of one sandbox at the same time. Each takes two descriptors of the service. */
 const maxConnections = 128;
 
 const allowedPortsScript = `
@@ -22,8 +22,8 @@ process.once('message', (ports) => {
 });`;
 
 /**
- * @param enter what is put before a command line to have it run inside
- * @returns what closes the ports and all their connections
+ * @param enter arguments to put before a command line, so that the command runs inside the network
+ * @returns a function that closes the ports and all their connections
  * @throws MachineError `network_unavailable`
  */
 export async function openAllowedPorts(enter: readonly string[], allowed: readonly HostPort[]): Promise<() => void> {
@@ -56,7 +56,7 @@ async function listenInside(enter: readonly string[], allowed: readonly HostPort
   const ended = once(child, 'exit').then(() => {
     throw new Error('the process that opens them ended');
   });
-  // Looked at only as long as ports are waited for.
+  // `ended` only matters while this function waits for ports. Later, its rejection must not count as unhandled.
   ended.catch(() => undefined);
   try {
     child.on('error', () => undefined);

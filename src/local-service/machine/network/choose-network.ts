@@ -1,4 +1,4 @@
-/** Finds which network sandboxes can have on this machine. */
+/** Finds out which network sandboxes can have on this machine. */
 import { findProgram } from '../shell/program.js';
 import { type NetworkTools, openNamespace } from './namespace.js';
 import { type NetworkSetting, parseHostPort } from './network-setting.js';
@@ -6,13 +6,16 @@ import { createSamePlace, createSandboxNetworks, type SandboxNetworks } from './
 
 /** What a sandbox can reach. */
 export interface NetworkDescription {
-  /** `host`: all that this machine can, and what listens on it. `internet`: that and nothing of this machine. */
+  /**
+   * `host`: everything that this machine can reach, and this machine itself. `internet`: the internet, not this
+   * machine.
+   */
   readonly kind: 'host' | 'internet' | 'none';
-  /** Why it has no internet, or why it has the network of this machine. */
+  /** Why a sandbox has no internet, or why it has the network of this machine. */
   readonly reason?: string;
-  /** True if the user has chosen it. */
+  /** True if the user has chosen this kind of network. */
   readonly wished: boolean;
-  /** Ports of this machine that were opened to it. */
+  /** Ports that are opened to each sandbox. */
   readonly allowHost: readonly string[];
 }
 
@@ -43,7 +46,7 @@ export async function chooseNetwork(
   const ports = allowHost.flatMap((text) => parseHostPort(text) ?? []);
   const nowhere = (reason: string): ChosenNetwork => ({
     networks: createSamePlace({ kind: 'none' }),
-    // Ports that were to be opened are lost with the rest.
+    // Without a network, the ports of `allowHost` cannot be opened either, and the user did not choose that.
     description: { kind: 'none', reason, wished: !internet && ports.length === 0, allowHost: [] },
   });
   const tools = await findTools(programPath);
@@ -52,7 +55,7 @@ export async function chooseNetwork(
   const chosen = async (kind: 'internet' | 'none', reason?: string): Promise<ChosenNetwork> => {
     const used = kind === 'internet' ? tools : others;
     const open = () => openNamespace({ tools: used, allowHost: ports, allowNetworks });
-    // What was opened to see that it works serves the first sandbox.
+    // Opening a network shows that it works. That network then serves the first sandbox.
     return {
       networks: createSandboxNetworks(open, { spare: await open(), log }),
       description: { kind, reason, wished: !internet, allowHost },

@@ -1,7 +1,7 @@
 /**
- * One network of its own, for all commands of one sandbox: a network namespace that a process holds open, and beside it
- * slirp4netns, which carries what leaves it. Both end with this process, also when that is killed: what they wait for is a
- * pipe that the kernel closes then.
+ * Opens a network for all commands of one sandbox. One process holds a network namespace open; slirp4netns forwards the
+ * traffic that leaves it. Both end with this process, even if it is killed, because each waits for the end of a pipe
+ * that the kernel then closes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
@@ -18,7 +18,7 @@ export interface NetworkTools {
   readonly unshare: string;
   readonly nsenter: string;
   readonly ip: string;
-  /** Undefined: the network leads nowhere. */
+  /** If undefined, the network leads nowhere. */
   readonly slirp4netns?: string;
 }
 
@@ -29,13 +29,13 @@ interface NamespaceOptions {
 }
 
 export interface NetworkNamespace {
-  /** Put before a command line, it has the command run inside. */
+  /** Arguments to put before a command line, so that the command runs inside the network. */
   readonly enter: readonly string[];
-  /** True once it can no longer be used. */
+  /** True once the network can no longer be used. */
   isBroken(): boolean;
-  /** Calls `onEnd` once when it breaks, unless it was closed; at once if it is broken already. */
+  /** Calls `onEnd` once when the network breaks, or at once if it is already broken; never if `close` came first. */
   onBroken(onEnd: () => void): void;
-  /** Closes what leads to this machine and was not known to when it was opened. Safe to repeat. */
+  /** Closes the routes to addresses that this machine has had only since the network was opened. Safe to repeat. */
   closeOwnNetworks(ownNetworks: readonly string[]): Promise<void>;
   /** Safe to repeat. */
   close(): void;
@@ -58,7 +58,7 @@ export async function openNamespace({ tools, allowHost, allowNetworks }: Namespa
     children.push(holder);
     await firstWord(holder, 1, 'a network namespace');
     const place = `/proc/${holder.pid}/ns`;
-    // This user is root inside, and may not become another.
+    // Inside, this user is root. It may not change to another user, so its credentials are kept.
     const user = isRoot ? [] : [`--user=${place}/user`, '--preserve-credentials'];
     const enter = [tools.nsenter, ...user, `--net=${place}/net`, '--'];
     if (tools.slirp4netns) {
@@ -94,12 +94,12 @@ export async function openNamespace({ tools, allowHost, allowNetworks }: Namespa
   }
 }
 
-/** @param leash the descriptor whose end in this process keeps it alive */
+/** @param leash the descriptor of the pipe that keeps the child alive as long as this process holds the other end */
 function start(file: string, args: readonly string[], leash: 0 | 4): ChildProcess {
   const child = spawn(file, args, {
     env: programEnvironment,
     cwd: '/',
-    // Out of reach of a Ctrl-C: commands that are being ended may still need their network.
+    // Ctrl-C must not end the child: commands that are just ending may still need their network.
     detached: true,
     stdio: leash === 0 ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
   });
@@ -108,7 +108,7 @@ function start(file: string, args: readonly string[], leash: 0 | 4): ChildProces
   return child;
 }
 
-/** Waits until it says, on a descriptor, that it is there. */
+/** Waits until the child writes to a descriptor, which means that it is ready. */
 async function firstWord(child: ChildProcess, descriptor: 1 | 3, name: string): Promise<void> {
   let complaint = '';
   child.stderr?.on('data', (chunk: Buffer) => {

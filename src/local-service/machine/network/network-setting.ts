@@ -1,4 +1,4 @@
-/** What the user says about the network of sandboxes: `network` in the settings of the local service. */
+/** The setting for the network of sandboxes: `network` in the settings of the local service. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
@@ -20,13 +20,14 @@ const hostPorts = z
 const ipv4Network = z.string().refine(isIpv4Network, { error: 'must be IPv4 networks, like 10.20.0.0/16' });
 
 /**
- * `host`: sandboxes share the network of this machine, its loopback interface included. Otherwise they have one of their own:
+ * `host`: sandboxes share the network of this machine, its loopback interface included. Otherwise each has its own
+ * network:
  *
- * - `internet`: whether it leads to the internet, where slirp4netns is there. Default: true.
- * - `allowHost`: single ports, such as that of a model server on this machine, that are reached from inside at 127.0.0.1 and
- *   the same port. Default none.
- * - `allowNetworks`: private networks that can be reached as well, such as that of a package mirror; never an address of this
- *   machine itself. Default none.
+ * - `internet`: whether the network leads to the internet, if slirp4netns is installed. Default: true.
+ * - `allowHost`: single ports, such as the port of a model server on this machine. Sandboxes reach each at 127.0.0.1
+ *   and the same port. Default: none.
+ * - `allowNetworks`: private networks that sandboxes can reach as well, such as the network of a package mirror; never
+ *   an address of this machine itself. Default: none.
  */
 export const networkSettingSchema = z.union([
   z.literal('host'),
@@ -35,7 +36,7 @@ export const networkSettingSchema = z.union([
 
 export type NetworkSetting = z.infer<typeof networkSettingSchema>;
 
-/** Undefined if it is none. */
+/** Undefined if the text is not a host and a port. */
 export function parseHostPort(text: string): HostPort | undefined {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2];

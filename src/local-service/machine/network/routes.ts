@@ -1,14 +1,16 @@
-/** Where a sandbox may not go: the routes of its network, as lines for `ip -batch`. */
+/**
+ * The routes of a sandbox's network, as lines for `ip -batch`. They block the addresses that a sandbox may not reach.
+ */
 import { readFileSync } from 'node:fs';
 
 export const tapDevice = 'tap0';
-/** Those of slirp4netns: the way out, and a resolver that asks as this machine does. */
+/** Addresses of slirp4netns: the gateway, and a resolver that uses the resolver of this machine. */
 const gatewayAddress = '10.0.2.2';
 const resolverAddress = '10.0.2.3';
 
 /**
- * Private and special networks (RFC 6890): this machine's neighbours, its containers, and the metadata of clouds, of which some
- * have addresses of their own.
+ * Private and special networks (RFC 6890). They include this machine's neighbours, its containers, and the metadata
+ * services of clouds; some clouds have a special address for those.
  */
 const notTheInternet = [
   '0.0.0.0/8',
@@ -28,22 +30,25 @@ const notTheInternet = [
 
 export const loopbackOnly = ['link set lo up'];
 
-/** Of a network that leads to the internet. slirp4netns calls out from this machine, so its own addresses are closed one by one. */
+/**
+ * Routes for a network that leads to the internet. slirp4netns opens connections from this machine, so the machine's
+ * own addresses are closed one by one.
+ */
 export function internetRoutes(allowedNetworks: readonly string[], ownNetworks: readonly string[]): string[] {
   return [
     ...loopbackOnly,
-    // Only DNS queries reach it, whatever else listens at the address of this machine's resolver.
+    // Only DNS queries reach the resolver, even if other services listen at the address of this machine's resolver.
     `rule add pref 10 to ${resolverAddress}/32 ipproto udp dport 53 lookup main`,
     `rule add pref 11 to ${resolverAddress}/32 ipproto tcp dport 53 lookup main`,
     `rule add pref 12 to ${resolverAddress}/32 unreachable`,
-    // Before the gateway itself becomes unreachable.
+    // These routes must be set before the gateway itself becomes unreachable.
     ...allowedNetworks.map((network) => `route replace ${network} via ${gatewayAddress} dev ${tapDevice}`),
     ...notTheInternet.filter((network) => !allowedNetworks.includes(network)).map(unreachable),
     ...ownNetworkRoutes(ownNetworks),
   ];
 }
 
-/** More specific than any allowed network, or matched before it. Safe to repeat. */
+/** These routes win against those of allowed networks: they are more specific, or replace them. Safe to repeat. */
 export function ownNetworkRoutes(ownNetworks: readonly string[]): string[] {
   return ownNetworks.map(unreachable);
 }
@@ -52,12 +57,16 @@ function unreachable(network: string): string {
   return `route replace unreachable ${network}`;
 }
 
-/** The IPv4 networks that lead to this machine itself, but for 127.0.0.0/8, which each network has of its own. */
+/**
+ * The IPv4 networks that lead to this machine itself, except 127.0.0.0/8, which every sandbox's network has for itself.
+ */
 export function readOwnNetworks(): string[] {
   return parseOwnNetworks(readFileSync('/proc/net/fib_trie', 'latin1'));
 }
 
-/** @param trie as /proc/net/fib_trie has it: an address, and below it what each prefix of it is */
+/**
+ * @param trie the content of /proc/net/fib_trie: each address is followed by lines with a prefix length and its type
+ */
 function parseOwnNetworks(trie: string): string[] {
   const found = new Set<string>();
   let address = '';
@@ -69,7 +78,7 @@ function parseOwnNetworks(trie: string): string[] {
   return [...found].sort();
 }
 
-/** @param own that of this machine; read by default */
+/** @param own the content of this machine's /etc/resolv.conf; by default, the file is read */
 export function resolverText(own = readOwn()): string {
   const kept = own.split('\n').filter((line) => /^\s*(search|domain|options)\s/.test(line));
   return `${[`nameserver ${resolverAddress}`, ...kept].join('\n')}\n`;

@@ -1,14 +1,20 @@
-/** The networks of all sandboxes: each is opened with the first command and closed a while after the last. */
+/** The networks of all sandboxes. Each is opened for the first command and closed some time after the last. */
 import { MachineError } from '../machine-error.js';
 import type { NetworkNamespace } from './namespace.js';
 import { readOwnNetworks } from './routes.js';
 
-/** Commands of a job follow each other closely, and opening costs more than one of them. */
+/**
+ * How long a network stays open without commands. The commands of a job follow each other closely, and opening a network
+ * costs more than a command.
+ */
 const idleMs = 30_000;
-/** How soon what has become an address of this machine is closed. */
+/** How often the networks are closed to new addresses of this machine. */
 const checkIntervalMs = 2_000;
 
-/** Where a command is put: in the network of this machine, in one without a way out, or in that of its sandbox. */
+/**
+ * Where a command runs: in the network of this machine, in a network without a way out, or in the network of its
+ * sandbox.
+ */
 export type NetworkPlace =
   | { readonly kind: 'host' }
   | { readonly kind: 'none' }
@@ -22,11 +28,12 @@ interface NetworkHold {
 
 export interface SandboxNetworks {
   /**
-   * Gives a command its place until it is released.
-   * @throws MachineError `closed` if the sandbox was ended meanwhile, `network_unavailable`
+   * Gives a command its place until `release` is called.
+   * @throws MachineError `closed` if the sandbox was ended meanwhile, `network_unavailable` if its network does not
+   *   open
    */
   take(sandboxId: string): Promise<NetworkHold>;
-  /** Of one sandbox, or of all. Its processes have ended before. Safe to repeat. */
+  /** Ends the network of one sandbox, or of all. The processes must have ended before. Safe to repeat. */
   end(sandboxId?: string): void;
 }
 
@@ -38,13 +45,13 @@ interface OpenNetwork {
   idle?: NodeJS.Timeout;
 }
 
-/** Every command in the same place. */
+/** Puts every command into the same place. */
 export function createSamePlace(place: NetworkPlace): SandboxNetworks {
   return { take: async () => ({ place, release: () => undefined }), end: () => undefined };
 }
 
 interface SandboxNetworksOptions {
-  /** One that is open already, for the first sandbox. */
+  /** A network that is already open, for the first sandbox. */
   readonly spare?: NetworkNamespace;
   readonly log?: (message: string) => void;
 }

@@ -1,8 +1,8 @@
-/** What one process of this machine is and uses, read from /proc. */
+/** Reads from /proc what one process of this machine is and what it uses. */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { ProcessEntry } from './table.js';
 
-/** Linux reports times to programs in hundredths of a second, whatever the kernel counts in. */
+/** Linux reports times to programs in hundredths of a second, whatever unit the kernel uses internally. */
 const ticksPerSecond = 100;
 const maxCommandCharacters = 2_000;
 
@@ -24,12 +24,12 @@ interface ProcessUse {
   readonly ageMs: number;
 }
 
-/** CPU time over lifetime, as `ps` reports it, to a tenth. */
+/** The CPU use is the CPU time divided by the lifetime, as `ps` reports it, rounded to a tenth of a percent. */
 export function processUse({ startTime, cpuTicks }: ProcessEntry, times: MachineTimes): ProcessUse {
   const startMs = (Number(startTime) * 1000) / ticksPerSecond;
   const ageMs = Math.max(0, Math.round(times.uptimeMs - startMs));
   const cpuMs = (cpuTicks * 1000) / ticksPerSecond;
-  // A process that has just begun has no lifetime yet that its first tick could be measured by.
+  // Count at least one tick of lifetime: the process may have just begun.
   const lifetimeMs = Math.max(ageMs, 1000 / ticksPerSecond);
   return { cpuPercent: tenths((100 * cpuMs) / lifetimeMs), startedAtMs: times.startedAtMs + startMs, ageMs };
 }
@@ -44,7 +44,10 @@ export function readMemoryMB(pid: number): number | undefined {
   }
 }
 
-/** The program and its arguments; its bare name in brackets if it has none. Undefined if the process has ended. */
+/**
+ * The program and its arguments. A process without a command line gives its name in brackets. Undefined if it has
+ * ended.
+ */
 export function readCommand(pid: number): string | undefined {
   try {
     return commandText(readStart(`/proc/${pid}/cmdline`)) || `[${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()}]`;
@@ -53,7 +56,7 @@ export function readCommand(pid: number): string | undefined {
   }
 }
 
-/** With spaces between the arguments, and of bounded length. */
+/** Puts spaces between the arguments and bounds the length. */
 export function commandText(command: string): string {
   return command.replaceAll('\0', ' ').trim().slice(0, maxCommandCharacters);
 }
@@ -62,7 +65,7 @@ export function tenths(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The arguments of a process may be megabytes long. */
+/** Reads only the start of the file, because the arguments of a process may be megabytes long. */
 function readStart(path: string): string {
   const file = openSync(path, 'r');
   try {

@@ -8,11 +8,14 @@ const giveUpMs = 15_000;
 const pollMs = 15;
 
 interface ProcessesToEnd {
-  /** Read again and again until it is empty. Undefined if the machine has no process table. */
+  /**
+   * Finds the processes that are left. It is called until there are none. Undefined if the machine has no process
+   * table.
+   */
   readonly find: () => readonly ProcessEntry[] | undefined;
-  /** Ended as groups if there is no process table. */
+  /** Leaders of the groups to end if there is no process table. */
   readonly groupsWithoutTable: readonly number[];
-  /** Get no SIGTERM, only SIGKILL: on SIGTERM they would end their whole sandbox at once. */
+  /** Processes that get only SIGKILL: on SIGTERM they would end all processes of their command at once. */
   readonly monitors: ReadonlySet<number>;
 }
 
@@ -21,7 +24,7 @@ export interface EndingOptions {
   readonly graceMs?: number;
 }
 
-/** @throws MachineError `processes_remain` when the kernel has not ended them after 15 s */
+/** @throws MachineError `processes_remain` if some processes have not ended after 15 s */
 export async function endProcessesMatching(
   processes: ProcessesToEnd,
   { graceMs = defaultGraceMs }: EndingOptions = {},
@@ -65,7 +68,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(pid, signal);
     return true;
   } catch {
-    // Gone in between, or not ours to end; the next read shows which.
+    // The process is gone, or this user may not signal it. The next search shows which.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** The process groups that were started: what lives, what has ended, and how to end it. */
+/** Keeps the process groups that were started, knows which have ended, and ends them. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';
@@ -57,26 +57,26 @@ export function createProcessGroups(directories: MachineDirectories) {
       const found = createProcessSearch(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)))();
       return found?.map(({ pid }) => pid) ?? [];
     },
-    /** Forgets the group, unless a process of it lives on in the background. */
+    /** Forgets the group, unless one of its processes still runs in the background. */
     settle(group: ProcessGroup) {
       settled.add(group);
-      // The last of an isolated group may take a moment to end, so earlier groups are checked again.
+      // The last process of an isolated group may take a moment to end, so earlier groups are checked again.
       for (const other of settled) if (!groupExists(other.leader)) forget(other);
     },
     end: (group: ProcessGroup) => endGroups([group]),
-    /** True once the end of the group was requested, whether or not its processes have ended. */
+    /** True as soon as `end` or `endAll` was called for the group, even if its processes have not ended yet. */
     wasEnded: (group: ProcessGroup) => ended.has(group),
-    /** Ends everything of one sandbox, or of all, and waits until it is gone. */
+    /** Ends all processes of one sandbox, or of all sandboxes, and waits until they are gone. */
     async endAll(sandboxId?: string, options?: EndingOptions) {
       if (sandboxId === undefined) return await endGroups([...groups], allDisks(), options);
       await endGroups(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)), options);
     },
-    /** Ends what an earlier service with the same directories left behind. */
+    /** Ends the processes that an earlier service with the same directories left behind. */
     recover: () => endGroups(readRecords(directories.processes, bootId), allDisks()),
   };
 }
 
-/** True also for zombie processes: that costs one record. */
+/** Also true while the group has only zombie processes; then its record is merely kept longer. */
 function groupExists(leader: number): boolean {
   try {
     process.kill(-leader, 0);

@@ -1,4 +1,4 @@
-/** Lists what runs in one sandbox. */
+/** Lists the processes of one sandbox. */
 import type { ProcessSample, SandboxProcess } from '../machine-host.js';
 import { processUse, readCommand, readMachineTimes, readMemoryMB } from './details.js';
 import { listByPs } from './ps-listing.js';
@@ -9,8 +9,8 @@ import type { ProcessEntry } from './table.js';
 const maxProcesses = 500;
 
 /**
- * @param groups those of the sandbox
- * @param disk folder of the disk of the sandbox
+ * @param groups the process groups of the sandbox
+ * @param disk the folder of the sandbox's disk
  */
 export async function listProcesses(groups: readonly ProcessGroup[], disk: string): Promise<ProcessSample> {
   const table = createProcessSearch(groups, oneDisk(disk))();
@@ -52,8 +52,9 @@ function cut(processes: readonly SandboxProcess[]): ProcessSample {
 }
 
 /**
- * Bubblewrap is there twice: outside, as the leader, and inside, as its child, which is the first process of the namespace. A
- * child of that one is bubblewrap too for the moment until it has become the shell.
+ * Tells whether a process is bubblewrap itself. Bubblewrap runs twice: outside the sandbox as the leader, and inside as
+ * the leader's child, which is the first process of the namespace. A child of that process is still bubblewrap for a
+ * moment, until it becomes the shell.
  */
 function isWrapper(
   entry: ProcessEntry,
@@ -67,7 +68,9 @@ function isWrapper(
   return monitor !== undefined && isMonitor(monitor) && readCommand(entry.pid) === readCommand(monitor);
 }
 
-/** That of the group or the session that the process is in, or that its nearest ancestor is in. */
+/**
+ * The command id of the group or session of the process, or else of its nearest ancestor that is in one of `groups`.
+ */
 function commandIdOf(
   entry: ProcessEntry,
   byPid: ReadonlyMap<number, ProcessEntry>,

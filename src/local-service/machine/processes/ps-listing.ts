@@ -1,18 +1,18 @@
-/** Lists processes by the system's `ps`, if there is no /proc. */
+/** Lists processes with the system's `ps`, if there is no /proc. */
 import type { SandboxProcess } from '../machine-host.js';
 import { runProgram } from '../shell/program.js';
 import { commandText, tenths } from './details.js';
 import type { ProcessGroup } from './records.js';
 
 const fields = ['pid', 'ppid', 'pgid', 'pcpu', 'rss', 'etime', 'lstart', 'args'];
-/** The start is five words, such as "Mon Jan  5 12:00:00 2026". */
+/** The start time consists of five words, such as "Mon Jan  5 12:00:00 2026". */
 const linePattern = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+([\d.]+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\d+)\s+(.*)$/;
 
 interface PsLine extends Omit<SandboxProcess, 'commandId' | 'user'> {
   readonly processGroup: number;
 }
 
-/** The members of the groups and what descends from them; empty if there is no `ps` either. */
+/** The members of the groups and their descendants; empty if there is no `ps`. */
 export async function listByPs(groups: readonly ProcessGroup[]): Promise<SandboxProcess[]> {
   const { stdout } = await runProgram('ps', ['-A', '-ww', ...fields.flatMap((field) => ['-o', `${field}=`])]);
   const lines = stdout.split('\n').flatMap((line) => parseLine(line) ?? []);

@@ -1,4 +1,7 @@
-/** The records of process groups: a file for each, so that a service that was killed can end what it left behind. */
+/**
+ * The records of process groups, one file each. After a service was killed, the next can end the processes it left
+ * behind.
+ */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,11 +11,13 @@ export interface ProcessGroup {
   readonly leader: number;
   /** Undefined if there is no /proc. */
   readonly startTime?: string;
-  /** The start of the machine that pid and start time belong to. */
+  /** Identifies the start of the machine for which the pid and the start time are valid. */
   readonly bootId: string;
-  /** The leader only watches over an isolated sandbox, and all of that dies with it. */
+  /**
+   * True if the leader is bubblewrap, which only watches an isolated command: all processes of the command die with it.
+   */
   readonly leaderIsMonitor: boolean;
-  /** Of the command that the group was started for, if known. */
+  /** The id of the command for which the group was started, if known. */
   readonly commandId?: string;
 }
 
@@ -24,7 +29,10 @@ export function removeRecord(directory: string, group: ProcessGroup): void {
   rmSync(recordPath(directory, group), { force: true });
 }
 
-/** The records of this start of the machine. The others, and what a crash left half written, are removed. */
+/**
+ * The records of this start of the machine. Records of earlier starts, and records that a crash left incomplete, are
+ * removed.
+ */
 export function readRecords(directory: string, bootId: string): ProcessGroup[] {
   const groups: ProcessGroup[] = [];
   for (const name of readdirSync(directory)) {

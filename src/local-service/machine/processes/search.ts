@@ -1,12 +1,14 @@
 /**
- * Tells which processes of the machine are ours. A process is only ever signalled when it is known to be:
+ * Finds the processes of the machine that are ours. No other process is ever signalled. A process is ours if one of
+ * these holds:
  *
- * - its pid and start time are those of a leader that we started, or of a process found before, or
- * - it is in the group or the session of a leader of ours while one that is known lives there, or
- * - it descends from one that is known, or
- * - it was started with a disk of ours as its home, or sees one there where it is isolated; then it may have left the group.
+ * - Its pid and start time are those of a leader that we started, or of a process found before.
+ * - It is in the group or session of one of our leaders, and a process known to be ours lives in that group or session.
+ * - It descends from a process known to be ours.
+ * - It was started with one of our disks as its home or, if it is isolated, one of our disks is mounted as its home.
+ *   Such a process may have left its group.
  *
- * What an isolated process says of its home counts for nothing: it could name a neighbour's.
+ * The HOME variable of an isolated process counts for nothing: it could name the home of another sandbox.
  * Without isolation, a process that leaves its group, its parent and its environment behind is not found.
  */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
@@ -23,9 +25,9 @@ interface SearchedGroup {
 
 /** The disks whose processes are searched for. */
 export interface SearchedDisks {
-  /** Of a process that is not isolated. */
+  /** Tells whether HOME of a process that is not isolated is one of the disks. */
   isHome(home: string): boolean;
-  /** Their folders, by the last part of their paths. */
+  /** The folders of the disks, by the last part of their paths. */
   readonly folders: ReadonlyMap<string, string>;
 }
 
@@ -33,7 +35,7 @@ export function oneDisk(folder: string): SearchedDisks {
   return { isHome: (home) => home === folder, folders: new Map([[basename(folder), folder]]) };
 }
 
-/** Gives a search that remembers what it found, since the leader is often the first to end. */
+/** Returns a search that remembers the processes it found, since the leader is often the first to end. */
 export function createProcessSearch(
   groups: readonly SearchedGroup[],
   disks?: SearchedDisks,
@@ -49,7 +51,7 @@ export function createProcessSearch(
     for (const entry of table) {
       if (!known.has(keyOf(entry)) && !isOnDisk(entry.pid)) continue;
       found.add(entry.pid);
-      // While a member lives, the number of its group cannot be given to another.
+      // While a member lives, the kernel cannot give the number of its group to another group.
       for (const number of [entry.processGroup, entry.session]) if (leaders.has(number)) ourGroups.add(number);
     }
     for (const entry of table) {
@@ -62,7 +64,7 @@ export function createProcessSearch(
   };
 }
 
-/** Commands of one namespace see the same disk, so one of them is checked. */
+/** All processes of a mount namespace see the same disk, so only one of them is checked. */
 function searchOfDisks({ isHome, folders }: SearchedDisks): (pid: number) => boolean {
   const seen = new Map<string, boolean>();
   return (pid) => {
@@ -86,13 +88,13 @@ function addDescendants(table: readonly ProcessEntry[], found: Set<number>): voi
   }
 }
 
-/** The folder that is mounted as the home, as its file system names it. */
+/** The path, within its file system, of the folder that is mounted as the home. */
 function homeIn(mounts: string): string | undefined {
   const fields = mounts.split('\n').map((line) => line.split(' ', 5));
   return fields.find(([, , , , mountedAt]) => mountedAt === sandboxHome)?.[3];
 }
 
-/** Such as `mnt:[4026531840]`. Undefined if the process has ended or cannot be read. */
+/** The mount namespace, such as `mnt:[4026531840]`. Undefined if the process has ended or cannot be read. */
 function mountNamespace(pid: number | 'self'): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/mnt`);
@@ -102,8 +104,8 @@ function mountNamespace(pid: number | 'self'): string | undefined {
 }
 
 /**
- * Whether the process has one of these disks as its home. It has no way to change that.
- * @param folders of the disks, by the last part of their paths
+ * Tells whether one of these disks is mounted as the home of the process. The process cannot change that.
+ * @param folders the folders of the disks, by the last part of their paths
  */
 function seesDisk(pid: number, folders: ReadonlyMap<string, string>): boolean {
   try {

@@ -1,4 +1,4 @@
-/** What runs on this machine, read from /proc. Where there is no /proc, nothing is known. */
+/** Reads the processes of this machine from /proc. Without /proc, nothing is known about them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessEntry {
@@ -6,13 +6,15 @@ export interface ProcessEntry {
   readonly parentPid: number;
   readonly processGroup: number;
   readonly session: number;
-  /** In clock ticks since the machine started: with the pid it names one process and no later one. */
+  /**
+   * In clock ticks since the machine started. Together, pid and start time identify a process; no later one has both.
+   */
   readonly startTime: string;
-  /** CPU time it has used itself, in clock ticks. */
+  /** CPU time that the process itself has used, without its children, in clock ticks. */
   readonly cpuTicks: number;
 }
 
-/** All processes but those that have ended and only wait to be collected. Undefined if there is no /proc. */
+/** All processes except zombies. Undefined if there is no /proc. */
 export function readProcessTable(): readonly ProcessEntry[] | undefined {
   let names: string[];
   try {
@@ -29,7 +31,7 @@ export function readProcessTable(): readonly ProcessEntry[] | undefined {
   return entries;
 }
 
-/** Also of a process that has ended and was not collected yet. */
+/** The start time of a process, even if it is a zombie. Undefined if there is no such process, or no /proc. */
 export function readStartTime(pid: number): string | undefined {
   return readStat(pid)?.startTime;
 }
@@ -46,7 +48,7 @@ function readStat(pid: number): (ProcessEntry & { readonly state: string | undef
   } catch {
     return undefined;
   }
-  // The name of the program comes first, in brackets, and may itself hold brackets and spaces.
+  // The second field is the program's name in brackets, which may itself hold brackets and spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, parentPid, processGroup, session] = fields;
   const startTime = fields[19];
@@ -62,7 +64,7 @@ function readStat(pid: number): (ProcessEntry & { readonly state: string | undef
   };
 }
 
-/** The value of a variable that a process was started with. Undefined if it had none or cannot be read. */
+/** The value of a variable with which a process was started. Undefined if it was not set or cannot be read. */
 export function startVariable(pid: number, name: string): string | undefined {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
@@ -72,7 +74,7 @@ export function startVariable(pid: number, name: string): string | undefined {
   }
 }
 
-/** Changes with each start of the machine. Empty if there is no /proc. */
+/** The id of this start of the machine; it changes with each start. Empty if there is no /proc. */
 export function readBootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -1,37 +1,40 @@
-/** An interactive shell: its pipes are handed over as they are, and it lives until it or its user ends it. */
+/** An interactive shell. Its pipes are passed on unchanged. It runs until it ends by itself or its user ends it. */
 import type { Readable, Writable } from 'node:stream';
 import { type CommandContext, startShell } from './run-command.js';
 
 export interface Terminal {
-  /** Becomes TERM. */
+  /** The value of TERM. */
   readonly type: string;
   readonly columns: number;
   readonly rows: number;
 }
 
 export interface ShellSpec {
-  /** Run by `/bin/sh -c`; at most 120 KiB. Default: a shell that reads its commands from `stdin`, bash if it exists. */
+  /**
+   * Run by `/bin/sh -c`; at most 120 KiB. Default: a shell that reads commands from `stdin`; bash, or sh without bash.
+   */
   readonly command?: string;
-  /** Default: plain pipes. With it, output and errors come together on `stdout`. */
+  /** With a terminal, output and errors arrive together on `stdout`. Default: plain pipes. */
   readonly terminal?: Terminal;
-  /** Added as for commands. */
+  /** Variables that are added to those that every command gets. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 interface ShellExit {
-  /** Null when a signal ended it. Bubblewrap and terminals report a signal as a shell does: 128 and its number. */
+  /** Null if a signal ended the shell. Bubblewrap and terminals report a signal as shells do: 128 plus its number. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
 export interface InteractiveShell {
   readonly stdin: Writable;
-  /** Both must be read: a pipe that nobody reads stops the shell. They end when no process holds them any more. */
+  /** Read both streams: an unread pipe blocks the shell. They end when no process holds them open any more. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly exited: Promise<ShellExit>;
   /**
-   * Ends all processes of the shell: SIGTERM, then SIGKILL after two seconds. Returns when they are gone. Safe to repeat.
+   * Ends all processes of the shell: SIGTERM, then SIGKILL after two seconds. Returns when they are gone. Safe to
+   * repeat.
    * @throws MachineError `processes_remain`
    */
   end(): Promise<void>;
@@ -39,7 +42,7 @@ export interface InteractiveShell {
 
 const shellCommand = 'if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi';
 
-/** Starts the shell. The groups know its processes from the first moment. */
+/** Starts the shell. Its process group is recorded in `context.groups` from the start. */
 export async function openInteractiveShell(
   context: CommandContext,
   sandboxId: string,
@@ -49,7 +52,7 @@ export async function openInteractiveShell(
     command: terminal ? inTerminal(command, terminal) : command,
     env: terminal ? { ...env, TERM: terminal.type } : env,
   });
-  // A shell may close its input before it ends: what is still written to it has nowhere to go.
+  // A shell may close its input before it ends. Later input is dropped.
   child.stdin.on('error', () => undefined);
   const exited = new Promise<ShellExit>((resolve) => {
     child.once('exit', (exitCode, signal) => {
@@ -75,8 +78,8 @@ export async function openInteractiveShell(
 }
 
 /**
- * Node has no pseudo-terminal; `script` of util-linux creates one. With a pipe as input it leaves the echo off, so `stty`
- * switches it on. Without that `script` the command gets the pipes.
+ * Node has no pseudo-terminal, so `script` of util-linux creates one. If its input is a pipe, `script` leaves the echo
+ * off, so `stty` switches it on. If `script` is not that of util-linux, the command gets plain pipes.
  */
 function inTerminal(command: string, { columns, rows }: Terminal): string {
   const inside = `stty rows ${rows} cols ${columns} echo 2>/dev/null\n${command}`;

@@ -1,4 +1,4 @@
-/** How a command becomes a process: what every way of isolation has in common. */
+/** How a command becomes a process. This part is the same with and without isolation. */
 
 import type { CopyCall } from '../disk/copy-tree.js';
 import type { CommandLimits } from '../limits/sandbox-limits.js';
@@ -11,18 +11,18 @@ interface ProgramCall {
   /** Absolute. */
   readonly file: string;
   readonly args: readonly string[];
-  /** Where the program is started; seen from outside the sandbox. */
+  /** The working directory of the program, as a path outside the sandbox. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** Written to descriptor 3, which the program reads before it does anything else. */
   readonly descriptor3?: string;
-  /** The same for descriptor 5. */
+  /** Written to descriptor 5, which the program reads before it does anything else. */
   readonly descriptor5?: Buffer;
 }
 
-/** What a command runs in, in addition to its isolation. */
+/** The network and the limits of a command, in addition to its isolation. */
 export interface Surroundings {
-  /** Without isolation always the network of the machine. */
+  /** Without isolation, this is always the network of the machine. */
   readonly place: NetworkPlace;
   readonly limits: Pick<CommandLimits, 'enter' | 'shell'>;
 }
@@ -30,11 +30,13 @@ export interface Surroundings {
 export interface ShellLaunch {
   readonly isolation: 'bubblewrap' | 'plain';
   call(sandboxId: string, spec: CommandSpec, around: Surroundings): ProgramCall;
-  /** Copies a disk that its sandbox may be changing; undefined if there is nothing to protect from the sandbox. */
+  /**
+   * Copies a disk that its sandbox may be changing. Undefined without isolation: nothing is protected from the sandbox.
+   */
   readonly copyCall?: CopyCall;
 }
 
-/** Linux takes 128 KiB in one argument; some of it is kept for what surrounds the command. */
+/** Linux allows 128 KiB for one argument. The rest is reserved for text that is added to the command. */
 const maxCommandBytes = 120 * 1024;
 
 /** The descriptor on which a shell reports its start and reads that it may continue. */
@@ -42,8 +44,9 @@ export const startDescriptor = 4;
 export const startWord = 'go\n';
 
 /**
- * A shell is bound to the service while it starts, and the service may die before that. So the shell runs its command only
- * after the service has answered, which it does once everything is bound. Read in a subshell, so that no variable changes.
+ * A shell ends with the service only once it is bound to it, and the service may die before that. So the shell reports
+ * its start and runs its command only after the service has answered. A subshell reads the answer, so that no variable
+ * changes.
  */
 function awaitWord(limits: string): string[] {
   const wait = `echo >&${startDescriptor} && (read -r word) <&${startDescriptor} || exit 1`;
@@ -51,7 +54,9 @@ function awaitWord(limits: string): string[] {
   return ['-c', [wait, close, ...(limits === '' ? [] : [limits]), 'exec /bin/sh "$@"'].join('; '), 'sh'];
 }
 
-/** Always the same, and nothing of the service's own: that is where its keys are. */
+/**
+ * Holds fixed variables and those of the command. No variable of the service is passed on, because some hold its keys.
+ */
 export function sandboxEnvironment(sandboxId: string, home: string, spec: CommandSpec): Record<string, string> {
   return {
     PATH: defaultProgramPath,
@@ -65,9 +70,9 @@ export function sandboxEnvironment(sandboxId: string, home: string, spec: Comman
 }
 
 /**
- * The shell's arguments. A folder is entered by the shell itself, so that a link in its path means what it means inside; one
- * that cannot be entered ends the command with 126.
- * @param limits a line of shell that comes before; see `shellLimits`
+ * The shell's arguments. The shell itself changes to `cwd`, so that links in the path are resolved inside the sandbox.
+ * If that fails, the command ends with exit code 126.
+ * @param limits a line of shell that runs before the command; see `shellLimits`
  * @throws MachineError `bad_command`
  */
 export function shellArguments(command: string, cwd: string | undefined, limits = ''): string[] {

@@ -1,19 +1,19 @@
-/** Collects what a command prints: bounded, and passed on as text whose characters are never cut in two. */
+/** Collects the output of a command up to a limit, and passes all of it on as text. No character is ever cut in two. */
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { createByteCollector } from '../../../contract/byte-collector.js';
 
-/** How much of each stream an outcome keeps. */
+/** How many bytes of each stream an outcome keeps. */
 const maxOutputBytes = 8 * 1024 * 1024;
 
 export interface OutputCapture {
-  /** Grows with each piece, to detect new output. */
+  /** The number of pieces received so far. If it grows, there was new output. */
   readonly pieces: number;
-  /** What was printed so far. Later output is dropped. */
+  /** Returns the output so far. Later output is dropped. */
   finish(): string;
 }
 
-/** `onText` gets everything, also what is past the limit. */
+/** `onText` gets all output, including the part beyond the limit. */
 export function captureOutput(stream: Readable, onText: ((text: string) => void) | undefined): OutputCapture {
   const decoder = new StringDecoder('utf8');
   const kept = createByteCollector();
@@ -29,7 +29,7 @@ export function captureOutput(stream: Readable, onText: ((text: string) => void)
     droppedBytes += chunk.length - fits.length;
     pass(decoder.write(chunk));
   });
-  // After a broken pipe the command ends, and its exit code says so.
+  // After a broken pipe, the command ends, and its exit code shows the failure.
   stream.on('error', () => undefined);
   return {
     get pieces() {

@@ -1,6 +1,7 @@
 /**
- * Commands without isolation: a shell in a process group of its own, whose home is the disk. It sees and can change whatever
- * the service can; `/home/sandbox` is known to the file calls and to `cwd`, not to the command.
+ * Runs commands without isolation: in a shell with its own process group, and with the disk as its home. A command sees
+ * and can change whatever the service can. File calls and `cwd` accept `/home/sandbox`; for the command, that path does
+ * not exist.
  */
 import { isAbsolute, join, posix } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';

@@ -1,9 +1,9 @@
-/** Runs a program of the machine itself, outside every sandbox, with nothing of the service's environment. */
+/** Runs a program of the machine outside every sandbox, without the environment of the service. */
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Folders to search for programs, for the service and for commands. */
+/** The folders in which the service and commands search for programs. */
 export const defaultProgramPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 interface ProgramResult {
@@ -12,7 +12,7 @@ interface ProgramResult {
   readonly stderr: string;
 }
 
-/** The absolute path of a program, so that no environment of a command can put another in its place. */
+/** The absolute path of a program, so that no variable of a command can replace it with another program. */
 export async function findProgram(name: string, programPath: string): Promise<string | undefined> {
   for (const folder of programPath.split(':')) {
     const file = join(folder, name);
@@ -25,17 +25,19 @@ export async function findProgram(name: string, programPath: string): Promise<st
   return undefined;
 }
 
-/** What such a program is started with. Messages are in English, so that they can be read by a program. */
+/** The environment of such a program. `LC_ALL` keeps messages in English, so that the service can parse them. */
 export const programEnvironment = { PATH: defaultProgramPath, LC_ALL: 'C' };
 
 interface ProgramOptions {
-  /** What it reads from its standard input. Default: nothing. */
+  /** The program's standard input. Default: empty. */
   readonly input?: string;
-  /** How long it may take, in ms; then it is ended, and `exitCode` is null. Default: as long as it likes. */
+  /** How long the program may run, in ms. After that it is killed, and `exitCode` is null. Default: no limit. */
   readonly timeoutMs?: number;
 }
 
-/** A program that is missing gives `exitCode` null. `stderr` says why there is no status of its own. */
+/**
+ * If the program is missing, `exitCode` is null. If the program fails without a message, `stderr` says how it ended.
+ */
 export function runProgram(
   file: string,
   args: readonly string[],
@@ -51,12 +53,12 @@ export function runProgram(
     const child = execFile(file, [...args], options, (error, stdout, stderr) => {
       if (!error) return resolve({ exitCode: 0, stdout, stderr });
       const { exitCode } = child;
-      // The message of such an error has the whole command line.
+      // Not the message of the error, which holds the whole command line.
       const ended = error.killed ? `it did not end within ${timeoutMs / 1_000} s` : `it ended with ${exitCode}`;
       const why = error.killed || exitCode !== null ? ended : error.message;
       resolve({ exitCode: error.killed ? null : exitCode, stdout, stderr: stderr.trim() === '' ? why : stderr });
     });
-    // One that does not read to the end is no failure.
+    // A program that does not read all its input has not failed.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });

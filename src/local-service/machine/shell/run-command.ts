@@ -1,4 +1,4 @@
-/** One command, from its start to its outcome. */
+/** Runs one command, from its start to its outcome. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { Duplex, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
@@ -12,7 +12,10 @@ import type { ProcessGroup } from '../processes/records.js';
 import { type ShellLaunch, type Surroundings, startDescriptor, startWord } from './launch.js';
 import { captureOutput, type OutputCapture } from './output-capture.js';
 
-/** How long the pipes are read after the shell has ended, while a process in the background keeps them open. */
+/**
+ * After the shell has ended, a background process may keep the pipes open. Reading stops after this long without
+ * output.
+ */
 const quietMs = 100;
 const maxDrainMs = 2_000;
 
@@ -25,7 +28,7 @@ export interface CommandContext {
   readonly limits: SandboxLimits;
 }
 
-/** Resolves when the shell has ended, whatever it left in the background. */
+/** Resolves when the shell has ended, even if it left processes in the background. */
 export async function runCommand(
   context: CommandContext,
   sandboxId: string,
@@ -43,7 +46,7 @@ export async function runCommand(
 
   const ending = watchForEnd(context.groups, group, spec.timeoutMs, watch.signal);
   const code = await exited;
-  // If SIGTERM reaches the child first, the shell reports the child's signal by its own exit code.
+  // If SIGTERM reaches the shell's child first, the shell reports that signal as an exit code of its own.
   const isCut = context.groups.wasEnded(group);
   const { timedOut, aborted } = await ending.stop();
   await drain(closed, outputs);
@@ -68,7 +71,7 @@ export async function startShell(
       limits.release();
     };
     const started = await startIn({ place: network.place, limits }, context, sandboxId, spec);
-    // What a command leaves in the background ends with it, or has no network of its own to lose.
+    // With isolation, background processes end with the command. Without it, they have no network of their own to lose.
     started.child.once('exit', release);
     return started;
   } catch (error) {
@@ -113,10 +116,10 @@ function give(channel: unknown, content: string | Buffer | undefined): void {
   channel.end(content);
 }
 
-/** Answers the shell once it is there; see `shellArguments`. */
+/** Answers the shell once it has reported its start; see `awaitWord` in `launch.ts`. */
 function giveStartWord(channel: unknown): void {
   if (!(channel instanceof Duplex)) return;
-  // A shell that has ended before it could ask needs no answer.
+  // A shell that ended before it reported its start needs no answer.
   channel.on('error', () => undefined);
   channel.once('data', () => channel.end(startWord));
 }
@@ -127,7 +130,7 @@ function watchForEnd(groups: ProcessGroups, group: ProcessGroup, timeoutMs?: num
   let ended: Promise<void> | undefined;
   const end = (): void => {
     ended ??= groups.end(group);
-    // Awaited below; until then a failure must not count as unhandled.
+    // `stop` awaits it; until then a failure must not count as unhandled.
     ended.catch(() => undefined);
   };
   const onAbort = (): void => {
@@ -150,7 +153,7 @@ function watchForEnd(groups: ProcessGroups, group: ProcessGroup, timeoutMs?: num
   };
 }
 
-/** Reads until the pipes are closed or nothing has come for a while: what the shell printed is already in them. */
+/** Reads until the pipes are closed or no output came for a while. The shell's own output is in the pipes already. */
 async function drain(closed: Promise<void>, outputs: readonly OutputCapture[]): Promise<void> {
   let isClosed = false;
   const closing = closed.then(() => {
@@ -164,12 +167,12 @@ async function drain(closed: Promise<void>, outputs: readonly OutputCapture[]): 
     const pause = delay(quietMs, undefined, { signal: quiet.signal }).catch(() => undefined);
     await Promise.race([closing, pause]);
     quiet.abort();
-    // A busy event loop runs timers before it reads: give the pipes their turn.
+    // A busy event loop runs timers before it reads, so wait one turn for the pipes.
     await nextTurn();
   }
 }
 
-/** A process in the background may go on printing: its pipes stay open, unread pipes would stop it. */
+/** Keeps reading and discards the output: a background process may go on printing, and a full pipe would block it. */
 function detachOutput(child: ChildProcessWithoutNullStreams): void {
   for (const stream of [child.stdout, child.stderr]) {
     stream.resume();

@@ -1,13 +1,13 @@
-/** Knows which sandboxes may have processes, so that the others need not be checked. */
+/** Knows which sandboxes may have processes, so that only these need to be checked. */
 import type { MachineHost } from '../machine-host.js';
 
 export interface StartWatch {
-  /** The host, with its starts noted. */
+  /** The host; it also notes each start of a command or a shell. */
   readonly host: MachineHost;
-  /** Sandboxes in which something was started and has not been seen to be gone. */
+  /** Sandboxes in which something was started, unless a later check found no process. */
   running(): string[];
   /**
-   * Counts the processes of one of them. It counts as running from then on only if there are some, or a command runs.
+   * Counts the processes of a sandbox. After that it is in `running` only if it has processes, or if a command runs.
    * @param count returns the number of processes
    */
   check(sandboxId: string, count: () => Promise<number>): Promise<void>;
@@ -15,7 +15,7 @@ export interface StartWatch {
 
 export function createStartWatch(host: MachineHost): StartWatch {
   const underWay = new Map<string, number>();
-  /** What a command that has ended may have left in the background. */
+  /** Sandboxes in which an ended command may have left processes in the background. */
   const leftOver = new Set<string>();
 
   async function during<Result>(sandboxId: string, work: () => Promise<Result>): Promise<Result> {
