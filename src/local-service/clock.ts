@@ -1,12 +1,12 @@
 /**
- * The clock of the local service. Every rule that involves time reads it, so a test can hold it and move it forward by days
- * at once. Network timeouts, agents and processes run in real time.
+ * The clock of the local service. Every rule that involves time reads it, so a test can hold it and move it forward by
+ * days at once. Network timeouts, agents and processes run in real time.
  */
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** The same as a date-time. */
+  /** The current time as a date-time. */
   iso(): string;
   /**
    * Calls `run` once when the clock reaches `atMs`. The returned function cancels the call.

@@ -33,7 +33,7 @@ import { resolveBySystem } from './webhooks/public-address.js';
 
 /** A local Sandbox Service. */
 export interface LocalService extends StateControl {
-  /** How its sandboxes are isolated and what they can reach; the same as `GET /_local/isolation`. */
+  /** How the sandboxes are isolated and what they can reach; the same as `GET /_local/isolation`. */
   readonly isolation: IsolationReport;
   /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Available once the service listens. */
   readonly url: string;
@@ -47,7 +47,7 @@ export interface LocalService extends StateControl {
   readonly clock: ControlledClock;
   /** Accounts, organizations and sessions; the same as `/_local/accounts`, `/_local/teams` and so on. */
   readonly accounts: Accounts;
-  /** Creates what the service's interface cannot create; the same as `/_local/environments` and `/_local/repos`. */
+  /** Creates records that the API cannot create; the same as `/_local/environments` and `/_local/repos`. */
   readonly setup: AccountSetup;
   /** Resumes work that an earlier start left open, and accepts requests. Safe to repeat. */
   listen(): Promise<{ readonly url: string }>;
@@ -58,9 +58,9 @@ export interface LocalService extends StateControl {
 const defaultMaxCallRecords = 100_000;
 
 /**
- * Creates a local service on a directory. Nothing runs and no port is open until `listen`.
- * @throws SandflowError `directory_in_use` while another service uses the directory, `agent_not_isolated` if a command agent
- *   would run without isolation
+ * Creates a local service that keeps its state in a directory. Nothing runs and no port is open until `listen`.
+ * @throws SandflowError `directory_in_use` while another service uses the directory, `agent_not_isolated` if a command
+ *   agent would run without isolation
  */
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
   if (options.apiKey === '') throw new SandflowError('bad_configuration', 'The local service needs an API key.');
@@ -124,7 +124,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   try {
     assembly.load();
   } catch (cause) {
-    // Otherwise nobody could open the directory again.
+    // An open database would keep every other service from opening the directory.
     database.close();
     throw cause;
   }

@@ -1,4 +1,4 @@
-/** The local Sandbox Service: the whole behaviour of the specification on this machine. */
+/** The local Sandbox Service, which implements the whole specification on this machine. */
 
 export type { Accounts } from './accounts/accounts.js';
 export type { AccountFlags, NewAccount, NewTeam, TeamFlags } from './accounts/records.js';

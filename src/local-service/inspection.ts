@@ -1,4 +1,4 @@
-/** What the service has done, for tests to read: nothing here is part of the specification. */
+/** Lets tests read what the service has done. Nothing here is part of the specification. */
 import type { CallCount, CallRecord, CallStore } from './store/call-store.js';
 import type { DeliveryAttempt } from './store/delivery-store.js';
 import type { PromptRecord } from './store/prompt-store.js';
@@ -20,7 +20,7 @@ export interface InspectionSummary {
   readonly calls: readonly CallCount[];
   /** Number of calls by endpoint, whatever their outcome. */
   readonly byEndpoint: Readonly<Record<string, number>>;
-  /** Sandboxes that are not gone. */
+  /** Number of sandboxes that are not deleted. */
   readonly sandboxes: number;
   /** Number of webhook deliveries that wait for their next attempt. */
   readonly queuedDeliveries: number;

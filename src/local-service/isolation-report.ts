@@ -1,4 +1,4 @@
-/** Reports the isolation of sandboxes, and refuses command agents without it. */
+/** Reports the isolation of sandboxes, and refuses command agents that would run without isolation. */
 import { SandflowError } from '../contract/sandflow-error.js';
 import { isolationText, isolationWarnings, type MachineDescription } from './machine/index.js';
 import type { LocalServiceOptions } from './options.js';

@@ -1,4 +1,4 @@
-/** Where the local service reports what it could not do; silent by default. Fields never hold a secret. */
+/** Receives reports of what the local service could not do; silent by default. Fields never hold a secret. */
 export type Log = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 /** The message of an error, for a log or a record. */

@@ -8,21 +8,21 @@ import type { LocalServiceTimings } from './timings.js';
 
 /** Thresholds of 429 answers (the specification, "Limits", shows no numbers). Each is off by default. */
 export interface LocalServiceLimits {
-  /** `rate_limited`, with `Retry-After`, past this many requests of one caller in a second. */
+  /** Past this many requests of one caller in a second, the answer is `rate_limited`, with `Retry-After`. */
   readonly requestsPerSecond?: number;
   /** The same for a minute; `GET /limits` shows it as `requestsPerMinute`. */
   readonly requestsPerMinute?: number;
-  /** `limit_reached` past this many sandboxes that are not archived, of an account or of an organization. */
+  /** Past this many sandboxes of an account or an organization that are not archived, the answer is `limit_reached`. */
   readonly activeSandboxes?: number;
   /** `member_limit_reached` past this many sandboxes that are not archived, of one member of an organization. */
   readonly activeSandboxesPerMember?: number;
-  /** `daily_limit_reached` past this many creates since midnight UTC. */
+  /** Past this many created sandboxes since midnight UTC, the answer is `daily_limit_reached`. */
   readonly sandboxesPerDay?: number;
 }
 
 /** Deviations that a real service may have, since the specification is silent on them. They serve to test clients. */
 export interface LocalServiceProfile {
-  /** Create does not keep the name that it is given. */
+  /** A create operation ignores the name in its request. */
   readonly ignoreName: boolean;
   /** The answer to a prompt holds no `promptId` (trap S2). */
   readonly omitPromptId: boolean;
@@ -62,7 +62,7 @@ export interface LocalServiceOptions {
    * is not configured.
    */
   readonly scriptedProviders?: readonly string[];
-  /** The provider of prompts that name none. Default `codex`. */
+  /** The provider of prompts that do not name a provider. Default: `codex`. */
   readonly defaultProvider?: string;
   /** How sandboxes are isolated. Default: `auto`, bubblewrap if it works. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
@@ -72,7 +72,7 @@ export interface LocalServiceOptions {
   readonly strictWebhookUrls?: boolean;
   /** Resolves the host of a webhook. Default: the system's resolver. */
   readonly resolveWebhookHost?: (hostname: string) => Promise<readonly string[]>;
-  /** Calls kept in the call book; older ones are dropped. Default: 100,000. */
+  /** The most calls that the call book keeps; older calls are dropped. Default: 100,000. */
   readonly maxCallRecords?: number;
   /** Deviations of the real service to reproduce. Default: none. */
   readonly profile?: Partial<LocalServiceProfile>;

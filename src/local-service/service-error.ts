@@ -30,12 +30,12 @@ export function invalidRequest(message: string): ServiceError {
   return new ServiceError(400, 'invalid_request', message);
 }
 
-/** The answer for what does not exist. */
+/** The answer for a resource that does not exist. */
 export function notFound(message: string): ServiceError {
   return new ServiceError(404, 'not_found', message);
 }
 
-/** The answer for a sandbox that does not exist, or exists no longer. */
+/** The answer for a sandbox that never existed or no longer exists. */
 export function sandboxNotFound(sandboxId: string): ServiceError {
   return new ServiceError(404, 'sandbox_not_found', `There is no sandbox ${sandboxId}.`);
 }

@@ -5,13 +5,13 @@ const dayMs = 24 * hourMs;
 export const defaultTimings = {
   /** From accepting a create to storing it, in ms; meanwhile a repeated key answers `idempotency_in_progress`. */
   acceptMs: 0,
-  /** From create or resume to usable. */
+  /** From create or resume until the sandbox is usable. */
   bootMs: 400,
   /** From stop to the first archival attempt. */
   archiveMs: 200,
   /** Between a failed archival attempt and the next. */
   stopRetryMs: 2_000,
-  /** From usable to hydrated for a restored sandbox; 0 makes the restore eager, so that both happen at once. */
+  /** From usable to hydrated, for a restored sandbox. With 0, the sandbox becomes usable and hydrated at once. */
   hydrationMs: 300,
   /** Between two samples of the processes of a usable sandbox. */
   processSampleMs: 30_000,
@@ -25,7 +25,7 @@ export const defaultTimings = {
   idempotencyKeyMs: dayMs,
   /** How long the key of a create stays taken if the create failed before the sandbox existed. */
   idempotencyReleaseMs: 120_000,
-  /** The longest that a webhook receiver may take to answer. */
+  /** How long a webhook receiver may take to answer. */
   webhookTimeoutMs: 5_000,
   /** Delay after the first failed delivery; each further delay is twice the one before (assumption A-webhook-retry). */
   webhookRetryMs: 1_000,

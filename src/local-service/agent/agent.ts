@@ -1,4 +1,4 @@
-/** An agent of the local service: what runs a prompt inside a sandbox. */
+/** An agent of the local service runs a prompt inside a sandbox. */
 import type { MachineHost } from '../machine/machine-host.js';
 
 interface AgentPrompt {
@@ -8,7 +8,7 @@ interface AgentPrompt {
   readonly model: string | null;
   readonly reasoningEffort: string | null;
   readonly conversationId: string;
-  /** What everything that is started in the sandbox gets. Holds secrets. Default: nothing. */
+  /** Variables for everything that the agent starts in the sandbox. They may be secrets. Default: no variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +20,7 @@ export interface AgentEvent {
 }
 
 interface AgentRun {
-  /** What a run of the same prompt had emitted that ended with the service; empty for a first run. */
+  /** The events that an earlier run of the same prompt emitted before the service ended; empty for a first run. */
   readonly earlier: readonly AgentEvent[];
   readonly emit: (type: AgentEvent['type'], data: AgentEvent['data']) => void;
   /** Aborted by an interrupt, a stop or the end of the service. */
@@ -33,7 +33,7 @@ export type AgentOutcome =
   | { readonly status: 'interrupted'; readonly result: string | null };
 
 export interface Agent {
-  /** True if it can continue a prompt that the end of the service interrupted; otherwise the prompt has failed. */
+  /** True if the agent can continue a prompt that the end of the service interrupted. If not, the prompt has failed. */
   readonly canGoOn: boolean;
   run(host: MachineHost, prompt: AgentPrompt, run: AgentRun): Promise<AgentOutcome>;
 }

@@ -2,21 +2,21 @@
 import type { Agent } from './agent.js';
 import { boundedEnd, boundedStart, createLineBatches, maxResultBytes } from './output-text.js';
 
-/** The most events of one run; the last one says that output is missing. */
+/** The most events that one run emits. The last of them says that output is missing. */
 const maxEvents = 2_000;
 const errorTailCharacters = 4_000;
 
 interface CommandAgentOptions {
   /**
    * Run by `/bin/sh -c`. Gets AGENT_PROVIDER, AGENT_MODEL, AGENT_REASONING_EFFORT (empty if not set) and
-   * AGENT_CONVERSATION_ID. What it prints is its answer; an exit code other than 0 is a failure.
+   * AGENT_CONVERSATION_ID. Its output is the answer; an exit code other than 0 is a failure.
    */
   readonly command: string;
 }
 
 export function createCommandAgent({ command }: CommandAgentOptions): Agent {
   return {
-    // A command that was cut off would do its work twice if it were run again.
+    // Running an interrupted command again could do its work twice.
     canGoOn: false,
     async run(host, prompt, { emit, signal }) {
       if (signal.aborted) return { status: 'interrupted', result: null };

@@ -6,9 +6,9 @@ import { createScriptedAgent } from './scripted-agent.js';
 export type { Agent, AgentEvent, AgentOutcome } from './agent.js';
 
 export interface AgentsOptions {
-  /** Programs by provider. They come before scripted agents. None by default. */
+  /** Programs by provider. For its provider, a program is used instead of the scripted agent. None by default. */
   readonly commandAgents?: Readonly<Record<string, { readonly command: string }>>;
-  /** Providers that the scripted agent stands in for; `all` by default. */
+  /** Providers whose prompts the scripted agent runs; `all` by default. */
   readonly scriptedProviders?: readonly string[] | 'all';
 }
 

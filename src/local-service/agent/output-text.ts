@@ -1,10 +1,10 @@
 /** Output of agents: bounded, and cut into pieces of whole lines. */
 
-/** The most that an agent's result or an event keeps. */
+/** How much text an agent's result keeps, and how much an event keeps. */
 export const maxResultBytes = 1024 * 1024;
 export const maxEventBytes = 64 * 1024;
 
-/** The beginning of `text`, with a mark at its end where something was left out. Counted in bytes of UTF-8. */
+/** Returns the beginning of `text`, counted in bytes of UTF-8. If something is left out, a mark at the end says so. */
 export function boundedStart(text: string, maxBytes: number): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return text;
@@ -12,22 +12,22 @@ export function boundedStart(text: string, maxBytes: number): string {
   return `${kept}\n[truncated: ${bytes - Buffer.byteLength(kept)} more bytes]`;
 }
 
-/** The end of `text`, with a mark at its beginning where something was left out. Counted in characters. */
+/** Returns the end of `text`, counted in characters. If something is left out, a mark at the beginning says so. */
 export function boundedEnd(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   return `[truncated] ${text.slice(-maxCharacters).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
 
-/** In UTF-8 at most three times as many bytes, so that a piece always fits into an event. */
+/** A character takes at most three bytes of UTF-8, so a piece always fits into an event. */
 const maxPieceCharacters = 16 * 1024;
 
 interface LineBatches {
   push(text: string): void;
-  /** Gives what is left, also half a line. */
+  /** Gives the text that is left, even if its last line is incomplete. */
   end(): void;
 }
 
-/** Pieces are at most 16,384 characters long: more is cut, between characters. `give` gets no blank piece. */
+/** Pieces are at most 16,384 characters long. Longer text is cut between two characters. `give` gets no blank piece. */
 export function createLineBatches(give: (piece: string) => void): LineBatches {
   let rest = '';
   const givePieces = (text: string): void => {
@@ -44,7 +44,7 @@ export function createLineBatches(give: (piece: string) => void): LineBatches {
       rest += text;
       const lineEnd = rest.lastIndexOf('\n');
       if (lineEnd < 0 && rest.length <= maxPieceCharacters) return;
-      // Half a pair of a long line stays behind for its other half.
+      // If a long line is cut within a surrogate pair, the first half waits for the second.
       const end = lineEnd >= 0 ? lineEnd : rest.length - (/[\uD800-\uDBFF]$/.test(rest) ? 1 : 0);
       givePieces(rest.slice(0, end));
       rest = rest.slice(lineEnd >= 0 ? end + 1 : end);

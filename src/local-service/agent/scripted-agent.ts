@@ -1,11 +1,11 @@
-/** An agent without a model: it runs the shell blocks of its prompt, in order, and answers with what they print. */
+/** An agent without a model: it runs the shell blocks of its prompt, in order, and answers with their output. */
 import type { Agent, AgentEvent, AgentOutcome } from './agent.js';
 import { boundedStart, maxEventBytes, maxResultBytes } from './output-text.js';
 import { shellBlocks } from './shell-blocks.js';
 
 /**
- * Each block is a shell of its own in the sandbox's home. The first that fails ends the run. After a restart of the
- * service it continues with the block that was cut off, which is run again from its beginning.
+ * Each block runs in a shell of its own in the sandbox's home. The first block that fails ends the run. After a restart
+ * of the service, the agent runs the interrupted block again from its beginning, and then the blocks after it.
  */
 export function createScriptedAgent(): Agent {
   return {

@@ -1,4 +1,6 @@
-/** Finds the shell blocks of a prompt: fenced code blocks of Markdown, by CommonMark's rules, labelled as shell. */
+/**
+ * Finds the shell blocks of a prompt: Markdown's fenced code blocks (by CommonMark's rules) that are labelled as shell.
+ */
 
 const shellLabels = new Set(['sh', 'bash', 'shell']);
 
@@ -10,7 +12,7 @@ interface Fence {
 }
 
 export interface FencedBlock {
-  /** First word of what follows the opening fence, as written; empty if there is none. */
+  /** The first word after the opening fence, as written; empty if there is no word. */
   readonly label: string;
   /** The lines between the fences, each with its line end. */
   readonly content: string;
@@ -22,7 +24,7 @@ export function shellBlocks(markdown: string): string[] {
   return blocks.map(({ content }) => content);
 }
 
-/** All fenced blocks at the top level. One without an end runs to the end of the text. */
+/** All fenced blocks at the top level. A block without a closing fence extends to the end of the text. */
 export function fencedBlocks(markdown: string): FencedBlock[] {
   const blocks: FencedBlock[] = [];
   let open: { readonly fence: Fence; readonly lines: string[] } | undefined;
@@ -31,7 +33,7 @@ export function fencedBlocks(markdown: string): FencedBlock[] {
     open = undefined;
   };
   const lines = markdown.split(/\r\n|\n|\r/);
-  // A line end closes a line and opens none.
+  // The line end of the last line does not begin another line.
   if (lines.at(-1) === '') lines.pop();
   for (const line of lines) {
     if (open === undefined) {
@@ -48,7 +50,7 @@ function openingFence(line: string): Fence | undefined {
   const match = /^( {0,3})(`{3,}|~{3,})(.*)$/.exec(line);
   if (!match) return undefined;
   const [, spaces = '', marks = '', info = ''] = match;
-  // With a backtick after the fence it is inline code.
+  // A line of backticks with another backtick later is inline code, not a fence.
   if (marks.startsWith('`') && info.includes('`')) return undefined;
   const label = info.trim().split(/[ \t]/)[0] ?? '';
   return { character: marks.charAt(0), length: marks.length, indentation: spaces.length, label };

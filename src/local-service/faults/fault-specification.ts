@@ -1,4 +1,4 @@
-/** What can go wrong on demand, for testing clients. */
+/** The faults that a test can request of the local service, to see how a client handles them. */
 import { z } from 'zod';
 import { type EndpointName, endpoints } from '../../contract/endpoints.js';
 import { sandboxEventTypes } from '../../contract/states.js';
@@ -6,9 +6,9 @@ import { sandboxEventTypes } from '../../contract/states.js';
 const endpointNames = Object.keys(endpoints) as [EndpointName, ...EndpointName[]];
 const ms = z.number().int().min(0).max(3_600_000);
 const every = {
-  /** How often it happens before it is used up. */
+  /** How often the fault happens before it is used up. */
   times: z.number().int().positive().default(1),
-  /** Chance at each occasion; it is counted only when it happens. */
+  /** The chance that the fault happens at each occasion. Occasions at which it does not happen are not counted. */
   probability: z.number().gt(0).max(1).optional(),
 };
 const onCall = { ...every, endpoint: z.enum(['*', ...endpointNames]) };
@@ -18,7 +18,7 @@ const onDelivery = { ...every, event: z.enum(sandboxEventTypes).optional(), webh
 const callFaults = [
   /** The connection ends before the request is read; nothing is accepted. */
   z.strictObject({ ...onCall, kind: z.literal('close') }),
-  /** Refused with this error, or with a proxy's HTML page. */
+  /** The request is refused with this error, or with a proxy's HTML page. */
   z.strictObject({
     ...onCall,
     kind: z.literal('error'),
@@ -28,36 +28,38 @@ const callFaults = [
     html: z.boolean().optional(),
   }),
   z.strictObject({ ...onCall, kind: z.literal('latency'), ms }),
-  /** Accepted in full; then the connection ends without an answer. */
+  /** The request is accepted and carried out; then the connection ends without an answer. */
   z.strictObject({ ...onCall, kind: z.literal('drop_response') }),
-  /** The connection ends at once; the request is accepted after `ms`, when its caller has gone. */
+  /** The connection ends at once. The request is accepted after `ms`, when the caller no longer waits for it. */
   z.strictObject({ ...onCall, kind: z.literal('accept_late'), ms }),
 ] as const;
 
 const deliveryFaults = [
-  /** Counted as delivered and sent to nobody: lost for ever. */
+  /** The event counts as delivered, but is never sent. */
   z.strictObject({ ...onDelivery, kind: z.literal('webhook_drop') }),
   z.strictObject({ ...onDelivery, kind: z.literal('webhook_double') }),
   z.strictObject({ ...onDelivery, kind: z.literal('webhook_delay'), ms }),
-  /** Held back until the next event of the same webhook has gone out, at most `ms`. */
+  /** The event is held back until the next event of the same webhook has been sent, for at most `ms`. */
   z.strictObject({ ...onDelivery, kind: z.literal('webhook_reorder'), ms: ms.default(5_000) }),
 ] as const;
 
 const domainFaults = [
-  /** The event history hides what is younger than `ms`; `times` counts reads of it. */
+  /** The event history hides events younger than `ms`; `times` counts reads of the history. */
   z.strictObject({ ...every, kind: z.literal('events_lag'), ms }),
-  /** The next creates end as `cancelled`. */
+  /** The next create operations end as `cancelled`. */
   z.strictObject({ ...every, kind: z.literal('create_cancelled') }),
-  /** The next creates fail before the sandbox exists; their key is released later. */
+  /** The next create operations fail before the sandbox exists; their idempotency keys are released later. */
   z.strictObject({ ...every, kind: z.literal('create_fails') }),
-  /** The next creates end in `error`, and recover by themselves after `recoverMs` where given. */
+  /**
+   * The next create operations end in `error`. If `recoverMs` is given, the sandbox recovers by itself after that time.
+   */
   z.strictObject({ ...every, kind: z.literal('boot_error'), recoverMs: ms.optional() }),
   /** The next archival attempts fail. */
   z.strictObject({ ...every, kind: z.literal('stop_fails') }),
-  /** A step of the next background copies fails and is retried for `ms`; then the copy continues. */
+  /** In each of the next background copies, a step fails and is retried for `ms`; then the copy continues. */
   z.strictObject({ ...every, kind: z.literal('hydration_degraded'), ms }),
   z.strictObject({ ...every, kind: z.literal('hydration_stuck'), ms }),
-  /** The next reads of the progress of a copy are answered after `ms` of real time. */
+  /** The next requests for the progress of a copy are answered after `ms` of real time. */
   z.strictObject({ ...every, kind: z.literal('hydration_late'), ms }),
 ] as const;
 

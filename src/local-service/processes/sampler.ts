@@ -14,7 +14,7 @@ export function createProcessSampler(core: Core, watch: StartWatch) {
 
   function plan(): void {
     cancel?.();
-    // Samples that an advance of days passes over would be of one and the same moment.
+    // If a test advances the clock by days, all samples on the way would show the same moment, so they are skipped.
     cancel = clock.at(clock.now() + timings.processSampleMs, begin, { passedOver: true });
   }
 
@@ -25,7 +25,7 @@ export function createProcessSampler(core: Core, watch: StartWatch) {
     });
   }
 
-  /** One after another: sampling must not delay calls. */
+  /** Samples one sandbox after another, so that sampling does not delay calls. */
   async function sampleAll(): Promise<void> {
     for (const sandboxId of watch.running()) {
       const sandbox = stores.sandboxes.get(sandboxId);
@@ -41,9 +41,9 @@ export function createProcessSampler(core: Core, watch: StartWatch) {
   }
 
   return {
-    /** Plans the next sample. Repeating it plans it anew. */
+    /** Plans the next sample. Another call replaces the plan. */
     start: plan,
-    /** Plans nothing more, and waits for the sample that is being taken. */
+    /** Cancels the next sample and waits for the sample that is being taken. */
     async stop() {
       cancel?.();
       cancel = undefined;

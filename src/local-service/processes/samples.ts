@@ -1,4 +1,6 @@
-/** What runs in a sandbox: read now, or as it was last kept (specification, GET /sandboxes/{sandboxId}/processes). */
+/**
+ * The processes of a sandbox: live, or from the last kept sample (specification, GET /sandboxes/{sandboxId}/processes).
+ */
 import { isUsable } from '../../contract/states.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
@@ -6,7 +8,7 @@ import type { SandboxProcess } from '../machine/machine-host.js';
 import type { SampledProcess } from '../store/sample-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
-/** Of a sample the busiest are kept. */
+/** A sample keeps only this many processes: the busiest. */
 const keptProcesses = 12;
 
 export interface ProcessList {
@@ -19,7 +21,7 @@ export interface ProcessList {
 
 type Needs = Pick<Core, 'stores' | 'host' | 'clock' | 'timings'>;
 
-/** The processes of a usable sandbox, at most 500, or the last kept sample of any other. */
+/** The processes of a usable sandbox, at most 500. For any other sandbox, the last kept sample. */
 export async function listProcesses(core: Needs, sandbox: SandboxRecord): Promise<ProcessList> {
   if (isUsable(sandbox.state)) {
     const { processes, total } = await core.host.processes(sandbox.id);
@@ -35,9 +37,9 @@ export async function listProcesses(core: Needs, sandbox: SandboxRecord): Promis
 }
 
 /**
- * Keeps a sample of what runs in a sandbox now; of one with monitoring off nothing is kept (assumption).
- * @param options.atStop true if one that finds nothing shall not replace an earlier one
- * @returns how many processes there are
+ * Keeps a sample of the processes that run in a sandbox now. If monitoring is off, nothing is kept (assumption).
+ * @param options.atStop true if an empty sample must not replace an earlier sample
+ * @returns the number of processes
  */
 export async function keepSample(
   core: Needs,
@@ -57,7 +59,7 @@ export async function keepSample(
   return total;
 }
 
-/** Its start, by the clock of the service, which may differ from that of the machine. */
+/** The process with its start by the clock of the service, which may differ from that of the machine. */
 function shown({ clock }: Needs, { ageMs, commandId, startedAt: _, ...entry }: SandboxProcess): SampledProcess {
   const startedAt = new Date(clock.now() - ageMs).toISOString();
   return { ...entry, startedAt, ...(commandId === null ? {} : { commandId }) };

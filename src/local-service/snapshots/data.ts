@@ -1,4 +1,4 @@
-/** Snapshot data goes when nobody needs it any more, and stays while a boot restores from it. */
+/** Removes snapshot data that nobody needs any more. While a boot restores from a snapshot, its data stays. */
 
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
@@ -8,7 +8,7 @@ import type { DeletionRecord } from '../store/deletion-store.js';
 import type { SnapshotRecord } from '../store/snapshot-store.js';
 import type { Work } from '../store/work-store.js';
 
-/** Snapshots that a current boot restores, or that one which failed has yet to restore. */
+/** The ids of snapshots that a boot restores now, or that a failed boot has yet to restore. */
 export function snapshotsInUse({ stores }: Context): ReadonlySet<string> {
   const inUse = new Set<string>();
   for (const { restoreFrom } of stores.sandboxes.living()) if (restoreFrom !== null) inUse.add(restoreFrom);
@@ -16,8 +16,8 @@ export function snapshotsInUse({ stores }: Context): ReadonlySet<string> {
 }
 
 /**
- * Accepts the deletion of a snapshot, or returns the one that is under way; from here on it is not found. Its sandbox has
- * the one before it, or none.
+ * Accepts the deletion of a snapshot, or returns the deletion that is under way. The snapshot is no longer found from
+ * now on. If it was the sandbox's latest snapshot, the previous one takes its place, if there is one.
  */
 export function deleteSnapshot(context: Context, snapshot: SnapshotRecord): DeletionRecord {
   const { stores, clock, timings } = context;
@@ -50,8 +50,8 @@ export function deleteSnapshot(context: Context, snapshot: SnapshotRecord): Dele
 }
 
 /**
- * The work `drop_snapshot`: due when a snapshot may no longer be needed. It checks why, and is repeated when the last boot
- * that restores the snapshot ends.
+ * Does the work `drop_snapshot`, which is due when a snapshot may no longer be needed. It checks whether that is so. It
+ * is repeated when the last boot that restores the snapshot ends.
  */
 export async function dropSnapshot(context: Context, { subject }: Work): Promise<void> {
   const { stores, host } = context;
@@ -71,7 +71,7 @@ export async function dropSnapshot(context: Context, { subject }: Work): Promise
   });
 }
 
-/** Keeps the newest snapshot of a sandbox, those with a name, and what a current boot restores. */
+/** Removes all snapshots of a sandbox except the newest, those with a name, and those that a boot restores now. */
 export function removeReplacedSnapshots(context: Context, sandboxId: string): void {
   const { stores, clock } = context;
   const replaced = stores.snapshots.of(sandboxId).slice(0, -1);

@@ -1,4 +1,4 @@
-/** Snapshots: who sees which, and what is written down when one is complete (assumptions, "Records"). */
+/** Decides who sees which snapshot, and records complete snapshots (assumptions, "Records"). */
 
 import { type Caller, requireAction } from '../accounts/key-scope.js';
 import { assume } from '../core/assume.js';
@@ -8,17 +8,18 @@ import { notFound, ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { SnapshotRecord } from '../store/snapshot-store.js';
 
-/** A snapshot as the service shows it. Those in the books are complete. */
+/** A snapshot as the service shows it. Every stored snapshot is complete. */
 export function snapshotView(snapshot: SnapshotRecord): Readonly<Record<string, unknown>> {
   const { id, sandboxId, name, sizeBytes, createdAt, completedAt } = snapshot;
   return { id, sandboxId, name, status: 'completed', sizeBytes, createdAt, completedAt };
 }
 
 /**
- * The snapshot for a caller who needs this much of its sandbox: `view` to see that it is there, `owner` to read or
- * delete it: it may be older than the wipe of its creator's logins.
- * @param options.underDeletion true finds it, too, while its deletion is under way
- * @throws ServiceError 404 if it is gone, unknown, or of a sandbox that the caller may not see
+ * Finds a snapshot for a caller who has the needed access to its sandbox. `view` is enough to see that the snapshot
+ * exists. Reading or deleting it needs `owner`, because the snapshot may be older than the wipe of its creator's
+ * logins.
+ * @param options.underDeletion true also finds the snapshot while its deletion is under way
+ * @throws ServiceError 404 if the snapshot is gone, unknown, or of a sandbox that the caller may not see
  */
 export function snapshotFor(
   context: Context,
@@ -33,7 +34,10 @@ export function snapshotFor(
   return withAccess(context, caller, { snapshot, need, missing });
 }
 
-/** As `snapshotFor`. @throws ServiceError also `snapshot_data_expired` if its data was deleted */
+/**
+ * Finds a snapshot that the caller may restore.
+ * @throws ServiceError as `snapshotFor`, and `snapshot_data_expired` if its data was deleted
+ */
 export function restorableSnapshotFor(context: Context, caller: Caller, snapshotId: string): SnapshotRecord {
   const snapshot = snapshotFor(context, caller, snapshotId, 'owner');
   if (snapshot.expired) {
@@ -43,7 +47,7 @@ export function restorableSnapshotFor(context: Context, caller: Caller, snapshot
 }
 
 /**
- * The snapshot that a create names: of a sandbox of the caller's own account.
+ * Finds the snapshot that a create request names. Snapshots of the caller's own account come first.
  * @throws ServiceError `not_found`, `snapshot_data_expired`, 403 for a key that lacks `snapshot.read` or the sandbox
  */
 export function namedSnapshotFor(context: Context, caller: Caller, name: string): SnapshotRecord {
@@ -51,7 +55,7 @@ export function namedSnapshotFor(context: Context, caller: Caller, name: string)
   const own = ({ ownerId }: SnapshotRecord) => Number(ownerId === caller.accountId);
   const missing = notFound(`There is no snapshot named "${name}".`);
   const candidates = context.stores.snapshots.named(name).sort((a, b) => own(b) - own(a));
-  // One that is merely not on the key is refused as such.
+  // If the caller's account owns the snapshot but the key does not cover its sandbox, the refusal says so.
   const visible = candidates.find((snapshot) => isVisible(context, caller, snapshot)) ?? candidates.find(own);
   if (!visible) throw missing;
   const snapshot = withAccess(context, caller, { snapshot: visible, need: 'owner', missing });
@@ -59,13 +63,13 @@ export function namedSnapshotFor(context: Context, caller: Caller, name: string)
   throw new ServiceError(409, 'snapshot_data_expired', `The data of the snapshot named "${name}" was deleted.`);
 }
 
-/** Whether the caller may see the sandbox of a snapshot, and so that the snapshot is there. */
+/** Tells whether the caller may see the sandbox of a snapshot, and so may know that the snapshot exists. */
 function isVisible(context: Context, { accountId }: Caller, { sandboxId }: SnapshotRecord): boolean {
   const sandbox = context.stores.sandboxes.get(sandboxId);
   return sandbox !== undefined && accessOf(context, accountId, sandbox) !== undefined;
 }
 
-/** Those that the caller sees, oldest first. One whose data is gone is no longer listed. */
+/** The snapshots that the caller may see, oldest first. A snapshot without data is no longer listed. */
 export function visibleSnapshots(context: Context, caller: Caller): SnapshotRecord[] {
   assume('A-snapshot-access');
   const seen = new Set(sandboxesFor(context, caller).map(({ id }) => id));
@@ -73,8 +77,9 @@ export function visibleSnapshots(context: Context, caller: Caller): SnapshotReco
 }
 
 /**
- * Adds a complete snapshot of a sandbox, which takes the name that was waiting for it; part of the current transaction.
- * @returns what it changes on the sandbox
+ * Adds a complete snapshot of a sandbox, with the name that was set for the next snapshot. Part of the current
+ * transaction.
+ * @returns the changes to the sandbox's record
  */
 export function recordSnapshot(
   context: Context,
@@ -95,7 +100,9 @@ export function recordSnapshot(
   };
 }
 
-/** Moves a name to a snapshot; the one that had it may be needless from here on. Part of the current transaction. */
+/**
+ * Moves a name to a snapshot. The snapshot that had the name may no longer be needed. Part of the current transaction.
+ */
 export function giveName(context: Context, snapshotId: string, name: string): void {
   const { stores, clock } = context;
   const earlier = stores.snapshots.named(name);
@@ -114,7 +121,7 @@ function withAccess(
     sandboxFor(context, caller, snapshot.sandboxId, need);
     return snapshot;
   } catch (cause) {
-    // Its message would name a sandbox that is not for the caller to know.
+    // The message of the cause would name a sandbox that the caller may not know of.
     if (cause instanceof ServiceError && cause.status === 404) throw missing;
     throw cause;
   }

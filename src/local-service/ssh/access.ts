@@ -1,5 +1,5 @@
 /**
- * SSH into a sandbox: whose keys its server lets in, and while when it listens (specification, `sshEndpoint` and
+ * SSH access to a sandbox: which keys its server accepts, and when the server listens (specification, `sshEndpoint` and
  * POST /sandboxes/{sandboxId}/sshkey).
  */
 import { isUsable } from '../../contract/states.js';
@@ -14,9 +14,9 @@ import { type PublicKey, parsePublicKey } from './public-key.js';
 import { SshError } from './ssh-error.js';
 
 /**
- * Lets the holder of a key in, in place of the key that the same account had there before. Safe to repeat.
+ * Accepts a key for a sandbox. It replaces the previous key of the same account. Safe to repeat.
  * @returns the sandbox, whose SSH server listens
- * @throws ServiceError `machine_not_running`; `invalid_request` for what is no public key that can be used
+ * @throws ServiceError `machine_not_running`; `invalid_request` if the text is not a usable public key
  */
 export async function configureSshKey(
   context: Context,
@@ -55,8 +55,8 @@ function keysOf(context: Context, sandbox: SandboxRecord | undefined): PublicKey
 }
 
 /**
- * Brings the SSH server of a sandbox to what its record says: open with these keys, or closed. The work `ssh`, due after
- * each change of the one or the other. Safe to repeat.
+ * Opens the SSH server of a sandbox with the keys of its record, or closes it. This is the work `ssh`, which is due
+ * after each change of the sandbox's state or keys. Safe to repeat.
  */
 export function syncSsh(context: Context, sandboxId: string): Promise<void> {
   return context.sshLocks.run(sandboxId, async () => {
@@ -71,7 +71,9 @@ export function syncSsh(context: Context, sandboxId: string): Promise<void> {
   });
 }
 
-/** Opens anew what an earlier service had open, at another port. Called once, before requests come. */
+/**
+ * Opens again the SSH servers that an earlier service had open, on other ports. Called once, before the first request.
+ */
 export async function reopenSsh(context: Context): Promise<void> {
   for (const { id, sshKeys } of [...context.stores.sandboxes.living()]) {
     if (sshKeys.length === 0) continue;

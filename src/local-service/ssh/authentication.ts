@@ -1,20 +1,23 @@
-/** Who may enter: only the holder of a registered key, proven by a signature. */
+/** Authenticates clients. Only the holder of a registered key may log in, and must prove it with a signature. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import ssh2, { type AuthContext, type Connection, type ParsedKey, type PublicKeyAuthContext } from 'ssh2';
 import type { PublicKey } from './public-key.js';
 
 interface AuthenticationOptions {
-  /** Asked at each try, so that a key that was removed in between is refused. */
+  /** Called at each try, so that a key that was removed in between is refused. */
   readonly keys: () => readonly PublicKey[];
-  /** Refusals before the connection is cut. Clients ask first which methods there are, by `none`: that is not counted once. */
+  /**
+   * The number of refusals after which the connection is closed. The first `none` is not counted: clients send it to
+   * learn which methods exist.
+   */
   readonly maxTries: number;
   readonly onAccepted: (key: PublicKey) => void;
   readonly onTooManyTries: () => void;
 }
 
 /**
- * Answers the tries of one connection. Passwords, `none` and every other method are refused, and so are RSA signatures by
- * SHA-1. The user name is ignored: a sandbox has one user.
+ * Answers the tries of one connection. Every method except public keys is refused, and so are RSA signatures with
+ * SHA-1. The user name is ignored, because a sandbox has only one user.
  */
 export function authenticate(client: Connection, options: AuthenticationOptions): void {
   let [refusals, hasAsked] = [0, false];
@@ -52,7 +55,7 @@ function isSigned({ blob, signature, hashAlgo }: PublicKeyAuthContext, key: Publ
   if (key.type === 'ssh-rsa' && hashAlgo !== 'sha256' && hashAlgo !== 'sha512') return false;
   const parsed = ssh2.utils.parseKey(key.text) as ParsedKey | Error;
   if (parsed instanceof Error) return false;
-  // What cannot be verified is answered with an error object, which is truthy, so the result is compared with `true`.
+  // If the signature cannot be verified, `verify` returns an error object, which is truthy. So compare with `true`.
   const verified: unknown = parsed.verify(blob, signature, hashAlgo);
   return verified === true;
 }

@@ -1,19 +1,21 @@
-/** Carries what a shell prints to a client, as fast as the client takes it. */
+/** Sends the output of a shell to a client, as fast as the client accepts it. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
 import type { ServerChannel } from 'ssh2';
 
 export interface ChannelOutput {
-  /** Resolves when the source has ended and all of it was handed over, or when the channel is gone. Never rejects. */
+  /**
+   * Resolves when the source has ended and all its output was handed over, or when the channel is gone. Never rejects.
+   */
   pump(source: Readable, target: 'stdout' | 'stderr'): Promise<void>;
 }
 
 /**
- * At most one piece is on its way, and it waits for the window of the client and for the socket: neither a slow client nor
- * one that grants an endless window makes the service keep more.
+ * At most one piece is being sent. It waits for the client's window and for the socket. So the service never holds more
+ * than one piece, neither for a slow client nor for a client that grants an unlimited window.
  *
- * @param gone aborted when the channel is gone: what is waiting is then given up
+ * @param gone aborted when the channel is gone; output that waits is then dropped
  */
 export function createChannelOutput(channel: ServerChannel, socket: Socket, gone: AbortSignal): ChannelOutput {
   let last: Promise<void> = Promise.resolve();
@@ -25,7 +27,7 @@ export function createChannelOutput(channel: ServerChannel, socket: Socket, gone
         gone.removeEventListener('abort', done);
         resolve();
       };
-      // A channel that is closed forgets to call back.
+      // A closed channel does not call back.
       gone.addEventListener('abort', done, { once: true });
       target.write(chunk, done);
     });
@@ -43,15 +45,15 @@ export function createChannelOutput(channel: ServerChannel, socket: Socket, gone
           await last;
         }
       } catch {
-        // The source was cut off together with the channel, or broke: in both cases nothing more comes.
+        // The source was aborted together with the channel, or failed. In both cases, no more output comes.
       }
     },
   };
 }
 
 /**
- * ssh2 (1.17) keeps the last piece that had to wait for the window after it was sent. When a piece of the other stream waits
- * next, it sends the kept one again in its place.
+ * Works around a fault of ssh2 (1.17). If a piece had to wait for the window, ssh2 keeps it even after it was sent. If
+ * a piece of the other stream has to wait next, ssh2 sends the kept piece again instead of it.
  */
 function forgetSentPiece(channel: ServerChannel): void {
   for (const field of ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr']) Reflect.set(channel, field, undefined);

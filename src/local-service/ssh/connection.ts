@@ -1,4 +1,4 @@
-/** One connection, from its first byte to its last process. */
+/** One SSH connection, from its first byte until its last process has ended. */
 import type { Socket } from 'node:net';
 import ssh2, { type Connection } from 'ssh2';
 import type { InteractiveShell, ShellSpec } from '../machine/shell/interactive-shell.js';
@@ -17,18 +17,18 @@ export interface ConnectionOptions {
 }
 
 export interface ServedConnection {
-  /** Undefined before somebody has entered. */
+  /** The key with which the client logged in; undefined before that. */
   readonly key: PublicKey | undefined;
-  /** Cuts the connection and returns when its processes are gone. Safe to repeat. */
+  /** Closes the connection and returns when its processes are gone. Safe to repeat. */
   end(): Promise<void>;
   /** Resolves when the socket is closed and the processes are gone. */
   readonly ended: Promise<void>;
 }
 
-/** How long a client has to take the last bytes. */
+/** How long a client may take to receive the last bytes. */
 const goodbyeMs = 1_000;
 
-/** Serves the connection. Forwarded ports would lead to the loopback interface of this machine, and are refused. */
+/** Serves the connection. Forwarded ports are refused: they would lead to the loopback interface of this machine. */
 export function serveConnection(socket: Socket, options: ConnectionOptions): ServedConnection {
   const sessions = new Set<ServedSession>();
   let key: PublicKey | undefined;
@@ -50,11 +50,12 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): Ser
     socket.once('close', () => clearTimeout(goodbye));
   };
 
-  // A server of its own for each connection, which listens nowhere: only so the socket and its client are known together.
+  // Each connection has its own server, which does not listen. Only so is it known which client belongs to which
+  // socket.
   const server = new ssh2.Server({
     hostKeys: [options.hostKey],
     ident: 'sandflow',
-    // Compressed data grows without a bound that we set, and SHA-1 has had its time.
+    // Decompressed data could grow without a limit, and SHA-1 is outdated.
     algorithms: {
       compress: ['none'],
       hmac: { append: [], prepend: [], remove: ['hmac-sha1', 'hmac-sha1-etm@openssh.com'] },
@@ -62,7 +63,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): Ser
   });
   server.on('connection', (connected: Connection) => {
     client = connected;
-    // Broken connections are everyday business; what a client sends is not for the log.
+    // Broken connections are normal, and the message may quote what the client sent. So nothing is logged.
     connected.on('error', hangUp);
     authenticate(connected, {
       keys: options.keys,
@@ -100,7 +101,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): Ser
   };
 }
 
-/** The code and not the message, which may quote a command. */
+/** Returns the code instead of the message, which may quote a command. */
 function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'unknown';
 }

@@ -1,13 +1,13 @@
-/** The key by which clients recognise the SSH server from one start to the next. */
+/** The host key, by which clients recognise the SSH server after each start. */
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import ssh2, { type ParsedKey } from 'ssh2';
 import { SshError } from './ssh-error.js';
 
 /**
- * Gives the private host key in PEM; makes an ed25519 key the first time. The file can be read by its owner only, also when it
- * was found with other rights. One caller at a time; safe to repeat.
+ * Returns the private host key in PEM. The first call creates an ed25519 key. Only its owner can read the file; other
+ * permissions of an existing file are corrected. One caller at a time. Safe to repeat.
  *
- * @param file that stores the key; its folder must exist
+ * @param file the file that stores the key; its folder must exist
  * @throws SshError `bad_host_key` if the file holds something else
  */
 export async function loadHostKey(file: string): Promise<string> {
@@ -24,10 +24,10 @@ export async function loadHostKey(file: string): Promise<string> {
     );
   }
   let made: string;
-  // One in 256 keys that ssh2 (1.17) makes is cut short: it takes a zero at the start of a key for padding.
+  // ssh2 (1.17) truncates one in 256 of the keys that it creates, because it takes a zero at the start for padding.
   do made = ssh2.utils.generateKeyPairSync('ed25519').private;
   while (!isPrivateKey(made));
-  // Under its own name only when it is whole: a crash must not leave half a key.
+  // The file gets its final name only when it is complete, so that a crash does not leave half a key.
   const unfinished = `${file}.unfinished`;
   await writeFile(unfinished, made, { mode: 0o600 });
   await chmod(unfinished, 0o600);

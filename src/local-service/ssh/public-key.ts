@@ -1,4 +1,4 @@
-/** What counts as a public key that may be registered for a sandbox. */
+/** Decides which public keys may be registered for a sandbox. */
 import { createHash, createPublicKey } from 'node:crypto';
 import ssh2, { type ParsedKey } from 'ssh2';
 import { SshError } from './ssh-error.js';
@@ -14,13 +14,14 @@ export interface PublicKey {
   readonly fingerprint: string;
   /** The key as it is sent over the wire. */
   readonly blob: Buffer;
-  /** Type and key, as in a `.pub` file, without the comment: what to keep. */
+  /** Type and key as in a `.pub` file, without the comment. This is the text to store. */
   readonly text: string;
 }
 
 /**
- * Reads one line in the format of OpenSSH's `.pub` files: ed25519, ecdsa of the NIST curves, or RSA from 2048 bits on. Options
- * as in `authorized_keys`, certificates and keys of security tokens are not taken. No error repeats what was sent.
+ * Reads one line in the format of OpenSSH's `.pub` files: ed25519, ecdsa with a NIST curve, or RSA with at least 2048
+ * bits. Options as in `authorized_keys`, certificates, and keys of security tokens are refused. No error quotes the
+ * text.
  *
  * @throws SshError `not_a_public_key`, `private_key`, `unsupported_key`, `weak_key`
  */
@@ -55,7 +56,7 @@ function readKey(type: string, base64: string, blob: Buffer): ReturnType<typeof 
   const broken = `The ${type} key is damaged or cut short. ${keyFormatHint}`;
   const parsed = ssh2.utils.parseKey(`${type} ${base64}`) as ParsedKey | ParsedKey[] | Error;
   if (parsed instanceof Error || Array.isArray(parsed)) throw new SshError('not_a_public_key', broken);
-  // A key that is written otherwise than it was read has something behind it, or two spellings.
+  // If encoding the parsed key again gives another text, data follows the key, or the text has a second spelling.
   const exact = parsed.type === type && parsed.getPublicSSH().equals(blob) && blob.toString('base64') === base64;
   if (!exact) throw new SshError('not_a_public_key', broken);
   try {

@@ -1,4 +1,4 @@
-/** The port of one sandbox. */
+/** Listens on the SSH port of one sandbox. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type ConnectionOptions, type ServedConnection, serveConnection } from './connection.js';
@@ -12,9 +12,9 @@ export interface SshAddress {
 
 export interface SandboxListener {
   readonly address: SshAddress;
-  /** Cuts the connections whose key is no longer there. */
+  /** Replaces the accepted keys and closes the connections whose key is no longer accepted. */
   setKeys(keys: readonly PublicKey[]): Promise<void>;
-  /** Stops to listen, cuts every connection and returns when the processes are gone. Safe to repeat. */
+  /** Stops listening, closes every connection and returns when the processes are gone. Safe to repeat. */
   close(): Promise<void>;
 }
 

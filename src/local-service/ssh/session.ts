@@ -1,4 +1,4 @@
-/** One session of a connection: what the client asks for becomes a shell in the sandbox. */
+/** One session of a connection. Each request of the client for a shell or a command starts a shell in the sandbox. */
 import type { Socket } from 'node:net';
 import type { ServerChannel, Session } from 'ssh2';
 import { MachineError } from '../machine/machine-error.js';
@@ -8,27 +8,27 @@ import { createChannelOutput } from './channel-output.js';
 interface SessionOptions {
   readonly socket: Socket;
   readonly openShell: (spec: ShellSpec) => Promise<InteractiveShell>;
-  /** Gets what failed without the client's doing. */
+  /** Receives failures that the client did not cause. */
   readonly onFailure: (cause: unknown) => void;
 }
 
 export interface ServedSession {
-  /** Cuts the channel off and returns when the processes are gone. Safe to repeat. */
+  /** Closes the channel and returns when the processes are gone. Safe to repeat. */
   end(): Promise<void>;
 }
 
-/** The exit code of OpenSSH for a command that could not start. */
+/** The exit code that OpenSSH reports for a command that could not start. */
 const notStartedExitCode = 255;
 const endingSignals = ['HUP', 'INT', 'QUIT', 'TERM', 'KILL'];
-/** What a terminal understands as the signal. */
+/** The characters that make a terminal send the signal. */
 const terminalSignals = new Map([
   ['INT', '\x03'],
   ['QUIT', '\x1c'],
 ]);
 
 /**
- * Serves `shell` and `exec`, with a terminal if the client requested one before. Variables, X11, the agent and subsystems
- * (so also sftp) are refused. A changed window size is not passed on.
+ * Serves `shell` and `exec`, with a terminal if the client requested it before. Variables, X11, the agent and
+ * subsystems (and so sftp) are refused. A changed window size is not passed on.
  */
 export function serveSession(session: Session, options: SessionOptions): ServedSession {
   const gone = new AbortController();
@@ -63,7 +63,7 @@ export function serveSession(session: Session, options: SessionOptions): ServedS
   };
 
   const start = (accept: () => ServerChannel | undefined, command?: string): void => {
-    // Nothing if the session has a shell already.
+    // `accept` returns nothing if the session already has a shell.
     const channel = accept();
     if (!channel) return;
     channel.on('error', () => gone.abort());

@@ -1,14 +1,14 @@
 import { SandflowError } from '../../contract/sandflow-error.js';
 
 /**
- * What went wrong with SSH.
+ * The codes of SSH errors.
  *
- * - `not_a_public_key`: the text is no public key in the format of OpenSSH;
+ * - `not_a_public_key`: the text is not a public key in the format of OpenSSH;
  * - `private_key`: the text is a private key, which nobody should hand over;
- * - `unsupported_key`: a public key of a type that is not taken;
+ * - `unsupported_key`: a public key of a type that is not supported, or an RSA key that is too long;
  * - `weak_key`: an RSA key of less than 2048 bits;
  * - `bad_host_key`: the file that keeps the host key holds something else;
- * - `listen_failed`: no port could be listened on.
+ * - `listen_failed`: no port could be opened.
  */
 type SshErrorCode =
   | 'not_a_public_key'

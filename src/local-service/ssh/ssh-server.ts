@@ -1,4 +1,4 @@
-/** The SSH servers of the sandboxes: a port for each, since `user@host` does not say which sandbox is meant. */
+/** The SSH servers of the sandboxes. Each sandbox has its own port, since `user@host` does not identify a sandbox. */
 import type { Log } from '../log.js';
 import type { MachineHost } from '../machine/machine-host.js';
 import { isPrivateKey } from './host-key.js';
@@ -7,22 +7,22 @@ import { listenForSandbox, type SandboxListener, type SshAddress } from './sandb
 import { SshError } from './ssh-error.js';
 
 export interface SshServerOptions {
-  /** Private, in PEM: see `loadHostKey`. The same for all sandboxes. */
+  /** The private host key in PEM, the same for all sandboxes; see `loadHostKey`. */
   readonly hostKey: string;
   readonly machines: Pick<MachineHost, 'openShell'>;
   /** Default `127.0.0.1`. */
   readonly host?: '127.0.0.1' | '::1';
-  /** How long a client has to prove its key, in milliseconds of this machine's own time. Default: 20,000. */
+  /** How long a client may take to prove its key, in milliseconds of real time. Default: 20,000. */
   readonly loginGraceMs?: number;
-  /** Refused keys and methods before a connection is cut. Default: 6. */
+  /** The number of refused keys and methods after which a connection is closed. Default: 6. */
   readonly maxTries?: number;
-  /** Connections of one sandbox at a time; more are cut at once. Default: 16. */
+  /** The most simultaneous connections of one sandbox. Further connections are closed at once. Default: 16. */
   readonly maxConnections?: number;
-  /** Sessions of one connection at a time; more are refused. Default: 10. */
+  /** The most simultaneous sessions of one connection. Further sessions are refused. Default: 10. */
   readonly maxSessions?: number;
-  /** Variables of a sandbox's shells, added as for commands. Default: none. */
+  /** Variables to add to those that every shell of the sandbox gets. Default: none. */
   readonly environmentOf?: (sandboxId: string) => Readonly<Record<string, string>> | undefined;
-  /** Gets who entered by which fingerprint, and what failed; never a key, a command or its output. */
+  /** Receives the fingerprint of each login, and failures; never a key, a command or its output. */
   readonly log?: Log;
 }
 
@@ -34,30 +34,31 @@ export interface SshServer {
    */
   open(sandboxId: string, keys: readonly PublicKey[]): Promise<SshAddress>;
   /**
-   * Replaces the keys; connections that entered by one that is gone are cut, their processes ended. Does nothing for a sandbox
-   * whose port is not open. Safe to repeat.
+   * Replaces the keys. Connections whose key was removed are closed, and their processes are ended. Does nothing if the
+   * port of the sandbox is not open. Safe to repeat.
    */
   setKeys(sandboxId: string, keys: readonly PublicKey[]): Promise<void>;
-  /** Where a sandbox can be reached now; undefined if its port is not open. */
+  /** The address at which a sandbox can be reached now; undefined if its port is not open. */
   addressOf(sandboxId: string): SshAddress | undefined;
-  /** Closes the port, cuts the connections and returns when their processes are gone. Safe to repeat. */
+  /** Closes the port and its connections, and returns when their processes are gone. Safe to repeat. */
   close(sandboxId: string): Promise<void>;
-  /** As `close`, for all. Ports can be opened anew afterwards. */
+  /** Calls `close` for all sandboxes. Ports can be opened again afterwards. */
   closeAll(): Promise<void>;
 }
 
 /**
- * Makes the SSH servers; nothing listens before `open` (specification, `sshEndpoint` and POST /sandboxes/{id}/sshkey).
+ * Creates the SSH servers (specification, `sshEndpoint` and POST /sandboxes/{id}/sshkey). None listens before `open`.
  *
- * There: public key authentication, `shell` and `exec`, terminals by `script` of util-linux, exit codes and signals, scp in its
- * old form (`scp -O`) if the machine has scp. Not there: sftp and so scp without `-O`; forwarded ports, since they would
- * reach the loopback interface of this machine; X11 and agents; a window size that changes after the start.
+ * Supported: public key authentication; `shell` and `exec`; terminals, with `script` of util-linux; exit codes and
+ * signals; the old form of scp (`scp -O`), if the machine has scp. Not supported: sftp, and so scp without `-O`;
+ * forwarded ports, since they would reach the loopback interface of this machine; X11 and agents; changes of the window
+ * size after the start.
  *
  * @throws SshError `bad_host_key`
  */
 export function createSshServer(options: SshServerOptions): SshServer {
   const { host = '127.0.0.1', log = () => undefined } = options;
-  // Found out here, and not when the first client comes.
+  // Check the key here instead of when the first client connects.
   if (!isPrivateKey(options.hostKey))
     throw new SshError('bad_host_key', 'The SSH host key is not a private key in PEM.');
   const opened = new Map<string, { readonly listener: Promise<SandboxListener>; address?: SshAddress }>();
