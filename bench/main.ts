@@ -1,6 +1,7 @@
 /**
- * The bench: what a job costs, in one run, each number beside what it is compared with. Loopback only; every process
- * that it starts ends with it. Compare the ratios of one run, since machines differ and are busy.
+ * The bench measures in one run what a job costs, and prints each number beside its point of comparison. It uses only
+ * the loopback interface, and every process that it starts ends with it. Compare the ratios within one run, since
+ * machines differ and are busy.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -63,7 +64,7 @@ async function makeWorkshop(directory: string, signal: AbortSignal): Promise<Wor
   };
 }
 
-/** How often, so that every number of jobs is measured about as long. */
+/** The number of rounds, chosen so that each number of jobs is measured for about the same time. */
 function roundsOf(jobs: number, quick: boolean): number {
   if (jobs === 1) return quick ? 5 : 20;
   return quick || jobs > 200 ? 2 : 3;
@@ -147,7 +148,7 @@ async function run(options: BenchOptions): Promise<void> {
     throw error;
   } finally {
     if (interrupted.signal.aborted) await rm(directory, { recursive: true, force: true });
-    // What was measured before a failure is worth keeping.
+    // After a failure, keep the results so far.
     await writeFile(options.outFile, `${JSON.stringify(results, null, 2)}\n`);
     say(`The numbers are in ${options.outFile}.`);
   }

@@ -1,4 +1,4 @@
-/** What the bench is told on its command line. */
+/** The command line of the bench. */
 import { parseArgs } from 'node:util';
 
 export const parts = ['jobs', 'waiting', 'running', 'service', 'downloads', 'fanout'] as const;
@@ -6,14 +6,14 @@ export type PartName = (typeof parts)[number];
 
 export interface BenchOptions {
   readonly parts: readonly PartName[];
-  /** Jobs at once, one measurement each. */
+  /** Numbers of simultaneous jobs, with one measurement for each. */
   readonly jobs: readonly number[];
   readonly waiting: number;
   readonly cacheSize: number;
   readonly prompts: readonly number[];
-  /** Sandboxes on the books of the local service. */
+  /** Numbers of sandboxes on the books of the local service, with one measurement for each. */
   readonly sandboxes: readonly number[];
-  /** Items of a batch, one measurement each. */
+  /** Numbers of items of a batch, with one measurement for each. */
   readonly items: readonly number[];
   readonly quick: boolean;
   readonly outFile: string;
@@ -31,7 +31,7 @@ export const usage = `npm run bench -- [options]
   --out FILE           where the numbers go as JSON (default bench/.out/results.json)
 `;
 
-/** @throws TypeError for a flag that is unknown, RangeError for a value that is none */
+/** @throws TypeError for an unknown flag, RangeError for an invalid value */
 export function readOptions(args: readonly string[]): BenchOptions | 'help' {
   const { values } = parseArgs({
     args: [...args],

@@ -1,4 +1,4 @@
-/** The numbers as tables for people. */
+/** Prints the numbers as tables for people. */
 import { median } from './measure/quantiles.js';
 import type { ConcurrentJobs, Round } from './parts/concurrent-jobs.js';
 import type { DownloadCost } from './parts/downloads.js';

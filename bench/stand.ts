@@ -1,4 +1,4 @@
-/** The whole product as processes of its own, so that the CPU of each can be told from the others. */
+/** Runs each part of the product as a separate process, so that the CPU time of each can be measured. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
@@ -14,7 +14,7 @@ import { cpuSeconds, residentMb } from './measure/process-usage.js';
 import { type Child, startChild } from './processes/child.js';
 import type { ProcessMessage } from './processes/entry.js';
 
-/** Made once for a run of the bench. */
+/** What all measurements of a run share. */
 export interface Workshop {
   readonly directory: string;
   readonly temporalBinary: string;
@@ -27,10 +27,10 @@ export interface Workshop {
 export interface StandOptions {
   readonly name: string;
   readonly timings: LocalServiceOptions['timings'];
-  /** True: Temporal keeps its state in a file. Default: in memory. */
+  /** True if Temporal keeps its state in a file. Default: in memory. */
   readonly inFile?: boolean;
   readonly maxCachedWorkflows?: number;
-  /** Default: that of the product. */
+  /** Default: the rate of the product. */
   readonly forksPerSecond?: number;
 }
 
@@ -66,7 +66,7 @@ export async function createStand(workshop: Workshop, options: StandOptions): Pr
     closed ??= closeAll();
     return closed;
   };
-  // What is under way fails then, for want of what it talks to.
+  // Measurements under way then fail, because the processes that they talk to are gone.
   workshop.signal.addEventListener('abort', () => void close(), { once: true });
   try {
     const temporal = await startEmbeddedServer({
@@ -127,12 +127,12 @@ export async function createStand(workshop: Workshop, options: StandOptions): Pr
 
 type Listener = (message: ProcessMessage) => void;
 
-/** Signals a bare workflow as the bridge would, from a process that is not its worker's. */
+/** Signals a bare workflow as the bridge would: from a process other than its worker. */
 function pokeWhenArmed(client: Client): Listener {
   return (message) => {
     if (message.kind !== 'armed') return;
     const handle = client.workflow.getHandle(message.workflowId);
-    // A workflow that has ended meanwhile belongs to a part of the bench that is over.
+    // If the workflow has ended meanwhile, its measurement is over, so a failure does not matter.
     setTimeout(() => handle.signal(pokeSignal, Date.now()).catch(() => undefined), message.pauseMs);
   };
 }

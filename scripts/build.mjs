@@ -1,5 +1,5 @@
 // Compiles the TypeScript and bundles the workflows once, so that a worker starts without running a bundler.
-// With --if-changed it does nothing when the last build was made from the same sources.
+// With --if-changed, it does nothing if the last build had the same sources.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,8 @@ const stamp = 'sources.sha256';
 const sources = hashOfSources();
 if (process.argv.includes('--if-changed') && builtFrom() === sources) process.exit(0);
 
-// Built beside and put in place at the end, so that a program that runs from `dist` is not cut off for seconds.
+// The build goes to a new folder, which replaces `dist` at the end. So a program that runs from `dist` is not
+// interrupted for seconds.
 const fresh = `${dist}-${process.pid}`;
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 const args = ['-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
@@ -23,14 +24,14 @@ if (compiled.status !== 0) {
   process.exit(compiled.status ?? 1);
 }
 
-// The report of a batch reads its style and script beside itself.
+// The report of a batch reads its style and script from the folder of its own code.
 const browserFiles = join('src', 'report', 'browser');
 cpSync(join(root, browserFiles), join(fresh, browserFiles), {
   recursive: true,
   filter: (path) => !path.endsWith('tsconfig.json'),
 });
 
-// Temporal's SDK requires it by its path.
+// Temporal's SDK loads this file by its path.
 const failureConverter = join('src', 'encryption', 'failure-converter.cjs');
 cpSync(join(root, failureConverter), join(fresh, failureConverter));
 

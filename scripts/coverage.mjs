@@ -1,5 +1,5 @@
 // Writes docs/coverage.md from the contract, the catalogue of rules and the tests of the conformance suite.
-// --check writes nothing: it ends with 1 when the file is out of date. --gaps lists what is missing.
+// With --check, it writes nothing and ends with 1 if the file is out of date. With --gaps, it lists what is missing.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const file = fileURLToPath(new URL('../docs/coverage.md', import.meta.url));
 const args = process.argv.slice(2);
 
-// The suite as it runs against the local service, whatever the environment says.
+// Collect the suite for the local service, whatever the environment says.
 delete process.env.SANDFLOW_CONFORMANCE_URL;
 const vitest = await createVitest('test', { root, project: ['conformance'], watch: false, reporters: [{}] });
 try {

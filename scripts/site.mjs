@@ -1,5 +1,5 @@
-// Renders docs/ and the documents beside it as a static site: node scripts/site.mjs [--out FOLDER], by default into site/.
-// It fails for a link to a page, a heading or a file that does not exist.
+// Renders docs/ and the documents of the repository's root as a static site: node scripts/site.mjs [--out FOLDER].
+// The default folder is site/. The script fails if a link leads to a page, a heading or a file that does not exist.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const defaultFolder = join(root, 'site');
 const { values } = parseArgs({ options: { out: { type: 'string', default: defaultFolder } } });
 const out = resolve(values.out);
 
-/** The repository's own documents, for links from docs/ to them. */
+/** The documents in the repository's root. Documents in docs/ link to them. */
 const projectDocuments = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
 const documents = [
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -21,7 +21,9 @@ const documents = [
   ...projectDocuments,
 ];
 
-/** Page of a document in the site: docs/run.md is run.html, docs/README.md index.html, README.md project/readme.html. */
+/**
+ * The page of a document: run.html for docs/run.md, index.html for docs/README.md, project/readme.html for README.md.
+ */
 function pageOf(document) {
   if (!document.startsWith('docs/')) return `project/${document.toLowerCase().replace(/md$/, 'html')}`;
   return document
@@ -34,7 +36,7 @@ const escapes = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => escapes[character]);
 const withoutTags = (html) => html.replace(/<[^>]*>/g, '');
 
-/** GitHub's ids of headings; a repeated heading gets a number. */
+/** Creates ids of headings as GitHub does. A repeated heading gets a number. */
 function createSlugs() {
   const used = new Map();
   return (text) => {
@@ -52,7 +54,7 @@ const markdown = new Marked();
 const plainText = (tokens) =>
   tokens.map((token) => (token.tokens ? plainText(token.tokens) : (token.text ?? ''))).join('');
 
-/** Tokens of each document, with its title and the ids of its headings. */
+/** For each document: its tokens, its title, and its headings with their ids. */
 const pages = new Map(
   documents.map((document) => {
     const tokens = markdown.lexer(readFileSync(join(root, document), 'utf8'));
@@ -69,7 +71,7 @@ const pages = new Map(
   }),
 );
 
-// A folder that documents link to has no page of its own: its index lists its pages.
+// Folders that documents link to. A folder gets an index page that lists its documents.
 const folders = new Map(
   ['docs/decisions'].map((folder) => [
     folder,
@@ -84,7 +86,7 @@ const folders = new Map(
 const linkedFiles = new Set();
 const problems = [];
 
-/** Address of a link of `document` in the site, relative to the page `from`. */
+/** The address in the site to which a link of `document` leads, relative to the page `from`. */
 function resolveLink(document, href, from) {
   if (/^https?:/.test(href)) return href;
   const [path, heading] = href.split('#');
@@ -115,7 +117,7 @@ function renderBody(document) {
         const path = posix.join(posix.dirname(document), href.split('#')[0]);
         const target = pages.get(path) ?? folders.get(path);
         const text = this.parser.parseInline(tokens);
-        // A link that shows the name of a file or folder shows the title of the page instead.
+        // If the text of a link is the name of a file or folder, the title of the page replaces it.
         const label = target && /^[\w-]+(?:\.md|\/)$/.test(withoutTags(text)) ? escapeHtml(target.title) : text;
         return `<a href="${escapeHtml(resolveLink(document, href, page.html))}">${label}</a>`;
       },
@@ -136,7 +138,9 @@ function renderBody(document) {
   return renderer.parser(page.tokens);
 }
 
-/** The groups of the sidebar: the tables of docs/README.md, and the documents of the repository. */
+/**
+ * The groups of the sidebar: one for each table of docs/README.md, and one for the documents in the repository's root.
+ */
 function sidebarGroups() {
   const tables = pages.get('docs/README.md').tokens.filter(({ type }) => type === 'table');
   const groups = tables.map(({ header, rows }) => ({
@@ -198,7 +202,7 @@ ${body}</main>
   );
 }
 
-// Pages of removed documents; a folder that the caller names may hold other files.
+// Remove the pages of deleted documents. A folder that the caller names is not emptied: it may hold other files.
 if (out === defaultFolder) rmSync(out, { recursive: true, force: true });
 for (const [document, { title, html, headings }] of pages) {
   writePage(html, { title, headings, body: renderBody(document) });

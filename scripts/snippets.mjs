@@ -1,4 +1,4 @@
-// Writes the snippets of docs/library.md, which are files that the tests type-check and run.
+// Writes the snippets into docs/library.md. Each snippet is a file that the tests type-check and run.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -6,7 +6,7 @@ const root = new URL('../', import.meta.url);
 const page = fileURLToPath(new URL('docs/library.md', root));
 const marked = /(<!-- snippet: ([a-z-]+) -->\n)(?:\n```ts\n.*?\n```\n)?/gs;
 
-/** The snippet as a user of the package writes it. */
+/** The snippet with the imports that a user of the package writes. */
 function snippet(name) {
   return readFileSync(new URL(`test/unit/house/snippets/${name}.ts`, root), 'utf8')
     .replace("'../../../../src/index.js'", "'sandflow'")

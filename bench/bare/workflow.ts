@@ -1,17 +1,23 @@
-/** What a job costs Temporal at least: as many workflow tasks, with signals and trivial activities and nothing else. */
+/**
+ * Measures the least that a job costs Temporal: the same number of workflow tasks, with only signals and trivial
+ * activities.
+ */
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 
 export interface BareInput {
-  /** Activities in all, at least two. Workflow tasks: one more, and one for each of the two signals. */
+  /**
+   * The number of activities, at least two. They take one more workflow task, and each of the two signals takes
+   * another.
+   */
   readonly activities: number;
-  /** How long after the activity before it each of the two signals is sent, in ms. */
+  /** How long each of the two signals is sent after the preceding activity, in ms. */
   readonly pausesMs: readonly [number, number];
 }
 
 export interface StepInput {
-  /** When the signal was sent that this step follows; null where it follows none. */
+  /** When the signal before this step was sent, in ms since the epoch; null if no signal came before it. */
   readonly sentAtMs: number | null;
-  /** Asks for the next signal. */
+  /** Requests the next signal after this many ms; null requests none. */
   readonly thenSignalAfterMs: number | null;
 }
 
@@ -22,7 +28,7 @@ const { step } = proxyActivities<{ step(input: StepInput): Promise<number | null
   heartbeatTimeout: '10 seconds',
 });
 
-/** @returns from the first signal sent to the first line of the activity after it, in ms */
+/** @returns the time from sending the first signal to the first line of the next activity, in ms */
 export async function bare({ activities, pausesMs }: BareInput): Promise<number | null> {
   const pokesMs: number[] = [];
   setHandler(pokeSignal, (sentAtMs) => void pokesMs.push(sentAtMs));

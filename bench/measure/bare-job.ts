@@ -1,4 +1,4 @@
-/** The bare workflow, as often as the product's job, for comparison. */
+/** Runs the bare workflow, for comparison with the product's job. */
 import { randomBytes } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { BareInput, bare } from '../bare/workflow.js';
@@ -6,7 +6,7 @@ import type { Stand } from '../stand.js';
 
 export interface BareRun {
   readonly handle: WorkflowHandle<typeof bare>;
-  /** From the first signal sent to the first line of the activity after it, in ms. */
+  /** The time from sending the first signal to the first line of the next activity, in ms. */
   readonly lagMs: number;
 }
 

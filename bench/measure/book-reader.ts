@@ -21,7 +21,7 @@ export function createBookReader(serviceUrl: string, apiKey: string): BookReader
   };
 }
 
-/** Calls in all, and of each endpoint. */
+/** The number of calls of each endpoint. */
 export type CallCounts = Readonly<Record<string, number>>;
 
 export function callsBetween(

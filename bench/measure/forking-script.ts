@@ -1,4 +1,4 @@
-/** An item of a batch as a script that knows nothing of Temporal or webhooks: a fork, and a loop that asks every 500 ms. */
+/** An item of a batch as a script without Temporal or webhooks: it forks a sandbox and polls every 500 ms. */
 import type { SandboxClient } from '../../src/client/index.js';
 import { promptAndStop } from './polling-script.js';
 

@@ -1,4 +1,4 @@
-/** What Temporal wrote down of workflows. */
+/** Measures the histories that Temporal keeps of workflows. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { inParallel } from './plain-job.js';
 import { median } from './quantiles.js';
@@ -7,7 +7,9 @@ export interface HistorySize {
   /** Medians over the workflows. */
   readonly workflowTasks: number;
   readonly events: number;
-  /** Workflow tasks that timed out, mostly on the queue of a worker that was too busy to take them in time; the mean. */
+  /**
+   * The mean number of workflow tasks that timed out, mostly because their worker was too busy to take them in time.
+   */
   readonly timedOutTasks: number;
 }
 

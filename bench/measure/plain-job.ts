@@ -1,4 +1,4 @@
-/** The plain job of the bench, run by the product. */
+/** Runs the plain job of the bench with the product. */
 import { randomBytes } from 'node:crypto';
 import { type JobHandle, startJob } from '../../src/temporal/jobs/client.js';
 import type { JobInput } from '../../workflows/job/types.js';
@@ -25,7 +25,7 @@ export function jobInput(over: Partial<JobInput>): JobInput {
   };
 }
 
-/** A prompt that the built-in agent of the local service runs as a shell command. */
+/** A prompt whose shell command the built-in agent of the local service runs. */
 export function shellPrompt(command: string): string {
   return `Please run this.\n\`\`\`sh\n${command}\n\`\`\``;
 }
@@ -43,7 +43,7 @@ export async function runPlainJob(stand: Stand, over: Partial<JobInput>): Promis
   return handle;
 }
 
-/** Does `each` for every number below `count`, so many at once. */
+/** Calls `each` for every number below `count`, with at most `atOnce` calls at the same time. */
 export async function inParallel(count: number, atOnce: number, each: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async () => {

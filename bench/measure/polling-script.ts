@@ -1,4 +1,4 @@
-/** The same job as a script that knows nothing of Temporal or webhooks: it asks every 500 ms. */
+/** The same job as a script without Temporal or webhooks: it polls every 500 ms. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
 import { isFinalPromptStatus, isUsable } from '../../src/contract/states.js';
@@ -10,7 +10,7 @@ export async function runPollingScript(api: SandboxClient, prompt: string): Prom
   await promptAndStop(api, sandbox.id, prompt);
 }
 
-/** From a sandbox that boots to one that is archived. */
+/** Waits until the sandbox is usable, runs the prompt, and stops the sandbox. Returns when it is archived. */
 export async function promptAndStop(api: SandboxClient, sandboxId: string, prompt: string): Promise<void> {
   await poll(async () => isUsable((await api.getSandbox(sandboxId)).sandbox.state));
   const { promptId } = await api.sendPrompt(sandboxId, { prompt });

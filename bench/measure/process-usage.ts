@@ -1,9 +1,9 @@
-/** What a process has used, from /proc. Linux only. */
+/** Reads from /proc how much CPU time and memory a process uses. Linux only. */
 import { readFileSync } from 'node:fs';
 
 /** The unit of times in /proc/<pid>/stat is a hundredth of a second on every architecture of Linux. */
 const ticksPerSecond = 100;
-/** In `stat`, counted after the program's name, which may hold spaces. */
+/** Indexes of fields in `stat`, counted from the field after the program's name, because the name may hold spaces. */
 const userTime = 11;
 const systemTime = 12;
 

@@ -1,21 +1,23 @@
-/** Where the time of a wake goes: from the ready webhook sent to the prompt received, stage by stage. */
+/** Measures the stages of a wake, from sending the ready webhook to receiving the prompt. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { jobWorkflowId, parseOwnedSandboxName } from '../../src/contract/addresses.js';
 import type { BookPages } from './book-reader.js';
 import { deployment, inParallel } from './plain-job.js';
 import { median } from './quantiles.js';
 
-/** Medians in ms. */
+/** Medians in ms. Each stage begins where the previous one ends. */
 export interface WakeStages {
-  /** Webhook sent → the signal is in the workflow's history: the bridge and one write of the engine. */
+  /**
+   * From sending the webhook until the signal is in the workflow's history: the bridge, and one write of the engine.
+   */
   readonly toSignalMs: number;
-  /** → a worker has the workflow task. */
+  /** Until a worker has the workflow task. */
   readonly toTaskMs: number;
-  /** → the engine has its commands. */
+  /** Until the engine has the commands of the workflow task. */
   readonly toCommandsMs: number;
-  /** → the activity has a worker; at once where it begins eagerly. */
+  /** Until the activity has a worker; about 0 if the activity starts eagerly. */
   readonly toActivityMs: number;
-  /** → the service has the request; before it, the intent to prompt is written to the engine. */
+  /** Until the service has the request. Before that, the intent to prompt is written to the engine. */
   readonly toRequestMs: number;
 }
 

@@ -1,14 +1,17 @@
-/** From a webhook sent to the next API call received about its sandbox, both from the books of the service. */
+/**
+ * Measures the time from sending a webhook to the next API call about its sandbox. Both are in the books of the
+ * service.
+ */
 import type { BookPages } from './book-reader.js';
 
 export interface WakeLags {
-  /** `sandbox.ready` → the prompt, which an ordinary activity sends. */
+  /** From `sandbox.ready` to the prompt, which an ordinary activity sends. */
   readonly readyMs: readonly number[];
-  /** `sandbox.archived` → the read that confirms the stop, a local activity. */
+  /** From `sandbox.archived` to the read that confirms the stop, which a local activity sends. */
   readonly archivedMs: readonly number[];
 }
 
-/** @param sandboxIds those that count, such as the ones of jobs and not of scripts */
+/** @param sandboxIds the sandboxes that count, such as those of jobs but not of scripts */
 export function wakeLags({ calls, deliveries }: BookPages, sandboxIds: ReadonlySet<string>): WakeLags {
   const callsOf = new Map<string, number[]>();
   for (const { sandboxId, receivedAt } of calls) {

@@ -1,4 +1,6 @@
-/** Jobs at once: API calls, wake latency, history, throughput and CPU, each beside what it is compared with. */
+/**
+ * Measures simultaneous jobs: API calls, wake latency, history, throughput and CPU, each with its point of comparison.
+ */
 import type { JobHandle } from '../../src/temporal/jobs/client.js';
 import { type BareRun, runBareJob } from '../measure/bare-job.js';
 import { type CallCounts, callsBetween } from '../measure/book-reader.js';
@@ -10,12 +12,12 @@ import { type WakeStages, wakeStages } from '../measure/wake-stages.js';
 import { wakeLags } from '../measure/wakes.js';
 import { createStand, type Part, type Stand, type Workshop } from '../stand.js';
 
-/** What the service takes for each step. Short against real ones, so that a run of the bench is too. */
+/** How long the service takes for each step, in ms. The times are shorter than real ones, to keep the bench short. */
 export const stepsMs = { boot: 1_000, prompt: 1_000, archive: 500 };
 
 export interface ConcurrentJobsOptions {
   readonly jobs: number;
-  /** How often the jobs are run; with one job, how many one after the other. */
+  /** How often all jobs are run, one round after the other. */
   readonly rounds: number;
   readonly inFile: boolean;
 }
@@ -25,10 +27,10 @@ export interface Lag {
   readonly p95Ms: number;
 }
 
-/** One round of so many workflows at once. */
+/** One round, in which all workflows run at once. */
 export interface Round {
   readonly perSecond: number;
-  /** CPU seconds of each process for each workflow. */
+  /** The CPU seconds of each process for each workflow. */
   readonly cpuSecondsEach: Readonly<Record<Part, number>>;
 }
 
@@ -39,7 +41,7 @@ export interface ConcurrentJobs {
   readonly callsPerJobByEndpoint: CallCounts;
   readonly callsPerScriptedJob: number;
   readonly wake: { readonly ready: Lag; readonly archived: Lag; readonly floor: Lag; readonly readyToFloor: number };
-  /** Of the ready webhook. */
+  /** The stages of the wake by the ready webhook. */
   readonly stages: WakeStages;
   readonly history: { readonly job: HistorySize; readonly bare: HistorySize };
   readonly jobRounds: readonly Round[];
@@ -66,7 +68,7 @@ export async function measureConcurrentJobs(
     const bareRounds: Round[] = [];
     let calls = 0;
     const byEndpoint: Record<string, number> = {};
-    // Turn about, so that other load on the machine falls on both.
+    // Jobs and bare workflows alternate, so that other load on the machine affects both.
     for (let round = 0; round < rounds; round += 1) {
       const before = await stand.books.summary();
       const job = await timed(stand, jobs, async () => void handles.push(await runPlainJob(stand, { prompts })));
@@ -100,7 +102,10 @@ export async function measureConcurrentJobs(
   }
 }
 
-/** As many workflow tasks: one to begin, one for each activity and one for each of the two signals. */
+/**
+ * The input for the same number of workflow tasks: one to begin, one for each activity, and one for each of two
+ * signals.
+ */
 function bareInputFor(workflowTasks: number) {
   const pausesMs = [stepsMs.boot, stepsMs.prompt + stepsMs.archive] as const;
   return { activities: Math.max(2, workflowTasks - 3), pausesMs };

@@ -1,4 +1,4 @@
-/** Downloads of a GiB: what they cost in memory on both sides, which must not grow with what is downloaded. */
+/** Measures the memory that large downloads take on both sides. It must not grow with the size of the download. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSandboxClient, type SavedDownload } from '../../src/client/index.js';
@@ -13,7 +13,7 @@ export interface DownloadCost {
   readonly what: string;
   readonly sizeMb: number;
   readonly seconds: number;
-  /** Growth of the resident memory while it ran: the most that was seen. */
+  /** The greatest growth of the client's resident memory during the download. */
   readonly clientMb: number;
   readonly serviceMb: number;
 }
@@ -59,7 +59,7 @@ export async function measureDownloads(
   try {
     const { id } = (await api.createSandbox({})).sandbox;
     await reach(id, 'ready');
-    // A small one first, so that what is loaded at a first use does not count.
+    // Download a small file first, so that the costs of a first use do not count.
     await api.runCommand(id, { command: 'mkdir folder && echo small > folder/small' });
     await cost('warm-up', (to) => api.downloadArtifact(id, 'folder/small', { to }));
     await cost('warm-up', (to) => api.downloadArtifact(id, 'folder', { to }));

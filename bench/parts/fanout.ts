@@ -1,4 +1,4 @@
-/** Batches: what an item costs, and whether it costs more in a larger batch; beside a script that polls. */
+/** Measures what an item of a batch costs, whether it costs more in a larger batch, and what a polling script costs. */
 import { jobWorkflowId } from '../../src/contract/addresses.js';
 import { fanoutPlaces } from '../../src/contract/fanout-addresses.js';
 import { isUsable } from '../../src/contract/states.js';
@@ -17,16 +17,16 @@ export interface FanoutCost {
   readonly perSecond: number;
   readonly callsPerItem: number;
   readonly script: { readonly perSecond: number; readonly callsPerItem: number };
-  /** The batch and its chunks in all; an item: the median. */
+  /** For the batch and its chunks, all events; for an item, the median. */
   readonly events: { readonly batch: number; readonly chunks: number; readonly item: number };
   readonly workerMb: { readonly before: number; readonly most: number };
-  /** Of each process, for each item. */
+  /** The CPU milliseconds of each process for each item. */
   readonly cpuMs: Readonly<Record<Part, number>>;
 }
 
-/** Items at work at once, of the batch and of the script. */
+/** The number of simultaneous items, for the batch and for the script. */
 const atOnce = 50;
-/** More than the machine can take, so that it is not the rate that is measured. */
+/** More than the machine can do, so that the rate does not limit what is measured. */
 const forksPerSecond = 1_000;
 const sampleEveryMs = 500;
 const prompt = shellPrompt(`sleep ${stepsMs.prompt / 1_000}`);
@@ -65,7 +65,7 @@ async function measureBatch(
     try {
       most = Math.max(most, stand.residentMb('worker'));
     } catch {
-      // The worker ends before the batch where the bench is interrupted.
+      // If the bench is interrupted, the worker ends before the batch.
       clearInterval(sampling);
     }
   }, sampleEveryMs);
@@ -103,7 +103,9 @@ async function measureScript(stand: Stand, sourceId: string, items: number): Pro
   };
 }
 
-/** @param signal ends the wait where the bench ends early: one for a server that has gone is never over */
+/**
+ * @param signal ends the wait if the bench ends early: without it, the wait for a server that is gone would never end
+ */
 async function runBatch(
   stand: Stand,
   input: FanoutInput,
@@ -119,7 +121,7 @@ async function runBatch(
   return result;
 }
 
-/** The batch may have gone on as new: its runs together. */
+/** Counts the events of all runs, because a workflow may have continued as new. */
 async function eventsOf(stand: Stand, result: FanoutResult, items: number): Promise<FanoutCost['events']> {
   const places = fanoutPlaces({ deployment, batchId: result.batchId, batchKey: result.batchKey });
   const eventsIn = async (workflowId: string) => {
@@ -140,7 +142,7 @@ async function eventsOf(stand: Stand, result: FanoutResult, items: number): Prom
   };
 }
 
-/** An archived sandbox, which forks restore from its snapshot. */
+/** Creates an archived sandbox. Forks restore its snapshot. */
 async function prepareSource({ api }: Stand): Promise<string> {
   const { sandbox } = await api.createSandbox({ name: 'source' });
   await untilTrue(async () => isUsable((await api.getSandbox(sandbox.id)).sandbox.state));

@@ -1,4 +1,4 @@
-/** The local service under load: what list, get and create cost as the books grow. */
+/** Measures the local service under load: the cost of list, get and create as the books grow. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
@@ -16,7 +16,7 @@ export interface CallCost {
 }
 
 export interface ServiceLoad {
-  /** On the books while it was measured. */
+  /** The number of sandboxes on the books during the measurement. */
   readonly sandboxes: number;
   readonly get: CallCost;
   readonly create: CallCost;
@@ -39,7 +39,7 @@ async function costOf(calls: number, call: () => Promise<unknown>): Promise<Call
   return { perSecond: calls / seconds, p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99) };
 }
 
-/** @param counts growing: each adds sandboxes to those that are there */
+/** @param counts numbers of sandboxes, in ascending order: for each, sandboxes are added to the existing ones */
 export async function measureLocalService(
   workshop: Pick<Workshop, 'directory' | 'signal'>,
   { counts, calls }: { readonly counts: readonly number[]; readonly calls: number },
@@ -71,7 +71,7 @@ export async function measureLocalService(
     for (const count of counts) {
       workshop.signal.throwIfAborted();
       await inParallel(Math.max(0, count - there), atOnce, create);
-      // Boots go on in the background; they are not what is measured.
+      // Boots continue in the background. Wait for their end, because they are not to be measured.
       for (let booting = true; booting; ) {
         const sandboxes = await api.listAllSandboxes();
         booting = sandboxes.some(({ state }) => state !== 'ready');

@@ -1,4 +1,4 @@
-/** Prompts that run: the calls that following them costs, which must not grow with their number. */
+/** Measures how many calls it takes to follow running prompts. The calls must not grow with the number of prompts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callsBetween } from '../measure/book-reader.js';
 import { inParallel, shellPrompt, startPlainJob } from '../measure/plain-job.js';
@@ -7,7 +7,7 @@ import { untilTrue } from './waiting-jobs.js';
 
 export interface RunningPrompts {
   readonly prompts: number;
-  /** In the window after the youngest prompt was followed, when the interval is shortest. */
+  /** Measured just after the last prompt was sent, when the interval between calls is shortest. */
   readonly callsPerMinute: number;
   readonly workerCpuPercent: number;
   readonly engineCpuPercent: number;
@@ -16,7 +16,7 @@ export interface RunningPrompts {
 
 const settleMs = 3_000;
 
-/** @param counts growing: each adds jobs to those that run already */
+/** @param counts numbers of prompts, in ascending order: for each, jobs are added to the running ones */
 export async function measureRunningPrompts(
   workshop: Workshop,
   { counts, windowSeconds }: { readonly counts: readonly number[]; readonly windowSeconds: number },

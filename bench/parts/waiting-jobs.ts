@@ -1,4 +1,6 @@
-/** Jobs that wait for a sandbox that does not come: safety polls, memory of the worker, and what a replay costs. */
+/**
+ * Measures jobs whose sandbox never becomes ready: their safety polls, the worker's memory, and the cost of a replay.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobWorkflowId, parseOwnedSandboxName } from '../../src/contract/addresses.js';
 import type { JobHandle } from '../../src/temporal/jobs/client.js';
@@ -12,38 +14,40 @@ import { createStand, type Stand, type Workshop } from '../stand.js';
 
 export interface WaitingJobsOptions {
   readonly jobs: number;
-  /** Workflows that the worker keeps; fewer than `jobs`. */
+  /** The number of workflows that the worker keeps in memory; less than `jobs`. */
   readonly cacheSize: number;
-  /** Jobs that are woken to measure a wake, fewer than the cache holds. */
+  /** The number of jobs that are woken in a round; less than `cacheSize`. */
   readonly wakes: number;
-  /** Jobs whose polls are counted, and for how long. */
+  /** The number of jobs whose polls are counted, and how long they are counted. */
   readonly polled: { readonly jobs: number; readonly windowSeconds: number };
 }
 
 export interface PollCount {
   readonly bridge: 'on' | 'off';
   readonly measuredCallsPerJob: number;
-  /** By the schedule of safety polls, in the same time. */
+  /** The calls in the same time by the schedule of safety polls. */
   readonly expectedCallsPerJob: number;
 }
 
 export interface WaitingJobs {
   readonly polls: readonly PollCount[];
-  /** By the schedule: in the first hour of a wait, and in every later one. */
+  /** By the schedule: the calls in the first hour of a wait, and in each later hour. */
   readonly callsPerJobAndHour: { readonly first: number; readonly later: number };
   readonly jobs: number;
   readonly cacheSize: number;
   readonly startedPerSecond: number;
   readonly workerMb: { readonly before: number; readonly waiting: number };
   readonly engineMb: number;
-  /** CPU milliseconds of the worker for a wake: its workflow in memory, or replayed first. Medians of rounds. */
+  /**
+   * CPU milliseconds of the worker for a wake if the workflow is in memory, or if it is replayed. Medians of rounds.
+   */
   readonly wakeCpuMs: { readonly cached: number; readonly replayed: number };
 }
 
 const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;
 const rounds = 3;
-/** No safety poll falls into the measurement of wakes. */
+/** With these times, no safety poll disturbs the measurement of wakes. */
 const noPolls: Partial<JobTiming> = { safetyPollFirstMs: dayMs, safetyPollMaxMs: dayMs };
 
 export async function measureWaitingJobs(workshop: Workshop, options: WaitingJobsOptions): Promise<WaitingJobs> {
@@ -79,7 +83,7 @@ export async function measureWaitingJobs(workshop: Workshop, options: WaitingJob
   }
 }
 
-/** Starts jobs and returns when each of them has its sandbox. */
+/** Starts jobs and returns when each of them has created its sandbox. */
 async function startWaiting(stand: Stand, count: number, timing: Partial<JobTiming>) {
   const goal = (await createsOf(stand)) + count;
   const beganMs = performance.now();
@@ -93,13 +97,13 @@ async function createsOf(stand: Stand): Promise<number> {
   return (await stand.books.summary()).byEndpoint.createSandbox ?? 0;
 }
 
-/** Wakes jobs that the cache has forgotten, and then the same ones again, which it holds by then. */
+/** Wakes jobs that are no longer in the cache, and then the same jobs again, which are in the cache by then. */
 async function measureWakes(stand: Stand, wakes: number, jobs: number) {
   const { sandboxes } = await stand.books.all();
   const replayed: number[] = [];
   const cached: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    // The oldest first: the cache forgets those that were used longest ago.
+    // Begin with the oldest jobs: the cache drops the workflows that were used longest ago.
     const some = sandboxes.slice(round * wakes, (round + 1) * wakes);
     if (some.length < wakes || (round + 1) * wakes > jobs) break;
     replayed.push(await cpuMsOfWakes(stand, some));
@@ -110,7 +114,7 @@ async function measureWakes(stand: Stand, wakes: number, jobs: number) {
 
 type Woken = { readonly id: string; readonly name: string };
 
-/** An event that is none of an end makes a job read its sandbox once and wait on. */
+/** Wakes jobs with an event that does not end their wait: each job reads its sandbox once and waits on. */
 async function cpuMsOfWakes(stand: Stand, sandboxes: readonly Woken[]): Promise<number> {
   const reads = async () => (await stand.books.summary()).byEndpoint.getSandbox ?? 0;
   const goal = (await reads()) + sandboxes.length;
@@ -128,7 +132,7 @@ async function cpuMsOfWakes(stand: Stand, sandboxes: readonly Woken[]): Promise<
     await stand.client.workflow.getHandle(jobWorkflowId(deployment, jobId)).signal(sandboxEventSignal, event);
   });
   await untilTrue(async () => (await reads()) >= goal);
-  // What follows the last read in its workflow task belongs to the wake too.
+  // The rest of the workflow task after the last read also belongs to the wake.
   await sleep(500);
   return ((stand.cpu().worker - before) / sandboxes.length) * 1_000;
 }
@@ -142,7 +146,7 @@ async function countPolls(
   const { handles } = await startWaiting(stand, jobs, {});
   await sleep(windowSeconds * 1_000);
   const made = callsBetween(before, await stand.books.summary());
-  // The polls of these belong to this count only.
+  // End these jobs, so that their polls do not affect the next count.
   for (const handle of handles) await handle.terminate('counted');
   return {
     bridge,
@@ -160,7 +164,7 @@ function pollsWithin(ms: number): number {
   }
 }
 
-/** Asks until it is so. */
+/** Calls `isSo` every 100 ms until it resolves to true. */
 export async function untilTrue(isSo: () => Promise<boolean>, limitMs = 900_000): Promise<void> {
   const endMs = Date.now() + limitMs;
   while (!(await isSo())) {

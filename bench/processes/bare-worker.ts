@@ -1,4 +1,4 @@
-/** A worker for the bare workflow, tuned as the product's, with one trivial activity. */
+/** A worker for the bare workflow, tuned like the product's worker, with one trivial activity. */
 import { activityInfo } from '@temporalio/activity';
 import { Worker } from '@temporalio/worker';
 import { connectWorker } from '../../src/temporal/connect-worker.js';
@@ -11,7 +11,7 @@ export interface BareWorkerSettings {
   readonly bundlePath: string;
 }
 
-/** @returns how long ago the signal was sent that the step follows, in ms */
+/** @returns how long ago the signal before this step was sent, in ms; null if no signal came before it */
 async function step({ sentAtMs, thenSignalAfterMs }: StepInput): Promise<number | null> {
   const nowMs = Date.now();
   const workflowId = activityInfo().workflowExecution?.workflowId;

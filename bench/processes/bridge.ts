@@ -1,4 +1,4 @@
-/** The bridge as a process. */
+/** Runs the bridge as a process. */
 import { createBridge, createSecretSource } from '../../src/bridge/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import { serve } from './entry.js';

@@ -1,4 +1,4 @@
-/** A process of the bench, as the bench sees it. It dies with the bench, however that ends. */
+/** Starts and stops a process of the bench. The process ends with the bench, however the bench ends. */
 import { createWriteStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { spawnBoundToParent } from '../../src/os/spawn-bound-to-parent.js';
@@ -10,16 +10,16 @@ const graceMs = 60_000;
 
 export interface Child {
   readonly pid: number;
-  /** Where it serves; empty for a worker. */
+  /** The URL at which it serves; empty for a worker. */
   readonly url: string;
   cpuSeconds(): number;
   residentMb(): number;
-  /** Ends it and waits for its end. Repeating it changes nothing. */
+  /** Ends the process and waits for its end. Repeating it changes nothing. */
   stop(): Promise<void>;
 }
 
 export interface ChildOptions {
-  /** Its settings, handed on as JSON. */
+  /** The settings of the process, passed on as JSON. */
   readonly settings: unknown;
   readonly logFile: string;
   readonly onMessage?: (message: ProcessMessage) => void;

@@ -1,4 +1,4 @@
-/** The local Sandbox Service as a process. */
+/** Runs the local Sandbox Service as a process. */
 import { createLocalService, type LocalServiceOptions } from '../../src/local-service/index.js';
 import { serve } from './entry.js';
 

@@ -1,4 +1,4 @@
-/** The product's worker as a process. */
+/** Runs the product's worker as a process. */
 import { createSandboxClient } from '../../src/client/index.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { connectWorker } from '../../src/temporal/connect-worker.js';

@@ -1,4 +1,4 @@
-/** Records of the account and of what belongs to no single sandbox; read liberally, as those in `records.ts`. */
+/** Records that belong to the account and not to one sandbox. They are read liberally, as those in `records.ts` are. */
 import { z } from 'zod';
 import { dateTimeOrNull } from './records.js';
 import { shortText } from './short-text.js';
@@ -79,7 +79,7 @@ export const environmentSchema = z
 /** A versioned configuration of sandboxes. */
 export type Environment = z.infer<typeof environmentSchema>;
 
-/** Assumption: field names beyond `id`, `name`, `usage.requests` and `resources.total` are not shown. */
+/** Assumption: the specification shows no field names except `id`, `name`, `usage.requests` and `resources.total`. */
 export const apiKeySchema = z
   .looseObject({
     id: shortText(),

@@ -59,7 +59,7 @@ export type UpgradeEnvironmentBody = z.infer<typeof upgradeEnvironmentBodySchema
 export const keyPresets = Object.keys(keyPresetActions) as (keyof typeof keyPresetActions)[];
 const maxKeyTtlSeconds = 365 * 24 * 3600;
 
-/** Assumption: body field names of POST /api-keys/scoped. `preset` and `actions` exclude each other. */
+/** Assumption: the field names in the body of POST /api-keys/scoped. `preset` and `actions` exclude each other. */
 export const createApiKeyBodySchema = z
   .object({
     name: nameSchema,

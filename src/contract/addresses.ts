@@ -1,12 +1,12 @@
 /**
- * The name is the address: from the name of a sandbox one pure function computes the workflow that owns it, so that a
- * webhook, which carries the name, reaches its workflow in one hop and with no lookup.
+ * The name of a sandbox is also its address: a pure function computes from it the id of the workflow that owns the
+ * sandbox. A webhook carries the name, so it reaches its workflow directly, without a lookup.
  *
  *     sf-<deployment>-<jobId>-<execution>-<step>-<generation>
  *
- * Only `a-z0-9-`, at most 63 characters. `deployment`, `execution` and `step` hold no dash, so the name reads
- * unambiguously from both ends while a job id may hold dashes. A fork of a batch has the batch's id in place of a job's,
- * the batch's execution, and the item as its step.
+ * A name has at most 63 characters of `a-z0-9-`. A job id may hold dashes. `deployment`, `execution` and `step` hold
+ * none, so the name can be parsed unambiguously from both ends. The name of a batch's fork holds the id and execution
+ * of the batch, and the item as its step.
  *
  * No dependencies: workflow code imports this file.
  */
@@ -17,18 +17,18 @@ const executionLength = 12;
 const maxStepLength = 6;
 const maxGenerationLength = 3;
 
-/** What is left for deployment and job id together when every other part is at its longest. */
+/** The characters that remain for deployment and job id together if every other part has its greatest length. */
 export const maxDeploymentAndJobIdLength =
   maxNameLength - namePrefix.length - executionLength - maxStepLength - maxGenerationLength - 5;
 
 const deploymentPattern = /^[a-z0-9]{1,12}$/;
 const jobIdPattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const stepPattern = /^[a-z0-9]{1,6}$/;
-/** `i` and the item's place in the batch, in base 36. Five digits hold 60 million items. */
+/** `i` and the index of the item in base 36. Five digits are enough for 60 million items. */
 const itemStepPattern = /^i[0-9a-z]{1,5}$/;
 const namePattern = /^sf-([a-z0-9]{1,12})-([a-z0-9]+(?:-[a-z0-9]+)*)-([0-9a-f]{12})-([a-z0-9]{1,6})-([1-9][0-9]{0,2})$/;
 
-/** The parts of the name of a sandbox that a job made. */
+/** The parts of the name of a sandbox that a job created. */
 export interface OwnedName {
   /** 1 to 12 characters of `a-z0-9`. */
   readonly deployment: string;
@@ -38,7 +38,7 @@ export interface OwnedName {
   readonly execution: string;
   /** Step of the job, or the item of a batch; 1 to 6 characters of `a-z0-9`. */
   readonly step: string;
-  /** 1 for the first attempt; the next one after a create or fork that became `cancelled`. */
+  /** 1 for the first attempt. It grows by 1 after each create or fork that became `cancelled`. */
   readonly generation: number;
 }
 
@@ -65,26 +65,26 @@ export function jobWorkflowId(deployment: string, jobId: string): string {
   return `${namePrefix}-${deployment}-${jobId}`;
 }
 
-/** The job id in a workflow id of `deployment`, or undefined if it is another's or a part of a batch. */
+/** The job id in a workflow id. Undefined if the workflow belongs to another deployment or is a part of a batch. */
 export function jobIdOfWorkflow(deployment: string, workflowId: string): string | undefined {
   const prefix = `${namePrefix}-${deployment}-`;
   return workflowId.startsWith(prefix) && !workflowId.includes('/') ? workflowId.slice(prefix.length) : undefined;
 }
 
-/** The `execution` part for an execution chain. The head of a v7 UUID is a clock and collides; its tail does not. */
+/** The `execution` part for an execution chain. It is the tail of a v7 UUID: the head is a time, which can collide. */
 export function executionOf(firstExecutionRunId: string): string {
   return firstExecutionRunId.replaceAll('-', '').slice(-executionLength);
 }
 
 /**
- * The name of a sandbox that a job makes.
+ * The name of a sandbox that a job creates.
  * @throws RangeError when a part is outside the grammar
  */
 export function ownedSandboxName(parts: OwnedName): string {
   const { deployment, jobId, execution, step, generation } = parts;
   const name = `${namePrefix}-${deployment}-${jobId}-${execution}-${step}-${generation}`;
   const read = parseOwnedSandboxName(name);
-  // A part with a dash of its own could read back as another job's name.
+  // If a part held a dash, the name could be parsed as that of another job.
   const same = read?.deployment === deployment && read.jobId === jobId && read.execution === execution;
   if (!same || !stepPattern.test(step)) {
     throw new RangeError(`"${name}" is outside the grammar of sandbox names`);
@@ -92,7 +92,7 @@ export function ownedSandboxName(parts: OwnedName): string {
   return name;
 }
 
-/** Reads a sandbox's name; undefined when no job of any deployment gave it. */
+/** Parses the name of a sandbox. Undefined if no job of any deployment can have given the name. */
 export function parseOwnedSandboxName(name: string): OwnedName | undefined {
   if (name.length > maxNameLength) return undefined;
   const match = namePattern.exec(name);
@@ -101,25 +101,25 @@ export function parseOwnedSandboxName(name: string): OwnedName | undefined {
   return { deployment, jobId, execution, step, generation: Number(generation) };
 }
 
-/** The step that stands for an item of a batch in the names of its forks. */
+/** The step for an item of a batch in the names of its forks. */
 export function itemStep(index: number): string {
   return `i${index.toString(36)}`;
 }
 
-/** The workflow of an item. The slash, which no job id holds, keeps items apart from jobs. */
+/** The workflow id of an item. No job id holds a slash, so the id never equals that of a job. */
 export function itemWorkflowId(deployment: string, batchId: string, index: number): string {
   return `${jobWorkflowId(deployment, batchId)}/${itemStep(index)}`;
 }
 
-/** The step in the name of the sandbox that a batch prepares. No item's step begins like it. */
+/** The step in the name of the sandbox that a batch prepares. No item has this step, because those begin with `i`. */
 export const prepareStep = 'prep';
 
-/** The workflow of the job that prepares the source of a batch. */
+/** The workflow id of the job that prepares the source of a batch. */
 export function prepareWorkflowId(deployment: string, batchId: string): string {
   return `${jobWorkflowId(deployment, batchId)}/${prepareStep}`;
 }
 
-/** The workflow that owns the sandbox of this name, or undefined. */
+/** The id of the workflow that owns the sandbox with this name. Undefined if no workflow owns it. */
 export function ownerWorkflowId(sandboxName: string): string | undefined {
   const parts = parseOwnedSandboxName(sandboxName);
   if (!parts) return undefined;
@@ -128,47 +128,54 @@ export function ownerWorkflowId(sandboxName: string): string | undefined {
   return isOfBatch ? `${job}/${parts.step}` : job;
 }
 
-/** The workflow that follows the stops of this sandbox. */
+/** The id of the workflow that follows the stops of this sandbox. */
 export function sandboxStopId(sandboxId: string): string {
   return `sandbox-stop/${sandboxId}`;
 }
 
-/** The workflow that relays events of this sandbox to workflows that do not own it, and holds their leases. */
+/**
+ * The id of the workflow that relays events of this sandbox to workflows that do not own it, and holds their leases.
+ */
 export function sandboxWatchId(sandboxId: string): string {
   return `sandbox-watch/${sandboxId}`;
 }
 
-/** The workflows that deliver notifications of a workflow. A prefix, so that lists of its own workflows leave them out. */
+/**
+ * The id prefix of workflows that deliver the notifications of a workflow. `notify/` comes first, so that a list by the
+ * prefix of that workflow leaves them out.
+ */
 export function notificationPrefix(workflowId: string): string {
   return `notify/${workflowId}`;
 }
 
-/** The workflow ids of the cleanups of a deployment begin with this. */
+/** The prefix of the workflow ids of a deployment's cleanups. */
 export function cleanupPrefix(deployment: string): string {
   return `cleanup/${deployment}/`;
 }
 
-/** What makes the runs of one policy: its schedule has this id, and each run has it with a time behind it. */
+/** The id of the schedule of a cleanup policy. The workflow id of each run is this id with a time appended. */
 export function cleanupId(deployment: string, policyName: string): string {
   return `${cleanupPrefix(deployment)}${policyName}`;
 }
 
-/** The schedule, always paused, that says with which keys a deployment encrypts. */
+/** The id of the schedule that announces with which keys a deployment encrypts. The schedule is always paused. */
 export function encryptionScheduleId(deployment: string): string {
   return `encryption/${deployment}`;
 }
 
-/** Follows have a task queue of their own, so that they never take the slots of stops and creates. */
+/**
+ * Activities that follow progress have their own task queue, so that they never take the slots of stops and creates.
+ */
 export function followTaskQueue(taskQueue: string): string {
   return `${taskQueue}-follow`;
 }
 
-/** Creates and forks of batches have a task queue of their own, whose rate all workers share. */
+/** Creates and forks of batches have their own task queue. All workers share its rate. */
 export function forkTaskQueue(taskQueue: string): string {
   return `${taskQueue}-fork`;
 }
 
-/** Deliveries have a task queue of their own: a URL that hangs holds up no other call. */
+/** Deliveries have their own task queue, so that a URL that hangs delays no other call. */
 export function notifyTaskQueue(taskQueue: string): string {
   return `${taskQueue}-notify`;
 }

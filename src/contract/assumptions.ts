@@ -1,6 +1,7 @@
 /**
- * What rests on assumptions and not on the specification, each under an id that is stable: rows of the endpoint table name
- * them, and so do answers of the local service (`assumptionsHeader`). docs/assumptions.md lists the same. No dependencies.
+ * The assumptions about points that the specification does not show. Each has a stable id. Rows of the endpoint table
+ * and answers of the local service (`assumptionsHeader`) name these ids. docs/assumptions.md lists the same
+ * assumptions. No dependencies.
  */
 export const assumptions = {
   'A-access-refusals':
@@ -99,5 +100,5 @@ export const assumptions = {
 /** The stable id of an assumption. */
 export type AssumptionId = keyof typeof assumptions;
 
-/** Header of the local service's answers: the ids of the assumptions that an answer relies on, with commas between. */
+/** Header of the local service's answers. It lists the ids of the assumptions that an answer relies on, with commas. */
 export const assumptionsHeader = 'x-svc-assumptions';

@@ -1,9 +1,10 @@
 /**
- * Collects bytes that arrive in pieces. A list of the pieces could take a thousand times their bytes: whoever sends them decides
- * their size, each is an object, and one that is cut from a read of a socket keeps the whole read.
+ * Collects bytes that arrive in pieces. A list of the pieces could take a thousand times the memory of their bytes. The
+ * sender decides how small they are, each piece is an object, and a piece that is a part of a socket's read keeps the
+ * whole read.
  */
 
-/** Blocks grow up to this size, in bytes: most bodies are short. */
+/** Blocks start small, because most bodies are short, and grow up to this size, in bytes. */
 const largestBlock = 64 * 1024;
 const smallestBlock = 1024;
 
@@ -12,7 +13,7 @@ export interface ByteCollector {
   readonly size: number;
   /** Copies a piece. */
   add(piece: Uint8Array): void;
-  /** All pieces in one. */
+  /** All bytes so far, in one array. */
   bytes(): Uint8Array;
 }
 
@@ -51,8 +52,8 @@ export function createByteCollector(): ByteCollector {
 }
 
 /**
- * All bytes of a stream.
- * @returns `'too_large'` as soon as more than `maxBytes` have come; the rest is not read
+ * Reads all bytes of a stream.
+ * @returns the bytes; `'too_large'` as soon as more than `maxBytes` have arrived, in which case the rest is not read
  * @throws what the stream throws
  */
 export async function readBytes(

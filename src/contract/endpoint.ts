@@ -1,13 +1,13 @@
-/** What a row of the endpoint table says. */
+/** The types of the endpoint table. */
 import type { z } from 'zod';
 import type { AssumptionId } from './assumptions.js';
 
 /**
  * What a caller may do after an ambiguous failure (a lost response, a timeout, an untyped 5xx):
- * - `safe`: repeat; it ends in the same state.
+ * - `safe`: repeat; the state is the same afterwards.
  * - `keyed`: repeat with the same `Idempotency-Key` within its 24 hours.
- * - `read-first`: read, adopt what is there, repeat only if nothing has changed since.
- * - `evidence`: adopt evidence that it happened; send again only when it certainly was not sent.
+ * - `read-first`: read; adopt the result if the call took effect; repeat it only if nothing has changed since.
+ * - `evidence`: look for evidence that the call took effect; send it again only if it certainly was not sent.
  * - `once`: never repeat.
  * - `secret`: repeat until a secret has been read and kept.
  */
@@ -45,37 +45,40 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the base URL, with `{parameters}`. */
   readonly path: `/${string}`;
-  /** One sentence for the OpenAPI document. */
+  /** A short description for the OpenAPI document. */
   readonly summary: string;
   /** Status of success. */
   readonly status: 200 | 201 | 202;
-  /** `type` of the response envelope; null if the answer is bytes, or carries `success` in place of `ok` and `type`. */
+  /** `type` of the response envelope. Null if the answer is raw bytes, or has `success` instead of `ok` and `type`. */
   readonly type: string | null;
   /** The scope action that an API key needs. */
   readonly scope: ScopeAction;
   /** Whether a caller may repeat the call after an ambiguous failure. */
   readonly retry: RetryClass;
-  /** Schema of the query; absent if the endpoint takes none. */
+  /** Schema of the query; absent if the endpoint takes no query. */
   readonly query?: z.ZodObject;
-  /** Schema of the JSON body; absent if the endpoint takes none. */
+  /** Schema of the JSON body; absent if the endpoint takes no body. */
   readonly body?: z.ZodObject;
-  /** True if the endpoint takes its body or leaves it out. */
+  /** True if a request may leave the body out. */
   readonly bodyOptional?: boolean;
-  /** Takes `Idempotency-Key`. */
+  /** True if the endpoint accepts `Idempotency-Key`. */
   readonly idempotent?: boolean;
-  /** Needs `X-Svc-Confirm-Delete` with the id of what is deleted. */
+  /** True if the endpoint needs `X-Svc-Confirm-Delete` with the id of the deleted resource. */
   readonly confirmDelete?: boolean;
-  /** True if a success is raw bytes: a file, or a folder as tar.gz. */
+  /** True if the success answer is raw bytes: a file, or a folder as tar.gz. */
   readonly raw?: boolean;
-  /** Fields of the success in addition to the envelope; empty if the answer is bytes. */
+  /** Fields of the success answer in addition to the envelope; empty if the answer is raw bytes. */
   readonly response: z.ZodObject;
   /** True if the answer holds a secret, which must not reach a log or a workflow. */
   readonly secret?: boolean;
-  /** True if an API key is refused: an interactive session is needed (specification, "Key lifecycle" and "Authentication"). */
+  /**
+   * True if API keys are refused, because an interactive session is needed (specification, "Key lifecycle" and
+   * "Authentication").
+   */
   readonly sessionOnly?: boolean;
-  /** What of the row is an assumption and not shown by the specification; `assumptions` says each in a sentence. */
+  /** The parts of the row that the specification does not show. `assumptions` describes each of them in a sentence. */
   readonly assumed?: readonly AssumptionId[];
 }
 
-/** What the rows of reads share. */
+/** The fields that all rows of read endpoints share. */
 export const read = { method: 'GET', status: 200, retry: 'safe' } as const;

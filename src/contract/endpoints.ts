@@ -1,6 +1,7 @@
 /**
- * One row per endpoint of the service. The client's methods, the activities, the routes of the local service and the
- * OpenAPI document are made from this table; an endpoint is added here and nowhere else.
+ * The table of endpoints, with one row for each endpoint of the service. The client's methods, the activities, the
+ * routes of the local service and the OpenAPI document are derived from this table. An endpoint is added here and
+ * nowhere else.
  */
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.js';
@@ -15,7 +16,7 @@ import { workEndpoints } from './endpoints/work.js';
 
 export type { Endpoint, RetryClass, ScopeAction } from './endpoint.js';
 
-/** Every endpoint by name (specification; rows with `assumed` rest partly on assumptions). */
+/** Every endpoint by name, as in the specification. Rows with `assumed` partly rest on assumptions. */
 export const endpoints = {
   ...accountEndpoints,
   ...sandboxEndpoints,
@@ -31,7 +32,7 @@ export const endpoints = {
 /** The name of an endpoint, which is also the name of the client's method. */
 export type EndpointName = keyof typeof endpoints;
 
-/** Endpoints whose success is raw bytes. */
+/** Endpoints that answer a successful request with raw bytes. */
 export type RawEndpointName = {
   [Name in EndpointName]: (typeof endpoints)[Name] extends { readonly raw: true } ? Name : never;
 }[EndpointName];
@@ -55,7 +56,7 @@ export function pathOf<Name extends EndpointName>(
   return endpoints[name].path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(values[key] ?? ''));
 }
 
-/** Every error body of the service (specification, "Errors"); read liberally. */
+/** The shape of every error body of the service (specification, "Errors"). It is read liberally. */
 export const errorEnvelopeSchema = z.looseObject({
   ok: z.literal(false),
   status: z.number().optional(),

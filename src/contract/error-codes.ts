@@ -1,15 +1,15 @@
 /**
- * Every error code of the specification (section "Errors"), each with its one meaning for retries.
+ * Every error code of the specification (section "Errors"), with its meaning for retries.
  * No dependencies: workflow code imports this file.
  */
 
 /**
- * What a caller does about an error:
- * - `permanent`: stop and say why.
- * - `wait_out`: something on the service's side has to finish first; ask again in seconds, for minutes.
- * - `few_tries`: may succeed on a second attempt; stop after a few.
+ * How a caller should react to an error:
+ * - `permanent`: stop and report the reason.
+ * - `wait_out`: the service has to finish something first; try again every few seconds, for minutes.
+ * - `few_tries`: another attempt may succeed; stop after a few attempts.
  * - `throttled_shortly`, `throttled_for_long`: back off for seconds, or for minutes.
- * - `blocked`: an operator can mend it; wait visibly and retry slowly.
+ * - `blocked`: an operator can fix the cause; wait visibly and retry slowly.
  * - `unavailable`: back off with jitter.
  */
 export const errorMeanings = [
@@ -24,7 +24,10 @@ export const errorMeanings = [
 /** One of `errorMeanings`. */
 export type ErrorMeaning = (typeof errorMeanings)[number];
 
-/** Code → status that the specification lists it under → meaning. `api_key_expired` has two: 403 on use, 409 on rotate. */
+/**
+ * The listed codes, each with the statuses under which the specification lists it, and its meaning. `api_key_expired`
+ * has two statuses: 403 on use, 409 on rotate.
+ */
 export const errorCodes = {
   invalid_json: { statuses: [400], meaning: 'permanent' },
   prompt_required: { statuses: [400], meaning: 'permanent' },
@@ -64,22 +67,22 @@ export const errorCodes = {
 /** A listed error code of the service. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The same codes in the legacy vocabulary (specification, "Versioning"). */
+/** Codes of the legacy vocabulary, with the current code for each (specification, "Versioning"). */
 const legacyCodes: Readonly<Record<string, ErrorCode>> = {
   box_not_promptable: 'sandbox_not_promptable',
   box_not_found: 'sandbox_not_found',
   api_key_box_forbidden: 'api_key_sandbox_forbidden',
 };
 
-/** A code of the current vocabulary for one of either. Codes that nobody listed come back as they are. */
+/** Translates a code of the legacy vocabulary to the current vocabulary. Any other code is returned unchanged. */
 export function currentErrorCode(code: string): string {
   return Object.hasOwn(legacyCodes, code) ? (legacyCodes[code] ?? code) : code;
 }
 
 /**
- * The meaning of an error. HTTP status is authoritative (specification, "Errors"): a listed code counts only under a
- * status of its own class, and a code that is not listed ("the exhaustive list is not shown") has the meaning of its
- * status.
+ * The meaning of an error. The HTTP status is authoritative (specification, "Errors"). So a listed code counts only
+ * with one of its own statuses; any status from 500 on counts for a listed 500. Otherwise the status alone decides,
+ * also for a code that is not listed ("the exhaustive list is not shown").
  */
 export function errorMeaning(status: number, code: string): ErrorMeaning {
   const current = currentErrorCode(code);

@@ -1,26 +1,31 @@
 /**
- * Where the parts of a batch are: workflows, sandboxes, objects in the result store; and how large they may be.
+ * The addresses of the parts of a batch (workflows, and objects in the result store), and the limits of a batch.
  * No dependencies: workflow code imports this file.
  */
 import { itemWorkflowId, jobWorkflowId } from './addresses.js';
 
-/** A chunk is one message of Temporal and one workflow; its history holds the starts of all its items. */
+/**
+ * Bounded, because a chunk is one message of Temporal and one workflow, whose history holds the starts of all its
+ * items.
+ */
 export const maxItemsInChunk = 100;
-/** Temporal takes 2 MiB in a payload and 4 MiB in a message; what a chunk is wrapped in needs some of it. */
+/** Temporal accepts 2 MiB in a payload and 4 MiB in a message, and a part of that is needed around the chunk. */
 export const maxBytesInChunk = 1_000_000;
-/** Temporal warns of payloads from 512 KiB on, so only a single item that is larger makes a larger chunk. */
+/** Temporal warns about payloads from 512 KiB on. So only a chunk with a single large item exceeds this size. */
 export const usualBytesInChunk = 500_000;
-/** The batch's own state grows with its chunks and is one payload when it continues as new. */
+/**
+ * Bounded, because the state of the batch grows with its chunks, and is one payload when the workflow continues as new.
+ */
 export const maxChunks = 1_000;
-/** Each try is a fork of its own, and costs as much as the first. */
+/** Bounded, because each retry needs another fork and costs as much as the first try. */
 export const maxRetries = 10;
 
-/** The workflow of the chunk `chunk` of a batch. */
+/** The id of the workflow for the chunk with the number `chunk`. */
 export function chunkWorkflowId(deployment: string, batchId: string, chunk: number): string {
   return `${jobWorkflowId(deployment, batchId)}/chunk-${chunk}`;
 }
 
-/** Everything of a batch in the result store begins with this. */
+/** The prefix of all objects of a batch in the result store. */
 export function fanoutPrefix(deployment: string, batchId: string, batchKey: string): string {
   return `fanout/${jobWorkflowId(deployment, batchId)}/${batchKey}`;
 }
@@ -36,12 +41,12 @@ export function fanoutPlaces(batch: {
   return {
     chunkWorkflow: (chunk: number) => chunkWorkflowId(deployment, batchId, chunk),
     itemWorkflow: (index: number) => itemWorkflowId(deployment, batchId, index),
-    /** Items as they were submitted: what a resume reads. */
+    /** Holds the items as they were submitted. A resume reads them. */
     chunk: (chunk: number) => `${prefix}/chunks/${chunk}.json`,
     chunks: `${prefix}/chunks`,
     /** Written once every chunk is known. */
     seal: `${prefix}/chunks/seal.json`,
-    /** Holds `<generation>.json` for each generation of an item that has ended. */
+    /** Holds a `<generation>.json` for each ended generation of the item. */
     item: (index: number) => `${prefix}/items/${index}`,
     results: `${prefix}/results.jsonl`,
     summary: `${prefix}/batch.json`,
@@ -49,10 +54,10 @@ export function fanoutPlaces(batch: {
 }
 export type FanoutPlaces = ReturnType<typeof fanoutPlaces>;
 
-/** @param prefix of the item's objects */
+/** @param prefix the prefix of the item's objects */
 export function itemRecords(prefix: string) {
   return {
-    /** That the key of a generation's fork was sent: see `activities/retry/recorded-call.ts`. */
+    /** Records that the key of a generation's fork was sent; see `activities/retry/recorded-call.ts`. */
     key: (generation: number) => `${prefix}/keys/${generation}.json`,
   } as const;
 }

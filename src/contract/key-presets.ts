@@ -1,10 +1,12 @@
-/** What the presets of API keys grant (specification, "Scope"). No dependencies. */
+/** The actions that the presets of API keys grant (specification, "Scope"). No dependencies. */
 import type { ScopeAction } from './endpoint.js';
 
 /** `*` stands for every action. */
 export type KeyAction = ScopeAction | '*';
 
-/** What the credential written into a sandbox may do, to that sandbox and to nothing else (specification, "Scope"). */
+/**
+ * Actions of the credential that is written into a sandbox. They apply to that sandbox only (specification, "Scope").
+ */
 export const sandboxCredentialActions = [
   'agent.prompt',
   'exec',
@@ -18,8 +20,8 @@ export const sandboxCredentialActions = [
 ] as const satisfies readonly KeyAction[];
 
 /**
- * Preset → actions. Assumption: the specification says what each grants in a few words; an action that those words do not
- * reach is not granted.
+ * The actions of each preset. Assumption: the specification only describes each preset in a few words; an action that
+ * the description does not cover is not granted.
  */
 export const keyPresetActions = {
   'read-only': ['sandbox.read', 'file.read', 'snapshot.read', 'environment.read'],

@@ -1,45 +1,53 @@
 /**
- * The vocabulary before the rename (specification, "Versioning"): what says `sandbox` now said `box`. One exchange of
- * the two words serves both directions, and doing it twice gives back what was there. No dependencies.
+ * Translates between the current vocabulary and the one before the rename (specification, "Versioning"), which had
+ * `box` for `sandbox`. Exchanging the two words works in both directions: doing it twice restores the original. No
+ * dependencies.
  */
 
-/** In a key: the word at its beginning, or the same with a capital after it, alone or in the plural. */
+/** The word in a key: in lower case at the beginning, or capitalised anywhere; singular or plural. */
 const wordOfKey = /(?:^sandbox|^box|Sandbox|Box)(?=(?:es)?(?:[^a-z]|$))/g;
 
 const otherWord: Readonly<Record<string, string>> = { sandbox: 'box', box: 'sandbox', Sandbox: 'Box', Box: 'Sandbox' };
 
-/** Types, events and scope actions begin with the word; the preset and the error codes hold it between others. */
+/**
+ * The word in a name. Types, events and scope actions begin with it; a preset and some error codes hold it elsewhere.
+ */
 const wordOfName = /^(sandbox|box)(?=\.)|(?<=^(?:full-|api_key_))(sandbox|box)(?=$|_forbidden$)|^(sandbox|box)(?=_)/;
 
-/** Keys whose strings are names of the interface. What a person may have written stands under no such key. */
+/** Keys whose strings are names of the API. Text that a person wrote is never under one of these keys. */
 const keysOfNames: ReadonlySet<string> = new Set(['type', 'code', 'events', 'action', 'actions', 'preset']);
 
-/** Keys whose objects have names of the interface as keys. */
+/** Keys whose values are objects with names of the API as keys. */
 const mapsByName: ReadonlySet<string> = new Set(['presets']);
 
-/** Keys whose values are not vocabulary of the service: variables of a command, secrets, messages of an agent. */
+/** Keys whose values are not translated: variables of a command, secrets, and messages of an agent. */
 const opaqueKeys: ReadonlySet<string> = new Set(['env', 'set', 'data']);
 
-/** "Unchanged by the rename: … the `sandboxId` field on API keys". */
+/**
+ * Keys under which `sandboxId` is not translated. The specification says: "Unchanged by the rename: … the `sandboxId`
+ * field on API keys".
+ */
 const keysOfApiKeys: ReadonlySet<string> = new Set(['apiKey', 'apiKeys']);
 const unchangedOnApiKeys: ReadonlySet<string> = new Set(['sandboxId', 'boxId']);
 
-/** A key of JSON in the other vocabulary: `sandboxId` and `boxId`, `passBoxCredentials` and `passSandboxCredentials`. */
+/**
+ * Translates a key of JSON, for example `sandboxId` to `boxId`, or `passBoxCredentials` to `passSandboxCredentials`.
+ */
 export function otherKey(key: string): string {
   return key.replace(wordOfKey, (word) => otherWord[word] ?? word);
 }
 
-/** A type, event, scope action, preset or error code in the other vocabulary. */
+/** Translates a type, event, scope action, preset or error code. */
 export function otherName(name: string): string {
   return name.replace(wordOfName, (word) => otherWord[word] ?? word);
 }
 
-/** A path in the other vocabulary: `/sandboxes/{sandboxId}` and `/boxes/{boxId}`. */
+/** Translates the word in the segments of a path: `/sandboxes/…` to `/boxes/…`, or back. */
 export function otherPath(path: string): string {
   return path.replace(/(?<=\/)(?:sandboxes|boxes)(?=\/|$)/g, (word) => (word === 'boxes' ? 'sandboxes' : 'boxes'));
 }
 
-/** JSON in the other vocabulary: its keys, and those of its strings that are names of the interface. */
+/** Translates JSON: its keys, and the strings that are names of the API. */
 export function otherVocabulary(value: unknown): unknown {
   return exchange(value, { names: false, mapByName: false, apiKey: false });
 }

@@ -1,8 +1,8 @@
-/** The most characters of JSON that all pages of a list may have together: each page is bounded, and their number is large. */
+/** The most characters of JSON in all pages of a list together. Each page is bounded, but there may be many pages. */
 const maxLength = 128 * 1024 * 1024;
 
 export interface LengthLimit {
-  /** Counts a page. False once the pages are too long together. */
+  /** Counts a page. Returns false once the pages together are too long. */
   takes(page: unknown): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Records of what runs on a machine and of what was kept of it; read liberally, as those in `records.ts`. */
+/** Records of processes and snapshots. They are read liberally, as the records in `records.ts` are. */
 import { z } from 'zod';
 import { dateTimeOrNull, openEnum, snapshotStatuses } from './records.js';
 import { shortText } from './short-text.js';

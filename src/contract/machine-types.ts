@@ -1,5 +1,5 @@
 /**
- * Machine sizes and what their time costs (specification, "Machine-time multipliers").
+ * Machine sizes and the cost of their time (specification, "Machine-time multipliers").
  * No dependencies: workflow code imports this file.
  */
 
@@ -14,8 +14,8 @@ export const machineTypes = {
 export type MachineType = keyof typeof machineTypes;
 
 /**
- * What a machine took, in machine-seconds: the time, the machine's multiplier applied.
- * @param ms how long it ran; a negative time is none
+ * The machine-seconds of a machine: its running time multiplied by the multiplier of its type.
+ * @param ms how long the machine ran; a negative time counts as 0
  */
 export function machineSeconds(type: MachineType, ms: number): number {
   return (Math.max(0, ms) / 1_000) * machineTypes[type].multiplier;

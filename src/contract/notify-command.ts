@@ -1,8 +1,8 @@
-/** How a notify command is named. The command itself stays with the worker that runs it. */
+/** Ids of notify commands. The command itself is known only to the worker that runs it. */
 
-/** Ids of commands: a name that somebody chose, or one that was made of the command's text. */
+/** The pattern of ids. An id is a name that the user chose, or is derived from the command's text. */
 export const notifyCommandIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Why the text of a command is not taken. */
+/** The message for a request that holds the text of a command instead of an id. */
 export const noCommandText =
   'the text of a command is not taken, since whoever reaches Temporal could give one: name it by commandId';

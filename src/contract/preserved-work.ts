@@ -1,8 +1,8 @@
-/** What a stop kept of the work. Pure. */
+/** Tells how much of the work a stop preserved. Pure. */
 
 import type { SandboxView, StopView } from './sandbox-view.js';
 
-/** What was kept of the work: `saved` all of it, `stale` an older state, `none` nothing. */
+/** How much of the work was preserved: `saved` means all, `stale` an older state, `none` nothing. */
 export type PreservedWork = 'saved' | 'stale' | 'none';
 
 type SnapshotOfSandbox = Pick<
@@ -11,9 +11,9 @@ type SnapshotOfSandbox = Pick<
 >;
 
 /**
- * @param sandbox read after the stop had completed
- * @param stop as it was first answered: its `requestedAt` is null once it has ended
- * @returns null if the service does not say enough
+ * @param sandbox the sandbox as read after the stop had completed
+ * @param stop the stop as the service first returned it; later reads of the sandbox show `requestedAt` as null
+ * @returns null if the service does not return enough to decide
  */
 export function preservedWorkOf(sandbox: SnapshotOfSandbox, stop: Pick<StopView, 'requestedAt'>): PreservedWork | null {
   if (sandbox.snapshots === false || sandbox.snapshotAvailable === false) return 'none';

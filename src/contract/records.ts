@@ -1,7 +1,7 @@
 /**
- * Records of the service as zod schemas. Responses are read liberally (assumptions, first rule): fields that nobody
- * listed pass through, and an unknown value of an enum stays the string that it was. What is required here is what a
- * caller cannot do without.
+ * Records of the service as zod schemas. Responses are read liberally (assumptions, first rule): unlisted fields pass
+ * through, and an unknown value of an enum is kept as a string. Only the fields that a caller cannot do without are
+ * required.
  */
 import { z } from 'zod';
 import { idPatterns } from './ids.js';
@@ -9,13 +9,13 @@ import { shortText } from './short-text.js';
 import { promptStatuses, sandboxStates, stopStatuses } from './states.js';
 
 /**
- * An enum of a response: known values complete in an editor and stand in the OpenAPI document, unknown ones are kept.
+ * An enum of a response. Editors and the OpenAPI document show the known values; unknown values are kept.
  */
 export function openEnum<const T extends string>(values: readonly T[], description?: string) {
   return shortText().meta({ enum: [...values], description }) as unknown as z.ZodType<T | (string & {}), string>;
 }
 
-/** A moment, or null. The document gives its format; a reader takes the text as it is. */
+/** A moment, or null. The OpenAPI document gives its format, but a reader does not check the format. */
 export const dateTimeOrNull = (description: string) =>
   shortText().meta({ format: 'date-time' }).nullish().describe(description);
 
@@ -62,7 +62,7 @@ export const hydrationSchema = z
   })
   .meta({ id: 'Hydration', description: 'Progress of a restore' });
 
-/** Machine time since the first of this month, 00:00 UTC, the machine's multiplier applied. */
+/** Machine time since the first of this month, 00:00 UTC, multiplied by the machine's multiplier. */
 export const usageSchema = z
   .looseObject({
     since: shortText().meta({ format: 'date-time', description: 'First of this month, 00:00 UTC' }),
@@ -164,7 +164,7 @@ const historyEventTypes = [
   'prompt.interrupted',
 ] as const;
 
-/** Assumption: the item shape of the event history is not shown by the specification. */
+/** Assumption: the shape of an event of the history is not shown by the specification. */
 export const sandboxHistoryEventSchema = z
   .looseObject({
     id: shortText().describe('sev_ and 24 hex digits, ordered within the sandbox'),

@@ -1,6 +1,6 @@
 /**
- * What takes the place of input that a worker refuses, since it is not encrypted: input that cannot be read would hold
- * up a workflow for ever. No dependencies: workflow code imports this file.
+ * The replacement for input that a worker refuses because it is not encrypted. Without it, the unreadable input would
+ * block the workflow for ever. No dependencies: workflow code imports this file.
  */
 
 const field = 'sandflowRefused';

@@ -1,6 +1,6 @@
 /**
- * Request bodies and queries. They are validated where they enter: by the command line, the activities and the local
- * service. Known fields with a wrong type are refused; unknown fields are ignored by the local service.
+ * Request bodies and queries. The command line, the activities and the local service validate them on entry. Known
+ * fields with a wrong type are refused. The local service ignores unknown fields.
  */
 import { z } from 'zod';
 import { idPatterns } from './ids.js';
@@ -31,10 +31,10 @@ const ttlSecondsSchema = z
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses NUL
 export const textWithoutNul = z.string().regex(/^[^\u0000]*$/, 'must hold no NUL character');
 
-/** For bodies that change something: one of these fields has to be there. */
+/** JSON Schema for the body of an update: at least one of these fields is required. */
 const oneOf = (...fields: readonly string[]) => ({ anyOf: fields.map((field) => ({ required: [field] })) });
 
-/** Reasoning efforts of prompts; a model accepts some of them. */
+/** Reasoning efforts of prompts. Each model accepts only some of them. */
 export const reasoningEfforts = ['none', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** Provider names with their aliases (specification, prompt endpoint). */
@@ -51,7 +51,7 @@ const allProviderNames = Object.entries(providerAliases).flatMap(([name, aliases
 
 /** Body of POST /sandboxes. Every field is optional. */
 export const createSandboxBodySchema = z.object({
-  /** Assumption: `name` and `environment` are not among the shown create fields. */
+  /** Assumption: the specification does not show `name` and `environment` among the fields of a create request. */
   name: nameSchema.optional(),
   environment: z.string().optional(),
   from: z.string().optional(),
@@ -84,7 +84,7 @@ export const resumeBodySchema = z.object({
 /** Body of POST /sandboxes/{sandboxId}/resume. */
 export type ResumeBody = z.infer<typeof resumeBodySchema>;
 
-/** Assumption: the body of fork. Unset fields are as the source has them. */
+/** Assumption: the body of fork. Unset fields take the values of the source. */
 export const forkBodySchema = z.object({
   name: nameSchema.optional(),
   type: z.enum(sandboxTypes).optional(),
@@ -133,7 +133,7 @@ export const listSandboxesQuerySchema = z.object({
 /** Query that names a file or folder. Assumption: `A-files`, `A-raw-bytes`. */
 export const filePathQuerySchema = z.object({ path: z.string().min(1) });
 
-/** Assumption: without a path the tree of the whole snapshot. */
+/** Assumption: without `path`, the answer is the tree of the whole snapshot. */
 export const treeQuerySchema = z.object({ path: z.string().min(1).optional() });
 
 /** Query of POST /sandboxes/{sandboxId}/desktop; `vnc=1` requests a VNC URL. */
@@ -166,7 +166,9 @@ export const writeFileBodySchema = z.object({
 /** Body of writing a file. */
 export type WriteFileBody = z.infer<typeof writeFileBodySchema>;
 
-/** Assumption: what one argument of a program can hold; a longer one is written to a file and run from there. */
+/**
+ * Assumption: the longest text that fits into one argument of a program. Write a longer command to a file and run that.
+ */
 const maxCommandLength = 120 * 1024;
 
 /** Body of running a command. Assumption: `A-command`. */
@@ -203,7 +205,7 @@ export const updateWebhookBodySchema = z
 /** Body of PATCH /webhooks/{webhookId}. */
 export type UpdateWebhookBody = z.infer<typeof updateWebhookBodySchema>;
 
-/** Header that confirms a permanent delete; its value is the id of what is deleted. */
+/** Header that confirms a permanent deletion. Its value is the id of the deleted resource. */
 export const confirmDeleteHeader = 'x-svc-confirm-delete';
-/** Header of the idempotency key of creates and forks (specification, "Limits"). */
+/** Header with the idempotency key of a create or fork request (specification, "Limits"). */
 export const idempotencyKeyHeader = 'idempotency-key';

@@ -1,6 +1,7 @@
 /**
- * The codes of errors in the results of jobs, items, batches, stops and cleanups that are sandflow's own: what each says, and how to
- * mend it. docs/errors.md lists the same; a test compares the two. No dependencies: workflow code may import this file.
+ * sandflow's own error codes in the results of jobs, items, batches, stops and cleanups, each with its meaning and how
+ * to fix the problem. docs/errors.md lists the same codes, and a test compares the two. No dependencies: workflow code
+ * may import this file.
  */
 import type { ErrorCode } from './error-codes.js';
 import { notSentCode, outcomeUnknownCode } from './service-failure.js';
@@ -45,5 +46,5 @@ export const resultErrors = {
 
 export type ResultErrorCode = keyof typeof resultErrors;
 
-/** Of one of the service's own codes, a result may say the same. */
+/** The code in a result: one of sandflow's own, or one of the service. */
 export type JobErrorCode = ResultErrorCode | ErrorCode;

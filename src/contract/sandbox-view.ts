@@ -1,5 +1,6 @@
 /**
- * What workflows know of a sandbox. A view, so that URLs with tokens never reach history, and history stays small.
+ * What workflows know about a sandbox. The view leaves out URLs with tokens, so that they never reach the history of a
+ * workflow, and keeps the history small.
  * No dependencies: workflow code imports this file.
  */
 
@@ -26,7 +27,7 @@ export interface SandboxView {
   readonly state: string;
   /** Why the sandbox is stopped, failed or cancelled; null if there is no reason. */
   readonly error: string | null;
-  /** Null if the service did not say. */
+  /** True once every file of the snapshot is on the disk; null if the service did not return it. */
   readonly hydrated: boolean | null;
   /** Status of the setup script; null without one. */
   readonly setupStatus: string | null;
@@ -38,17 +39,17 @@ export interface SandboxView {
   readonly createdAt: string | null;
   /** What the caller may do: `owner`, `use` or `view`; null if the service did not return it. */
   readonly access: string | null;
-  /** False when it was created with snapshots off; null if the service did not say. */
+  /** False if the sandbox was created with snapshots off; null if the service did not return it. */
   readonly snapshots: boolean | null;
   /** Whether a snapshot exists; null if the service did not return it. */
   readonly snapshotAvailable: boolean | null;
   /** Time of the latest completed snapshot; null without one. */
   readonly snapshotCompletedAt: string | null;
-  /** When a snapshot last confirmed the saved state; null if none did. */
+  /** When a snapshot last confirmed the saved state; null if no snapshot did. */
   readonly snapshotVerifiedAt: string | null;
   /** Status of the latest snapshot attempt; null without one. */
   readonly lastSnapshotStatus: string | null;
-  /** When its snapshot data was deleted; absent in histories of earlier versions. */
+  /** When the snapshot data of the sandbox was deleted; absent in histories of earlier versions. */
   readonly dataExpiredAt?: string | null;
   /** Machine size; absent in histories of earlier versions. */
   readonly type?: string | null;

@@ -1,18 +1,18 @@
 /**
- * The codes of errors that sandflow itself throws: what kind of trouble each is, and how to fix it. docs/errors.md lists the same; a
- * test compares the two. No dependencies: workflow code may import this file.
+ * The codes of errors that sandflow itself throws, each with its kind and how to fix the problem. docs/errors.md lists
+ * the same codes, and a test compares the two. No dependencies: workflow code may import this file.
  */
 
 /**
  * - `usage`: the request or the configuration cannot be carried out. Exit code 2.
- * - `unavailable`: something that is needed is not there, or does not answer. Exit code 3.
- * - `outcome`: the requested work ended otherwise. Exit code 1.
+ * - `unavailable`: something that is needed is missing or does not answer. Exit code 3.
+ * - `outcome`: the requested work did not end as requested. Exit code 1.
  */
 export type ErrorKind = 'usage' | 'unavailable' | 'outcome';
 
 interface ErrorEntry {
   readonly kind: ErrorKind;
-  /** What to do about it. */
+  /** How to fix the problem. */
   readonly mend: string;
 }
 
@@ -79,7 +79,7 @@ export const sandflowErrors = {
   ),
   not_encrypted: usage('Give the sender the keys, or set `SANDFLOW_REQUIRE_ENCRYPTED=false`.'),
 
-  // What is needed and is not there
+  // Something that is needed is missing or does not answer
   temporal_unreachable: unavailable('Start the Temporal server, or correct `TEMPORAL_ADDRESS`.'),
   temporal_server_missing: unavailable('Install the Temporal CLI, or Go to build it, or set `TEMPORAL_ADDRESS`.'),
   temporal_start_failed: unavailable('Read the log that the message names.'),
@@ -106,7 +106,7 @@ export const sandflowErrors = {
   stop_lost: unavailable('Ask for the stop again.'),
   stop_not_found: unavailable('Temporal does not remember the request any more: ask for the stop again.'),
 
-  // What ended otherwise
+  // The requested work did not end as requested
   fanout_lost: outcome('Somebody ended the batch’s workflow in Temporal: `sandflow fanout resume` takes it up.'),
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
 

@@ -4,7 +4,7 @@
 
 import type { SandflowErrorCode } from './sandflow-error-codes.js';
 
-/** A code that is not sandflow's own: the service's, or that of a part that has codes of its own. */
+/** A code that is not in `sandflowErrors`: a code of the service, or of a part with codes of its own. */
 export interface ForeignCode {
   /** The code, unchanged. */
   readonly foreign: string;

@@ -1,6 +1,6 @@
 /**
- * What an activity reports to a workflow about a failed call: the first detail of its `ApplicationFailure`, whose type is
- * the code. No dependencies: workflow code imports this file.
+ * What an activity reports to a workflow about a failed call. It is the first detail of an `ApplicationFailure` whose
+ * type is the error code. No dependencies: workflow code imports this file.
  */
 import type { ErrorMeaning } from './error-codes.js';
 
@@ -20,21 +20,21 @@ export interface ServiceFailure {
   readonly endpoint: string | null;
   /** HTTP status; null without an answer. */
   readonly status: number | null;
-  /** What a caller does about the error; see `errorMeanings`. */
+  /** How a caller should react to the error; see `errorMeanings`. */
   readonly meaning: ErrorMeaning;
-  /** `req_…` of the response, for support requests; null without one. */
+  /** The request id (`req_…`) of the response, for support requests; null if there is none. */
   readonly requestId: string | null;
-  /** Wait that the service requests, in ms; null if it requests none. */
+  /** How long the service asks the caller to wait, in ms; null if it did not ask for a wait. */
   readonly retryAfterMs: number | null;
   /** `error.details` of the response; null without them. */
   readonly details: Readonly<Record<string, unknown>> | null;
-  /** Calls that were made, those of earlier attempts included. */
+  /** The number of calls so far, including those of earlier attempts. */
   readonly calls: number;
-  /** True if an earlier attempt of the same activity may have taken effect, whatever the result of this one. */
+  /** True if an earlier attempt of the same activity may have taken effect, whatever the result of this attempt. */
   readonly maybeSent?: boolean;
 }
 
-/** The fields of a failure that is not an answer of the service. */
+/** Fields for a failure without an answer of the service. */
 export const unanswered = { endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null } as const;
 
 /** The result of an activity, with the number of calls to the service that it took. */

@@ -1,11 +1,12 @@
 /**
- * Ids, codes, states and times of the service. They stand in lines of output, in the histories of workflows and in the summaries of
- * their timers, of which Temporal refuses those over 400 bytes: a long one, or one with line ends, must not get that far.
+ * Ids, codes, states and times of the service. They appear in lines of output, in histories of workflows and in
+ * summaries of timers. Temporal refuses a summary over 400 bytes. So texts that are long or have line ends are refused
+ * when they are read.
  */
 import { z } from 'zod';
 
 const maxLength = 128;
-/** Control characters, marks of direction and other characters without a picture, and line ends. */
+/** Control characters, line ends, direction marks and other invisible characters. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 /** True for at most 128 characters, all of them visible. */

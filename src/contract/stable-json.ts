@@ -1,7 +1,7 @@
 /**
- * JSON whose bytes depend only on the value: sorted keys, no white space, no undefined fields. The service compares the
- * body of a repeated create with the first one (specification, "Errors", idempotency results), so retries by other
- * processes and later releases must send the same bytes.
+ * Writes JSON whose bytes depend only on the value: sorted keys, no white space, no undefined fields. The service
+ * compares the body of a repeated create request with the first body (specification, "Errors", idempotency results). So
+ * retries by other processes and by later releases must send the same bytes.
  */
 export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => (isPlainObject(inner) ? sorted(inner) : inner));
@@ -12,7 +12,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 }
 
 function sorted(value: Record<string, unknown>): Record<string, unknown> {
-  // A null prototype keeps a key that is named __proto__ an ordinary one.
+  // With a null prototype, `__proto__` is an ordinary key.
   const result: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) result[key] = value[key];
   return result;

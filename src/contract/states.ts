@@ -1,5 +1,5 @@
 /**
- * Sandbox states and what may be done in each (specification, "States and transitions").
+ * Sandbox states and what each of them allows (specification, "States and transitions").
  * No dependencies: workflow code imports this file.
  */
 
@@ -27,7 +27,7 @@ export function isUsable(state: string): boolean {
   return usable.has(state);
 }
 
-/** A sandbox that is still being made. */
+/** True while the sandbox is still being created. */
 export function isCreating(state: string): boolean {
   return creating.has(state);
 }
@@ -37,7 +37,7 @@ export const promptStatuses = ['queued', 'running', 'completed', 'failed', 'inte
 /** A listed status of a prompt. */
 export type PromptStatus = (typeof promptStatuses)[number];
 
-/** A prompt in one of these never changes again. */
+/** True for a status in which a prompt never changes again. */
 export function isFinalPromptStatus(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'interrupted';
 }

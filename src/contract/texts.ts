@@ -1,47 +1,47 @@
 /**
- * Texts of any length, and how much of them may travel through Temporal, which terminates a workflow at a payload over
- * 2 MiB without running its code. No dependencies: workflow code imports this file.
+ * Texts of any length, and how much of them may travel through Temporal. A payload over 2 MiB makes Temporal terminate
+ * the workflow without running its code. No dependencies: workflow code imports this file.
  */
 
-/** A text that is kept in the result store, once; only this travels. */
+/** A reference to a text that is stored once in the result store. Only the reference travels through Temporal. */
 export interface StoredText {
-  /** In the result store that the workers share. */
+  /** The key of the text in the result store that the workers share. */
   readonly ref: string;
-  /** Of the whole text, in UTF-8. */
+  /** The length of the whole text in bytes of UTF-8. */
   readonly bytes: number;
-  /** Of the whole text, in hex: identifies it without reading it. */
+  /** The hash of the whole text, in hex. It identifies the text without reading it. */
   readonly sha256: string;
-  /** How it begins, for people. */
+  /** The beginning of the text, for people. */
   readonly head: string;
 }
 
-/** A text itself, or the reference of a longer one. */
+/** A text itself, or the reference to a longer text. */
 export type Text = string | StoredText;
 
-/** The longest text that travels itself, in bytes. */
+/** The longest text that travels inline, in bytes. Longer texts travel as references. */
 export const maxInlineTextBytes = 32 * 1024;
-/** What all texts of one input that travel themselves may take together, in bytes. */
+/** The most bytes that all inline texts of one input may have together. */
 export const maxInlineBytes = 150_000;
-/** The longest text that is taken at all, in bytes. */
+/** The longest text that is accepted at all, in bytes. */
 export const maxTextBytes = 32 * 1024 * 1024;
-/** The longest input of a job once its long texts are in the result store, in bytes: it travels with the job's state. */
+/** The longest input of a job after its long texts were stored, in bytes. The input travels with the job's state. */
 export const maxJobInputBytes = 600_000;
-/** What a job's result may take before texts in it are cut, in bytes. */
+/** If the result of a job is longer than this, in bytes, its texts are cut. */
 export const maxJobResultBytes = 1_000_000;
 /** The longest result of an activity, in bytes. */
 export const maxActivityResultBytes = 1_500_000;
-/** The most prompts, files, commands or paths of one job, those that are added included. */
+/** The most prompts, files, commands or paths of one job, including those that are added while it runs. */
 export const maxSteps = 1_000;
 
-/** Characters of a text that are shown in place of the whole. */
+/** The number of characters that are shown instead of a whole text. */
 export const headLength = 80;
 
-/** The beginning of a text in `length` characters, 80 by default, with an ellipsis if it is longer. */
+/** The first `length` characters of a text, 80 by default. If the text is longer, the last of them is an ellipsis. */
 export function headOf(text: Text, length = headLength): string {
   return typeof text === 'string' ? cut(text, length) : cut(text.head, length);
 }
 
-/** How a text begins in at most 130 bytes of a payload: a job may hold a thousand of them, twice. */
+/** The beginning of a text, in at most 130 bytes of a payload: a job may hold a thousand such beginnings, twice. */
 export function storedHead(text: string): string {
   const head = cut(text, headLength);
   return payloadBytes(head) <= 130 ? head : cut(text, 20);
@@ -52,16 +52,16 @@ export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const end = length - 1;
   const last = text.charCodeAt(end - 1);
-  // A pair of surrogates is one character, and half of it none.
+  // A surrogate pair is one character and must not be split.
   return `${text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end)}…`;
 }
 
-/** The whole text's length in UTF-8. */
+/** The length of the whole text, in bytes of UTF-8. */
 export function bytesOf(text: Text): number {
   return typeof text === 'string' ? new TextEncoder().encode(text).length : text.bytes;
 }
 
-/** What a value takes in a payload. */
+/** The number of bytes that a value takes in a payload. */
 export function payloadBytes(value: unknown): number {
   return bytesOf(JSON.stringify(value) ?? '');
 }

@@ -1,6 +1,6 @@
-/** Base URLs, and the hosts of URLs that are this machine. */
+/** Normalises base URLs, and recognises hosts that are this machine. */
 
-/** In one pass: an expression such as `/\/+$/` takes quadratic time on many slashes. */
+/** Works in one pass, because an expression such as `/\/+$/` takes quadratic time if there are many slashes. */
 export function withoutEndSlashes(url: string): string {
   let end = url.length;
   while (url[end - 1] === '/') end -= 1;

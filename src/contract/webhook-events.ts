@@ -1,6 +1,6 @@
 /**
- * What a webhook delivers (specification, "Events"), in both vocabularies. A delivery of the legacy vocabulary
- * (`box.*`, trap S15) is normalised to the current one and says that it was.
+ * Reads the deliveries of a webhook (specification, "Events"), in both vocabularies. A delivery in the legacy
+ * vocabulary (`box.*`, trap S15) is translated to the current one and marked as `legacy`.
  */
 import { z } from 'zod';
 import { shortText } from './short-text.js';
@@ -15,7 +15,7 @@ export const deliveryHeaders = {
   attempt: 'x-svc-attempt',
 } as const;
 
-/** Receivers reject a timestamp further than this from now (specification, "Limits"). */
+/** Receivers reject a timestamp that differs from the current time by more than this (specification, "Limits"). */
 export const timestampToleranceSeconds = 300;
 
 /** A lifecycle event in the current vocabulary. */
@@ -34,7 +34,7 @@ export interface SandboxWebhookEvent {
   readonly previousState?: string;
   /** State after the event; absent from `sandbox.hydrated`. */
   readonly state?: string;
-  /** True when it came in the `box.*` vocabulary. */
+  /** True if the delivery was in the `box.*` vocabulary. */
   readonly legacy: boolean;
 }
 
@@ -53,7 +53,8 @@ const payloadSchema = z.looseObject({
 
 /**
  * Reads the parsed body of a delivery.
- * @returns the event; `'unknown_type'` for a well-formed event of a type that nobody listed; `undefined` when malformed
+ * @returns the event; `'unknown_type'` for a well-formed event of an unlisted type; `undefined` if the body is
+ *   malformed
  */
 export function parseSandboxWebhookEvent(body: unknown): SandboxWebhookEvent | 'unknown_type' | undefined {
   const parsed = payloadSchema.safeParse(body);

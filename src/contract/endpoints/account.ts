@@ -1,4 +1,4 @@
-/** The account itself and what belongs to no sandbox. */
+/** The account, and resources that belong to the account and not to one sandbox. */
 import { z } from 'zod';
 import { dataRetentionSchema, limitsSchema, repoSchema, secretNameSchema } from '../account-records.js';
 import { dataRetentionBodySchema, selectRepoBodySchema, updateSecretsBodySchema } from '../account-requests.js';

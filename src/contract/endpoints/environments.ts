@@ -1,4 +1,4 @@
-/** Environments: versioned configuration of sandboxes. Their answers carry `success` in place of `ok`. */
+/** Environments: versioned configuration of sandboxes. Their answers have `success` instead of `ok`. */
 import { z } from 'zod';
 import { environmentSchema } from '../account-records.js';
 import { updateEnvironmentBodySchema, upgradeEnvironmentBodySchema } from '../account-requests.js';

@@ -1,4 +1,4 @@
-/** Snapshots: what was kept of a sandbox. */
+/** Snapshots: saved states of a sandbox. */
 import { z } from 'zod';
 import { type Endpoint, read } from '../endpoint.js';
 import { snapshotSchema, treeEntrySchema } from '../machine-records.js';

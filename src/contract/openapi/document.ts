@@ -1,4 +1,4 @@
-/** The OpenAPI document of the service, made from the endpoint table. */
+/** Builds the OpenAPI document of the service from the endpoint table. */
 import type { Endpoint } from '../endpoint.js';
 import { type EndpointName, endpoints } from '../endpoints.js';
 import { errorResponseComponents, errorSchema } from './errors.js';
@@ -11,7 +11,7 @@ Written from version 1 of the service's specification. What the specification do
 marked: in the description of each operation, and as \`x-assumed\`. Values of enums in answers may grow: a reader keeps
 those that it does not know.`;
 
-/** OpenAPI 3.1. The same at every call. */
+/** The OpenAPI 3.1 document. Every call returns the same content. */
 export function openApiDocument(): JsonSchema {
   const schemas = createSchemaCollector();
   const paths: Record<string, Record<string, JsonSchema>> = {};

@@ -1,4 +1,4 @@
-/** Examples of requests, by endpoint; a test sends each of them to the local service. */
+/** Examples of requests, by endpoint. A test sends each example to the local service. */
 import type { EndpointName } from '../endpoints.js';
 
 type Example = Readonly<Record<string, unknown>>;

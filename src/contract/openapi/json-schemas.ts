@@ -1,10 +1,12 @@
-/** Turns the zod schemas of the contract into the JSON Schemas of an OpenAPI document, with named ones as components. */
+/**
+ * Turns the zod schemas of the contract into the JSON Schemas of an OpenAPI document. Named schemas become components.
+ */
 import { z } from 'zod';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
 export interface SchemaCollector {
-  /** The schema of what is sent (`input`) or answered (`output`); named schemas become components. */
+  /** The schema of a request (`input`) or of an answer (`output`). Named schemas become components. */
   add(schema: z.ZodType, direction: 'input' | 'output'): JsonSchema;
   readonly components: Readonly<Record<string, JsonSchema>>;
 }
@@ -21,7 +23,7 @@ export function createSchemaCollector(): SchemaCollector {
   };
 }
 
-/** Points references at the components, and drops what says nothing. */
+/** Makes references point to the components, and removes entries without meaning. */
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cleaned);
   if (typeof value !== 'object' || value === null) return value;
@@ -43,7 +45,7 @@ function cleaned(value: unknown): unknown {
   return result;
 }
 
-/** Properties are named by the service, so no name among them means anything to us. */
+/** Cleans each property. The names come from the service, so no name has a special meaning here. */
 function eachCleaned(properties: unknown): unknown {
   return Object.fromEntries(
     Object.entries(properties as Record<string, unknown>).map(([name, schema]) => [name, cleaned(schema)]),

@@ -1,9 +1,9 @@
-/** Links of the OpenAPI document: which answers hold the ids that other operations take. */
+/** The links of the OpenAPI document: from answers that hold an id to the operations that need it. */
 import type { Endpoint } from '../endpoint.js';
 import { type EndpointName, endpoints } from '../endpoints.js';
 import type { JsonSchema } from './json-schemas.js';
 
-/** Where an answer holds an id, and the path parameter that takes it. */
+/** For each answer with an id: the path parameter that needs the id, and the pointer to the id in the answer. */
 const ids: Partial<Record<EndpointName, readonly [parameter: string, pointer: string]>> = {
   createSandbox: ['sandboxId', '/sandbox/id'],
   forkSandbox: ['sandboxId', '/sandbox/id'],
@@ -17,7 +17,7 @@ const ids: Partial<Record<EndpointName, readonly [parameter: string, pointer: st
   updateEnvironment: ['environmentId', '/environment/id'],
 };
 
-/** The links of a success of this endpoint; empty if it holds no id. */
+/** The links from the success answer of this endpoint; empty if the answer holds no id. */
 export function linksOf(name: EndpointName): Readonly<Record<string, JsonSchema>> {
   const [parameter, pointer] = ids[name] ?? [];
   if (parameter === undefined) return {};

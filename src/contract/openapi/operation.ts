@@ -1,4 +1,4 @@
-/** One row of the endpoint table as an operation of the OpenAPI document. */
+/** Turns a row of the endpoint table into an operation of the OpenAPI document. */
 import type { Endpoint, RetryClass } from '../endpoint.js';
 import type { EndpointName } from '../endpoints.js';
 import { idPatterns } from '../ids.js';
@@ -61,7 +61,7 @@ function assumptionsOf({ assumed }: Endpoint): string {
   return assumed === undefined ? '' : [assumed].flat().join(', ');
 }
 
-/** The first segment of the path, or what a sandbox's sub-resource is. */
+/** The first segment of the path. */
 function tagOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
@@ -150,7 +150,7 @@ function successContent(name: EndpointName, endpoint: Endpoint, schemas: SchemaC
   };
   const envelope =
     endpoint.type === null ? { success: { const: true } } : { ok: { const: true }, type: { const: endpoint.type } };
-  // A cancelled sandbox is reported once with three fields (trap S5).
+  // A cancelled sandbox is reported once, with only three fields (trap S5).
   const shown: Readonly<Record<string, JsonSchema>> =
     name === 'getSandbox'
       ? { ...properties, sandbox: { anyOf: [properties.sandbox, { $ref: '#/components/schemas/CancelledSandbox' }] } }
