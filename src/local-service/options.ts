@@ -14,7 +14,7 @@ export interface LocalServiceLimits {
   readonly requestsPerMinute?: number;
   /** Past this many sandboxes of an account or an organization that are not archived, the answer is `limit_reached`. */
   readonly activeSandboxes?: number;
-  /** `member_limit_reached` past this many sandboxes that are not archived, of one member of an organization. */
+  /** The same for the sandboxes of one member of an organization; the answer is `member_limit_reached`. */
   readonly activeSandboxesPerMember?: number;
   /** Past this many created sandboxes since midnight UTC, the answer is `daily_limit_reached`. */
   readonly sandboxesPerDay?: number;
