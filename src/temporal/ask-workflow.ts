@@ -1,4 +1,4 @@
-/** Requests to the workflow of a job or a batch, with errors that say how to fix them. */
+/** Sends requests to the workflow of a job or a batch. Errors say how to fix the problem. */
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -14,7 +14,7 @@ export interface AskedWorkflow {
 }
 
 /**
- * @param firstTimeoutMs how long to wait before the question is repeated; by default it is not repeated
+ * @param firstTimeoutMs how long to wait before the request is repeated, in ms; by default it is not repeated
  * @throws SandflowError as `explainError` says
  */
 export async function askWorkflow<T>(
@@ -30,14 +30,17 @@ export async function askWorkflow<T>(
   }
 }
 
-/** @returns `refused`, `no_worker`, or that the workflow is missing or has ended; other errors unchanged */
+/**
+ * Converts an error of a request into an error that says how to fix the problem.
+ * @returns `refused`, `no_worker`, or that the workflow is missing or has ended; other errors unchanged
+ */
 export async function explainError(error: unknown, client: Client, asked: AskedWorkflow): Promise<unknown> {
   const { kind, deployment, id } = asked;
   if (error instanceof WorkflowUpdateFailedError) {
     return new SandflowError('refused', `The ${kind} "${id}" refused: ${reasonOf(error)}`, { cause: error });
   }
   if (error instanceof WorkflowNotFoundError || (kind === 'batch' && isClosing(error))) {
-    // Temporal answers `not found` in both cases, with a text that is not stable.
+    // Temporal answers `not found` for a missing workflow and for an ended one. The text of the answer is not stable.
     const isThere = await describeReadable(client, jobWorkflowId(deployment, id)).then(
       () => true,
       () => false,
@@ -56,7 +59,7 @@ export function notFoundError({ kind, deployment, id }: AskedWorkflow, cause?: u
   return new SandflowError(code, message, { cause });
 }
 
-/** The workflow exists and accepts nothing more. */
+/** The error for a request to a workflow that has ended. */
 export function endedError({ kind, id }: AskedWorkflow, cause?: unknown): SandflowError {
   if (kind === 'job') {
     const message = `The job "${id}" has ended. \`sandflow jobs show ${id}\` shows its result.`;

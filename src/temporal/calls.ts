@@ -1,4 +1,4 @@
-/** Calls of Temporal's client that end: when a signal is aborted, or when no answer comes in time. */
+/** Ends calls of Temporal's client when a signal is aborted or when no answer comes in time. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, QueryNotRegisteredError } from '@temporalio/client';
@@ -6,17 +6,21 @@ import { AnswerTimeoutError, isSlow } from './errors.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
 const answerTimeoutMs = 30_000;
-/** A worker that drops a workflow from its cache loses the queries that wait for it, so the first wait is short. */
+/**
+ * First timeout of a query, in ms. It is short because a worker that drops a workflow from its cache loses the queries
+ * that wait for the workflow.
+ */
 export const firstQueryTimeoutMs = 4_000;
-/** A call can notice its deadline a little before the clock shows it. */
+/** A call can fail at its deadline a little before `Date.now()` reaches the deadline. */
 const deadlineSlackMs = 100;
 
-/** The replay of a workflow for a query can meet a read that is in progress; at the next query that read has ended. */
+/** A query can fail if its replay meets a read that is in progress. The read has ended by the next query. */
 const replayPauseMs = 500;
 
 /**
- * Runs `calls` until `signal` is aborted. Temporal's client adds a listener for every request and never removes it, and a
- * wait sends one request after another; the listeners are added to a signal that is dropped with the calls.
+ * Runs `calls` until `signal` is aborted. Temporal's client adds a listener to the signal for every request and never
+ * removes it, and a wait sends many requests. The calls therefore get a signal of their own, which is dropped together
+ * with its listeners.
  */
 export function abortable<T>(client: Client, signal: AbortSignal, calls: () => Promise<T>): Promise<T> {
   const ofTheseCalls = AbortSignal.any([signal]);
@@ -25,8 +29,8 @@ export function abortable<T>(client: Client, signal: AbortSignal, calls: () => P
 }
 
 /**
- * Repeats a question for 30 s, each time with a longer timeout.
- * @param firstTimeoutMs how long to wait before the question is repeated; by default it is not repeated
+ * Sends a request and repeats it for up to 30 s, each time with a longer timeout.
+ * @param firstTimeoutMs how long to wait before the request is repeated, in ms; by default it is not repeated
  * @throws AnswerTimeoutError
  */
 export async function withAnswerTimeout<T>(

@@ -1,6 +1,7 @@
 /**
- * A connection to Temporal that can be closed at any time. The SDK repeats a failed call after a pause, and a repetition
- * after `close` throws an error that cannot be caught, which ends the process. Here it fails.
+ * Opens connections to Temporal that can be closed at any time. The SDK repeats a failed call after a pause. If the
+ * connection has been closed meanwhile, the SDK throws an error that cannot be caught, which ends the process. On a
+ * connection of this module the call fails instead.
  */
 import {
   Connection,
@@ -16,7 +17,10 @@ const maxPauseMs = 2_000;
 const unavailable = 14;
 
 export interface ClosableConnectionOptions {
-  /** True if a call that has failed this many times is repeated. Default: nine times, as in the SDK. */
+  /**
+   * Returns whether a call that has failed `attempts` times is repeated. Default: true for up to nine failures, as in
+   * the SDK.
+   */
   readonly isRepeated?: (attempts: number) => boolean;
 }
 
@@ -33,7 +37,7 @@ export async function connectClosably(
     retryableDecider: (attempts, status) => !isClosed && isRepeated(attempts) && isRetryableError(status),
     delayFunction: defaultGrpcRetryOptions({ maxIntervalMs: () => maxPauseMs }).delayFunction,
   });
-  // Each attempt passes here, before the channel that would throw.
+  // Each attempt passes this interceptor before it reaches the channel, which would throw.
   const failOnceClosed: Interceptor = (options, nextCall) => (isClosed ? failedCall() : nextCall(options)) as Call;
   const connection = await Connection.connect({ ...connectionOptions, interceptors: [repeat, failOnceClosed] });
   const close = connection.close.bind(connection);

@@ -32,7 +32,7 @@ export async function connectWorker(
   try {
     return { connection: await Promise.race([connecting, late]), namespace };
   } catch (cause) {
-    // A connection that opens after the deadline has no owner.
+    // A connection that opens after the deadline has no owner, so it is closed here.
     connecting.then((connection) => connection.close()).catch(() => undefined);
     throw unreachable(address, cause);
   } finally {
@@ -40,7 +40,9 @@ export async function connectWorker(
   }
 }
 
-/** A client on a worker's connection: workflows that it starts can start eagerly on a worker of this process. */
+/**
+ * Creates a client on a worker's connection. Workflows that it starts can begin eagerly on a worker of this process.
+ */
 export function clientOfWorker(
   { connection, namespace }: WorkerConnection,
   options: { readonly dataConverter?: ClientOptions['dataConverter'] } = {},

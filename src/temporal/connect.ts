@@ -1,4 +1,4 @@
-/** Connects to Temporal as a client: command line, bridge, supervisor. */
+/** Connects to Temporal as a client. Used by the command line, the bridge and the supervisor. */
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { type ClosableConnectionOptions, connectClosably } from './closable-connection.js';
@@ -6,14 +6,16 @@ import { unreachable } from './errors.js';
 
 const connectTimeoutMs = 10_000;
 
-/** A server: what the environment configures (`config.temporal.connect`), or a plain address. */
+/**
+ * A Temporal server: either the server that the environment configures (`config.temporal.connect`), or a plain address.
+ */
 export type TemporalTarget = ClientConnectConfig | { readonly address: string; readonly namespace?: string };
 
 /** Options of `connectTemporal`. */
 export interface ConnectTemporalOptions {
   /** How long to wait for the server, in ms. Default: 10000. */
   readonly timeoutMs?: number;
-  /** Codec and converters of payloads; the worker's must be the same. */
+  /** Codec and converters of payloads. The worker must use the same ones. */
   readonly dataConverter?: ClientOptions['dataConverter'];
   /** The identity that Temporal records for this client. Default: the SDK's. */
   readonly identity?: string;
@@ -45,7 +47,10 @@ interface SplitTarget {
   readonly address: string;
 }
 
-/** What both kinds of connection need from a target, with the metadata, key and TLS settings of the environment. */
+/**
+ * Splits a target into the values that client and worker connections need. They include the metadata, key and TLS
+ * settings of the environment.
+ */
 export function splitTarget(target: TemporalTarget): SplitTarget {
   const namespace = target.namespace ?? 'default';
   if (!('connectionOptions' in target)) {

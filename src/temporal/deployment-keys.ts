@@ -1,7 +1,8 @@
 /**
- * The keys that a deployment announces, so that no process writes what others cannot read. They are stored in Temporal, which
- * every process reaches, in a paused schedule that never starts anything: a schedule has no retention and needs no worker. It
- * contains key ids and check values, no keys, and is not encrypted, because processes without keys read it.
+ * Announces the keys of a deployment, so that no process writes what others cannot read. The announcement is stored in
+ * Temporal, which every process reaches. It is the content of a paused schedule that never starts anything: a schedule
+ * has no retention and needs no worker. The announcement contains key ids and check values, but no keys. It is not
+ * encrypted, because processes without keys read it.
  */
 import {
   Client,
@@ -19,9 +20,12 @@ const timeoutMs = 5_000;
 
 /** The keys that the workers of a deployment announced. */
 export interface DeploymentKeys {
-  /** The id of the key that the worker that started last encrypts with. */
+  /** Id of the key with which the most recently started worker encrypts. */
   readonly current: string;
-  /** By id: a value that distinguishes keys of the same id. The worker that started last decrypts with these. */
+  /**
+   * The keys with which the most recently started worker decrypts. Maps the id of each key to a value that
+   * distinguishes it from other keys of the same id.
+   */
   readonly checks: Readonly<Record<string, string>>;
 }
 
@@ -31,18 +35,22 @@ export interface AgreeOptions {
   readonly deployment: string;
   /** Undefined for a process that has no keys. */
   readonly ring: KeyRing | undefined;
-  /** True for workers: the others may encrypt with the keys that workers can decrypt. False by default. */
+  /**
+   * True for workers, which announce the keys that they can decrypt with. Other processes encrypt only with announced
+   * keys. Default: false.
+   */
   readonly announce?: boolean;
 }
 
-/** `unasked`: Temporal could not be read, which is no refusal. */
+/** `unasked`: the announced keys could not be read from Temporal, which does not mean that the keys differ. */
 export type Agreement = { readonly kind: 'agreed' } | { readonly kind: 'unasked'; readonly reason: string };
 
 /**
- * Checks at the start of a process that it and the deployment's workers can read what the other writes. Safe to repeat. A deployment has no keys until a worker has announced some.
+ * Checks at the start of a process that the process and the deployment's workers can read each other's data. Safe to
+ * repeat. A deployment has no keys until a worker has announced some.
  * @param client any client; its connection is used without its codec
- * @throws SandflowError `bad_configuration` if the keys do not fit, and `keys_not_announced` if no worker has
- *   announced keys: the process must not continue
+ * @throws SandflowError `bad_configuration` if the keys do not fit, and `keys_not_announced` if no worker has announced
+ *   keys: the process must not continue
  */
 export async function agreeOnKeys(client: Client, options: AgreeOptions): Promise<Agreement> {
   const { deployment, ring, announce = false } = options;

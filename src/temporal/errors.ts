@@ -17,7 +17,7 @@ const grpc = {
   unavailable: 14,
 } as const;
 
-/** Thrown if no answer came in time: which error the client throws then depends on its connection. */
+/** Thrown if no answer came in time. It replaces the error of the client, which depends on the client's connection. */
 export class AnswerTimeoutError extends Error {
   override readonly name = 'AnswerTimeoutError';
 
@@ -37,7 +37,9 @@ export function isSlow(error: unknown): boolean {
   return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasCode(error, ['deadlineExceeded']);
 }
 
-/** True if the workflow was ending, so the same request starts it again. */
+/**
+ * True if the workflow was ending or has ended. If the request is repeated, it reaches the next run of the workflow.
+ */
 export function isClosing(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError || hasCode(error, ['notFound', 'aborted']);
 }
@@ -54,7 +56,7 @@ export function reasonOf(error: Error): string {
 
 const unauthenticated = /unauthenticated|unauthorized|permission.?denied|request unauthorized/i;
 
-/** `temporal_unreachable`, with the address and what to do about it. */
+/** Creates the error `temporal_unreachable`, which names the address and says what to do. */
 export function unreachable(address: string, cause: unknown): SandflowError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const advice = unauthenticated.test(reason)

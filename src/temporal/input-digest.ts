@@ -1,4 +1,4 @@
-/** Digests of inputs, computed from the texts wherever they are stored. */
+/** Computes digests of inputs, which do not depend on where the texts of an input are stored. */
 import { createHash } from 'node:crypto';
 import type { JobInput } from '../../workflows/job/types.js';
 
@@ -7,13 +7,13 @@ export function contentDigest(value: unknown): string {
   return sha256(JSON.stringify(value, (_, part) => textDigest(part) ?? part)).slice(0, 16);
 }
 
-/** A digest of a job's input, without its id. */
+/** Computes a digest of a job's input, without job id and deployment. */
 export function inputDigest(input: JobInput): string {
   const { jobId: _, deployment: __, ...rest } = input;
   return contentDigest(rest);
 }
 
-/** Of a text, a stored text, or a file; undefined for anything else. */
+/** The digest of a text, a stored text or a file; undefined for anything else. */
 function textDigest(part: unknown): string | undefined {
   if (typeof part === 'string') return sha256(part);
   if (typeof part !== 'object' || part === null) return undefined;

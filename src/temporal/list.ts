@@ -7,7 +7,7 @@ import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js'
 
 /** What the lists of jobs and of batches have in common. */
 export interface ListedWorkflow {
-  /** `running`, or how the workflow ended. One that has a named outcome is `completed`, whatever the outcome. */
+  /** `running`, or how the workflow ended. A workflow with a named outcome is `completed`, whatever the outcome. */
   readonly status: string;
   /** ISO 8601 time. */
   readonly startedAt: string;
@@ -37,7 +37,7 @@ export interface FanoutSummary extends ListedWorkflow {
 export interface ListJobsOptions {
   /** Name of the deployment. */
   readonly deployment: string;
-  /** Lists only running ones. Default: false. */
+  /** Lists only running jobs or batches. Default: false. */
   readonly open?: boolean;
   /** Maximum number of entries, newest first. Default: 50. */
   readonly limit?: number;
@@ -47,7 +47,7 @@ export interface ListJobsOptions {
 export type ListFanoutsOptions = ListJobsOptions;
 
 /**
- * The newest jobs first. Visibility lags: a job that was started a moment ago may be missing.
+ * Lists the newest jobs first. Visibility lags: a job that was started a moment ago may be missing.
  * @throws SandflowError `bad_configuration`
  */
 export async function listJobs(client: Client, options: ListJobsOptions): Promise<JobSummary[]> {
@@ -62,8 +62,8 @@ export async function listJobs(client: Client, options: ListJobsOptions): Promis
 }
 
 /**
- * The newest batches first, each once, by its newest execution. Visibility lags: one that was started a moment ago may
- * be missing.
+ * Lists the newest batches first. Each batch is listed once, with its newest execution. Visibility lags: a batch that
+ * was started a moment ago may be missing.
  * @throws SandflowError `bad_configuration`
  */
 export async function listFanouts(client: Client, options: ListFanoutsOptions): Promise<FanoutSummary[]> {

@@ -1,4 +1,7 @@
-/** Lists and describes workflows even if part of a memo cannot be read: a value with a lost key must not hide the others. */
+/**
+ * Lists and describes workflows even if part of a memo cannot be read: a value with a lost key must not hide other
+ * values.
+ */
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import { isRefusedInput } from '../contract/refused-input.js';
@@ -14,9 +17,9 @@ export interface UnreadableMemo {
 const mark = 'sandflowUnreadable';
 
 /**
- * A client on the same connection that replaces each unreadable value, instead of failing the whole list or description;
- * `memoOf` finds the replacements in memos. For lists, descriptions and writes. For results and queries use the original
- * client: its errors say why a value cannot be read. Sends no request.
+ * Creates a client on the same connection, for lists, descriptions and writes. It replaces each unreadable value
+ * instead of failing the whole list or description. `memoOf` finds the replacements in memos. Use the original client
+ * for results and queries, since its errors say why a value cannot be read. Sends no request.
  */
 export function lenientClient({ connection, options }: Client): Client {
   const { payloadCodecs, payloadConverter } = options.loadedDataConverter;
@@ -45,13 +48,18 @@ export function lenientClient({ connection, options }: Client): Client {
   return new Client({ connection, namespace: options.namespace, dataConverter: { payloadCodecs: [codec] } });
 }
 
-/** As `describe` of a handle, without the values of the memo that cannot be read. @throws what `describe` throws */
+/**
+ * Describes a workflow as `describe` of a handle does, but without the unreadable values of its memo.
+ * @throws what `describe` throws
+ */
 export async function describeReadable(client: Client, workflowId: string): Promise<WorkflowExecutionDescription> {
   const described = await lenientClient(client).workflow.getHandle(workflowId).describe();
   return { ...described, memo: { ...memoOf(described.memo).memo } };
 }
 
-/** @returns the readable values of a memo, and why the first unreadable one cannot be read; null if there is none */
+/**
+ * @returns the readable values of a memo, and why its first unreadable value cannot be read (null if there is none)
+ */
 export function memoOf(memo: Readonly<Record<string, unknown>> | undefined): {
   readonly memo: Readonly<Record<string, unknown>>;
   readonly unreadable: UnreadableMemo | null;
@@ -74,7 +82,7 @@ function reasonOf(error: unknown): UnreadableMemo {
 
 function markIn(value: unknown): UnreadableMemo | undefined {
   if (typeof value !== 'object' || value === null || !(mark in value)) return undefined;
-  // Anyone who can write to Temporal can write such a value too.
+  // The fields are not trusted, since anyone who can write to Temporal can write such a value.
   const { code, message } = (value[mark] ?? {}) as Partial<UnreadableMemo>;
   return { code: String(code), message: String(message) };
 }

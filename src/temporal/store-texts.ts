@@ -1,4 +1,7 @@
-/** Puts long texts and files of an input into the result store before anything is started, so that only references travel. */
+/**
+ * Puts long texts and files of an input into the result store before anything is started, so that the input contains
+ * only references to them.
+ */
 import { createHash } from 'node:crypto';
 import type { FanoutInput, FanoutItem } from '../../workflows/fanout/types.js';
 import type { FilePut, JobInput, PromptStep } from '../../workflows/job/types.js';
@@ -7,7 +10,7 @@ import type { ResultStore } from '../result-store/index.js';
 
 /** A text or file that an input contains, rather than a reference to it. */
 interface Slot {
-  /** Where it is in the input, such as `prompts.0.prompt`. */
+  /** Its path in the input, such as `prompts.0.prompt`. */
   readonly field: string;
   /** Its size in the input. */
   readonly bytes: number;
@@ -24,7 +27,7 @@ type Draft<T> = T extends Text
       : T;
 
 export interface KeepOptions {
-  /** Shared with the workers; without it, an input that is too large is refused. */
+  /** The result store, shared with the workers. Without a store, an input that is too large is refused. */
   readonly results?: ResultStore | undefined;
   /** Maximum size of all texts and files that the input contains, in bytes; 150 kB by default. */
   readonly roomBytes?: number;
@@ -32,7 +35,11 @@ export interface KeepOptions {
   readonly refuse: (message: string) => Error;
 }
 
-/** Safe to repeat: a text has the same reference each time. @throws what `refuse` returns */
+/**
+ * Moves long texts and files of a job's input into the result store. Safe to repeat: a text always has the same
+ * reference.
+ * @throws what `refuse` returns
+ */
 export function keepJobTexts(input: JobInput, options: KeepOptions): Promise<JobInput> {
   return kept(input, options, (draft) => [
     ...(draft.source.kind === 'create' ? setupSlots(draft.source.body) : []),
@@ -66,14 +73,17 @@ async function kept<T>(input: T, options: KeepOptions, slotsOf: (draft: Draft<T>
   return draft as T;
 }
 
-/** Those that are too long, if there is a store, and then the longest until the rest fits. */
+/**
+ * Selects the slots whose content does not stay in the input. With a store, these are all slots that are too long. With
+ * or without a store, the longest slots are added until the rest fits.
+ */
 function longOnes(slots: readonly Slot[], { results, roomBytes = maxInlineBytes }: KeepOptions): Slot[] {
   let total = slots.reduce((sum, { bytes }) => sum + bytes, 0);
   return slots
     .toSorted((a, b) => b.bytes - a.bytes)
     .filter(({ bytes }) => {
       const isLong = (results !== undefined && bytes > maxInlineTextBytes) || total > roomBytes;
-      // A reference would be no shorter.
+      // A reference would not be shorter.
       if (!isLong || bytes < referenceBytes) return false;
       total -= bytes;
       return true;
@@ -112,7 +122,9 @@ function stepSlots({ put = [], commands = [], prompts }: Steps, prefix = ''): Sl
   ];
 }
 
-/** Of the text that `holder` has under `key`: none if it has none, or has it by reference already. */
+/**
+ * Returns the slot of the text under `key` of `holder`; no slot if there is no text, or if it is a reference already.
+ */
 function textSlots<Key extends PropertyKey>(holder: { [K in Key]?: Text }, key: Key, field: string): Slot[] {
   const text = holder[key];
   if (typeof text !== 'string') return [];

@@ -32,7 +32,7 @@ export interface StartCleanupOptions {
 }
 
 /**
- * Starts one cleanup. Not safe to repeat, but harmless: of two that run at once, the later one does nothing.
+ * Starts one cleanup. Not safe to repeat, but harmless: if two cleanups run at once, the later one does nothing.
  * @throws SandflowError `bad_policy` before anything is started
  */
 export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
@@ -51,7 +51,7 @@ export async function startCleanup(client: Client, options: StartCleanupOptions)
 
 /** A run of a cleanup as lists show it. */
 export interface CleanupListed {
-  /** What `cleanupHandle` takes: the workflow id without the prefix of the deployment. */
+  /** Id for `cleanupHandle`: the workflow id without the prefix of the deployment. */
   readonly id: string;
   /** `plan` or `apply`; null if it cannot be read. */
   readonly mode: CleanupInput['mode'] | null;
@@ -65,7 +65,7 @@ export interface CleanupListed {
   readonly unreadable: UnreadableMemo | null;
 }
 
-/** The newest first. Visibility lags: one that was started a moment ago may be missing. */
+/** Lists the newest cleanups first. Visibility lags: a cleanup that was started a moment ago may be missing. */
 export async function listCleanups(
   client: Client,
   { deployment, limit = 20 }: { readonly deployment: string; readonly limit?: number },
@@ -91,7 +91,7 @@ export function cleanupHandle(client: Client, deployment: string, id: string): C
   return client.workflow.getHandle(`${cleanupPrefix(deployment)}${id}`);
 }
 
-/** The progress of a cleanup. Needs a worker. */
+/** Queries the progress of a cleanup. Needs a worker. */
 export function cleanupProgress(handle: CleanupHandle): Promise<CleanupProgress> {
   return handle.query(cleanupProgressQuery);
 }

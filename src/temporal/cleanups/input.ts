@@ -5,12 +5,17 @@ import { SandflowError } from '../../contract/sandflow-error.js';
 import { payloadBytes } from '../../contract/texts.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 
-/** A policy is carried over with the state of a cleanup. */
+/**
+ * The size of a policy is limited because each run of a cleanup passes it on to the next run, together with its state.
+ */
 const maxPolicyBytes = 300_000;
-/** The name is part of ids. */
+/** The length of a name is limited because it is part of ids. */
 const longestName = 40;
 
-/** @throws SandflowError `bad_policy` if it is too large; `bad_configuration` */
+/**
+ * @throws SandflowError `bad_policy` if the policy is too large, has too long a name, or notifies with a command;
+ *   `bad_configuration`
+ */
 export function checkCleanup({
   deployment,
   policy,

@@ -32,7 +32,7 @@ export interface CleanupScheduleOptions {
   readonly time: ScheduledTime;
   /** Maximum random delay of the start, in ms. Default: 10 minutes. */
   readonly jitterMs?: number;
-  /** A run that Temporal missed starts if Temporal is back within this time, in ms. Default: 24 hours; at least 10 s. */
+  /** If Temporal missed a run, it still starts the run within this time, in ms. Default: 24 hours; at least 10 s. */
   readonly catchUpMs?: number;
   /** Overrides of the default settings. Default: none. */
   readonly settings?: Partial<CleanupSettings>;
@@ -63,8 +63,8 @@ const weekdayNames = {
 } as const;
 
 /**
- * Creates the schedule of a policy, or replaces what it does; one that is paused stays paused. Safe to repeat.
- * @returns whether it is new
+ * Creates the schedule of a policy, or replaces its content. A paused schedule stays paused. Safe to repeat.
+ * @returns whether the schedule is new
  * @throws SandflowError `bad_policy` before anything is scheduled
  */
 export async function applyCleanupSchedule(client: Client, options: CleanupScheduleOptions): Promise<boolean> {
@@ -77,7 +77,7 @@ export async function applyCleanupSchedule(client: Client, options: CleanupSched
     return true;
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    // Its old content may be encrypted with a lost key; it is replaced completely.
+    // The old content may be encrypted with a lost key. It need not be read: all but the state is replaced.
     await lenientClient(client)
       .schedule.getHandle(scheduleId)
       .update(({ state }) => ({ ...wanted, state }));
@@ -98,7 +98,7 @@ function scheduleOf(options: CleanupScheduleOptions): Omit<ScheduleOptions, 'sch
     action: {
       type: 'startWorkflow',
       workflowType: workflowTypes.retentionCleanup,
-      // Temporal appends the time of the run.
+      // Temporal appends the time of the run to this id.
       workflowId: cleanupId(deployment, policy.name),
       taskQueue,
       args: [input],
@@ -111,7 +111,9 @@ function scheduleOf(options: CleanupScheduleOptions): Omit<ScheduleOptions, 'sch
 
 const daysOf = (days: readonly Weekday[]) => days.map((day) => weekdayNames[day]);
 
-/** The schedules of a deployment, by name. Visibility lags: one that was created a moment ago may be missing. */
+/**
+ * Lists the schedules of a deployment, sorted by name. Visibility lags: a new schedule may be missing for a moment.
+ */
 export async function listCleanupSchedules(client: Client, deployment: string): Promise<CleanupSchedule[]> {
   const prefix = cleanupPrefix(deployment);
   const found: CleanupSchedule[] = [];

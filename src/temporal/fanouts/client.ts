@@ -20,7 +20,7 @@ import { describeReadable } from '../readable-memos.js';
 import { keepFanoutTexts } from '../store-texts.js';
 import { bad, badBatch, checkFanoutSize, parseFanoutInput } from './input.js';
 
-/** Which batch. */
+/** Identifies a batch. */
 export interface FanoutAddress {
   /** Name of the deployment. */
   readonly deployment: string;
@@ -33,8 +33,8 @@ export interface StartFanoutOptions {
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
   /**
-   * The result store that the workers use too. Prompts, scripts, commands and files that are too long for Temporal go
-   * there; without it they are refused.
+   * The result store, which the workers use too. It receives prompts, scripts, commands and files that are too long for
+   * Temporal. Without a store they are refused.
    */
   readonly results?: ResultStore;
 }
@@ -47,12 +47,12 @@ export interface StartedFanout {
   readonly runId: string;
 }
 
-/** What a batch's memo holds. */
+/** The memo of a batch. */
 export interface FanoutMemo {
   readonly title: string | null;
   /** Digest that shows whether a second start with the same id has the same input. */
   readonly inputDigest: string;
-  /** Of a resumed batch: run id of its first execution. */
+  /** Run id of the first execution of the batch; set only for a resumed batch. */
   readonly batchKey?: string;
 }
 
@@ -62,10 +62,10 @@ export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'
 }
 
 /**
- * Starts a batch, which then waits for its items, or finds the existing one with this id. Safe to repeat and to race:
- * Temporal ensures that only one caller starts it.
+ * Starts a batch, which then waits for its items. An existing batch with this id is left as it is. Safe to repeat and
+ * to call concurrently: Temporal ensures that only one caller starts the batch.
  * @throws SandflowError `bad_fanout_input` before anything is started; `fanout_differs` if the id belongs to a batch
- *   with other settings; `not_a_fanout` if it belongs to a job
+ *   with other settings; `not_a_fanout` if the id belongs to a job
  */
 export async function startFanout(
   client: Client,
@@ -89,8 +89,8 @@ export async function startFanout(
 }
 
 /**
- * Starts an execution of a batch, its first or a later one.
- * @throws WorkflowExecutionAlreadyStartedError if one runs, or if the policy does not allow its id again
+ * Starts the first or a later execution of a batch.
+ * @throws WorkflowExecutionAlreadyStartedError if an execution runs, or if the reuse policy does not allow the id again
  */
 export async function launchBatch(
   client: Client,
@@ -117,7 +117,7 @@ export function fanoutHandle(client: Client, { deployment, batchId }: FanoutAddr
 }
 
 /**
- * The progress of a batch, also after its end. Cheap, whatever the number of items. Needs a worker.
+ * Queries the progress of a batch, also after its end. The query is cheap for any number of items. Needs a worker.
  * @throws SandflowError `fanout_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<FanoutProgress> {
@@ -130,19 +130,20 @@ export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<Fa
 }
 
 /**
- * Cancels a batch: it interrupts its items, stops, deletes or keeps their forks as its policy says, confirms it, and ends as
- * `cancelled`. Returns when Temporal has accepted the request. Safe to repeat.
+ * Cancels a batch. The batch interrupts its items, and stops, deletes or keeps their forks as its policy says. It
+ * confirms that this has happened, and ends as `cancelled`. Returns when Temporal has accepted the request. Safe to
+ * repeat.
  * @throws SandflowError `fanout_not_found`, `fanout_ended`
  */
 export async function cancelFanout(client: Client, batch: FanoutAddress): Promise<void> {
-  // Temporal accepts a cancel of a closed workflow without an error.
+  // Temporal accepts a cancel request for a closed workflow without an error.
   const { status } = await describeFanout(client, batch);
   if (status.name !== 'RUNNING') throw endedError(askedBatch(batch));
   await askWorkflow(client, askedBatch(batch), () => fanoutHandle(client, batch).cancel());
 }
 
 /**
- * What Temporal records about a batch. Needs no worker.
+ * Reads Temporal's description of a batch. Needs no worker.
  * @throws SandflowError `fanout_not_found`, `not_a_fanout`
  */
 export async function describeFanout(client: Client, batch: FanoutAddress): Promise<WorkflowExecutionDescription> {
@@ -155,13 +156,13 @@ export async function describeFanout(client: Client, batch: FanoutAddress): Prom
   throw new SandflowError('not_a_fanout', message);
 }
 
-/** A digest of a batch's input, without its id. */
+/** Computes a digest of a batch's input, without batch id and deployment. */
 export function fanoutDigest(input: FanoutInput): string {
   const { batchId: _, deployment: __, ...rest } = input;
   return contentDigest(rest);
 }
 
-/** The batch as `askWorkflow` takes it. */
+/** Converts the address of a batch into the form that `askWorkflow` takes. */
 export function askedBatch({ deployment, batchId }: FanoutAddress): AskedWorkflow {
   return { kind: 'batch', deployment, id: batchId };
 }

@@ -19,9 +19,11 @@ import {
   remotePathSchema,
 } from '../jobs/input.js';
 
-/** The input is carried over with the state of a batch, and both must fit one payload. */
+/**
+ * Each run of a batch passes the input on to the next run, together with its state. Both must fit into one payload.
+ */
 const maxInputBytes = 600_000;
-/** An item is also the input of a job, and a chunk must have room for it and its wrapping. */
+/** An item must fit into the input of its job, and into a chunk together with the chunk's other fields. */
 const maxItemBytes = Math.min(maxJobInputBytes, maxBytesInChunk) - 5_000;
 const sandboxType = z.enum(sandboxTypes);
 const end = z.enum(['stop', 'delete', 'keep']);
@@ -120,14 +122,17 @@ export const fanoutItemSchema = z.strictObject({
 }) satisfies z.ZodType<FanoutItem>;
 
 /**
- * Checks a batch without its items, except its total size: `startFanout` moves long texts into the result store first.
+ * Checks the settings of a batch, without its items. Does not check the total size: `startFanout` does so after it has
+ * moved long texts into the result store.
  * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
  */
 export function parseFanoutInput(input: unknown): FanoutInput {
   return parseWith(fanoutInputSchema, input, badBatch);
 }
 
-/** @throws SandflowError `bad_fanout_input` if the input is too large although its long texts are in the result store */
+/**
+ * @throws SandflowError `bad_fanout_input` if the input is too large although its long texts are in the result store
+ */
 export function checkFanoutSize(input: FanoutInput): void {
   checkSize(payloadBytes(input), maxInputBytes, badBatch);
 }
@@ -138,7 +143,7 @@ export function badBatch(why: string): SandflowError {
 
 /**
  * Checks an item, except its size.
- * @param index its place in the batch, from 0, for the message
+ * @param index the place of the item in the batch, from 0, for the message
  * @throws SandflowError `bad_fanout_input`
  */
 export function parseFanoutItem(

@@ -7,10 +7,13 @@ import { contentDigest } from '../input-digest.js';
 import { keepItemTexts } from '../store-texts.js';
 import { bad, badItem, checkItemSize, itemBytes, parseFanoutItem } from './input.js';
 
-/** The size of a chunk without its items. */
+/** The size of a chunk without its items, in bytes. */
 const wrappingBytes = 1_000;
 
-/** A digest of the items of a chunk, which detects other items under its number. Independent of where texts are stored. */
+/**
+ * Computes a digest of a chunk's items. The digest shows whether a chunk that is sent again has the same items. It does
+ * not depend on where texts are stored.
+ */
 export function itemsDigest(items: readonly FanoutItem[]): string {
   return contentDigest(items);
 }
@@ -41,8 +44,9 @@ export function checkChunk(chunk: number, items: readonly FanoutItem[]): void {
 const mend = 'Send them in more chunks, as `submitFanout` does.';
 
 /**
- * The same items in the same order always make the same chunks. Holds one chunk at a time.
- * @param options `results`: where long texts go, shared with the workers
+ * Packs items into chunks. The same items in the same order always give the same chunks. Holds only one chunk in
+ * memory.
+ * @param options `results`: the store for long texts, shared with the workers
  * @throws SandflowError `bad_fanout_input` for an invalid item, a duplicate id, or too many chunks
  */
 export async function* packItems(

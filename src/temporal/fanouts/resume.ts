@@ -25,14 +25,14 @@ export interface ResumeFanoutOptions {
   readonly taskQueue: string;
   /** Whether items that failed are tried again, each as its next generation. Default: true. */
   readonly retryFailed?: boolean;
-  /** Replaces parts of the policy: a larger budget, a later deadline. Default: as it was. */
+  /** Replaces parts of the policy, such as the budget or the deadline. Default: the policy stays as it was. */
   readonly policy?: Partial<FanoutPolicy>;
 }
 
 /**
- * Runs the missing and failed items and repeats no completed one: idempotency keys and the spent budget carry over from
- * the first execution. The deadline starts again. Chunks that still run continue.
- * @throws SandflowError `fanout_runs` if it has not closed; `fanout_not_found`; `bad_fanout_input`
+ * Runs the missing and failed items of a batch. Completed items are not repeated. Idempotency keys and the spent budget
+ * carry over from the first execution. The deadline starts again. Chunks that still run continue.
+ * @throws SandflowError `fanout_runs` if the batch still runs; `fanout_not_found`; `bad_fanout_input`
  */
 export async function resumeFanout(
   client: Client,
@@ -57,7 +57,7 @@ export async function resumeFanout(
   }
 }
 
-/** The input of the newest run, from its first event: no worker has to replay it. */
+/** Reads the input of the newest run from the run's first event, so that no worker has to replay the run. */
 async function inputOf(
   client: Client,
   batch: FanoutAddress,

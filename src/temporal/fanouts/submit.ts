@@ -21,7 +21,7 @@ import { bad, parseFanoutInput } from './input.js';
 import { packItems } from './pack-items.js';
 import { sendChunk, sendSeal } from './updates.js';
 
-/** How long to retry, in ms: a worker that is busy with the first items accepts the next ones late. */
+/** How long to retry, in ms: a worker that is busy with the first items accepts the next items late. */
 const patienceMs = 300_000;
 
 /** Options of submitting a batch with its items. */
@@ -31,9 +31,10 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
 }
 
 /**
- * Starts a batch and sends it all its items, in chunks. The batch starts with the first chunk. Safe to repeat with the same
- * items in the same order, also after a submitter crashed: a chunk that the batch already has changes nothing.
- * @returns without sending anything if the batch has its items, or has ended
+ * Starts a batch and sends it all its items, in chunks. The batch begins its work when it has the first chunk. Safe to
+ * repeat with the same items in the same order, also after a submitter crashed: a chunk that the batch already has
+ * changes nothing.
+ * @returns the batch; sends nothing if the batch already has all its items or has ended
  * @throws SandflowError as `startFanout`, `addFanoutChunk` and `sealFanout`
  */
 export async function submitFanout(
@@ -44,7 +45,7 @@ export async function submitFanout(
 ): Promise<StartedFanout> {
   const checked = parseFanoutInput(input);
   const packed = packItems(items, { policy: checked.policy, results });
-  // A mistake in the first items must surface before the batch starts.
+  // An error in the first items must be thrown before the batch starts.
   const first = await packed.next();
   if (first.done) throw bad('The batch has no items.');
   const started = await startFanout(client, checked, { taskQueue, results });
@@ -86,7 +87,7 @@ export interface AwaitFanoutOptions {
 }
 
 /**
- * Waits until a batch has ended. The batch continues whatever happens to the wait, which can be resumed.
+ * Waits until a batch has ended. If the wait is interrupted, the batch continues, and the wait can be repeated.
  * @throws SandflowError `fanout_not_found`; `fanout_lost` if somebody terminated it; the reason of `signal`
  */
 export async function awaitFanout(

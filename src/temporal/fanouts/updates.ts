@@ -1,4 +1,4 @@
-/** Sends items to batches and seals them; retries what passes by itself. */
+/** Sends items to batches and seals batches. Retries after failures that pass by themselves. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -18,11 +18,13 @@ const defaultPatienceMs = 30_000;
 const pauseMs = 500;
 
 /**
- * Sends items to a batch. Returns when they are stored. Safe to repeat: a chunk that the batch already has changes nothing.
- * @param chunk from 0, without a gap at the end. At most 100 items and 1 MB: `submitFanout` packs them
+ * Sends items to a batch. Returns when they are stored. Safe to repeat: a chunk that the batch already has changes
+ * nothing.
+ * @param chunk numbered from 0; no number may be missing when the batch is sealed. At most 100 items and 1 MB:
+ *   `submitFanout` packs items this way
  * @param options `results` as for `startFanout`
- * @throws SandflowError `bad_fanout_input`; `refused` if the number holds other items, or the batch is ending or sealed;
- *   `fanout_not_found`, `fanout_ended`, `no_worker`
+ * @throws SandflowError `bad_fanout_input`; `refused` if the batch has other items under this number, or the batch is
+ *   ending or sealed; `fanout_not_found`, `fanout_ended`, `no_worker`
  */
 export async function addFanoutChunk(
   client: Client,
@@ -55,7 +57,7 @@ export async function sendChunk(
   chunk: ChunkSubmission,
   patienceMs?: number,
 ): Promise<void> {
-  // Not the digest of the items: ids are not encrypted, and a digest would confirm a guess of the items.
+  // The id does not contain the digest of the items: ids are not encrypted, and it would confirm a guess of the items.
   const updateId = `chunk-${chunk.chunk}-${randomUUID()}`;
   const send = () => fanoutHandle(client, batch).executeUpdate(addChunkUpdate, { args: [chunk], updateId });
   await persist(client, batch, send, patienceMs);
@@ -77,8 +79,8 @@ export async function sendSeal(
 }
 
 /**
- * A run that continues as new may refuse an update, Temporal accepts ten at once, and a worker that is busy with items
- * answers late.
+ * Sends an update and repeats it while it fails for a passing reason. A run that continues as new may refuse an update.
+ * Temporal accepts only ten updates at once. A worker that is busy with items answers late.
  */
 async function persist<T>(
   client: Client,

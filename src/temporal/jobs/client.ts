@@ -30,10 +30,10 @@ import { badJob, checkJobSize, parseJobInput, parseWith, promptStepSchema, resol
 const summaryLength = 120;
 /** The longest update id that Temporal accepts, in bytes. */
 const longestUpdateId = 1_000;
-/** A longer follow-up is sent by reference if there is a store, in bytes. */
+/** A follow-up prompt with more bytes is sent by reference if there is a result store. */
 const followUpRoomBytes = 1_000;
 
-/** Which job. */
+/** Identifies a job. */
 export interface JobAddress {
   /** Name of the deployment. */
   readonly deployment: string;
@@ -51,13 +51,13 @@ export interface StartJobOptions {
   /** Starts a new run if an earlier job with this id has ended. Default: false, which returns the earlier one. */
   readonly again?: boolean;
   /**
-   * The result store that the workers use too. Prompts, scripts, commands and files that are too long for Temporal go
-   * there; without it they are refused.
+   * The result store, which the workers use too. It receives prompts, scripts, commands and files that are too long for
+   * Temporal. Without a store they are refused.
    */
   readonly results?: ResultStore;
   /**
-   * True shows the first line of the first prompt as the summary of the workflow in Temporal's own lists, otherwise the
-   * job's id. Default: true, unless the client has a payload codec.
+   * Whether Temporal's own lists show the first line of the first prompt as the summary of the workflow. If false, they
+   * show the job's id. Default: true, unless the client has a payload codec.
    */
   readonly promptInSummary?: boolean;
 }
@@ -70,7 +70,7 @@ export interface StartedJob {
   readonly started: boolean;
 }
 
-/** What a job's memo holds, for lists. */
+/** The memo of a job, which lists show. */
 export interface JobMemo {
   /** First line of the first prompt. */
   readonly prompt: string;
@@ -79,8 +79,8 @@ export interface JobMemo {
 }
 
 /**
- * Starts a job, or returns the existing one with this id. Safe to repeat and to race: Temporal ensures that only one
- * caller starts it.
+ * Starts a job, or returns the existing one with this id. Safe to repeat and to call concurrently: Temporal ensures
+ * that only one caller starts the job.
  * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
  */
 export async function startJob(client: Client, input: JobInput, options: StartJobOptions): Promise<StartedJob> {
@@ -124,8 +124,8 @@ export function jobHandle(client: Client, job: JobAddress): JobHandle {
 }
 
 /**
- * What Temporal records about a job: its status, when it started and ended, and the readable part of its memo. Needs no
- * worker.
+ * Reads Temporal's description of a job: its status, when it started and ended, and the readable part of its memo.
+ * Needs no worker.
  * @throws SandflowError `job_not_found`, `not_a_job` if the id belongs to a batch
  */
 export async function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
@@ -138,7 +138,7 @@ export async function describeJob(client: Client, job: JobAddress): Promise<Work
 }
 
 /**
- * The progress of a job, also after its end. Needs a worker.
+ * Queries the progress of a job, also after its end. Needs a worker.
  * @throws SandflowError `job_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export function jobProgress(client: Client, job: JobAddress): Promise<JobProgress> {
@@ -152,7 +152,7 @@ export interface PromptJobOptions {
 }
 
 /**
- * Sends another prompt to a running job. Repeating it with the same `updateId` sends nothing twice.
+ * Sends another prompt to a running job. A repeated call with the same `updateId` does not send the prompt again.
  * @returns the index of the prompt in the job
  * @throws SandflowError `bad_job_input`, `refused` with the job's reason, `job_not_found`, `job_ended`, `no_worker`
  */
@@ -167,7 +167,7 @@ export async function promptJob(
   if (bytesOf(updateId ?? '') > longestUpdateId) {
     throw refuse(`updateId: must not be longer than ${longestUpdateId} bytes`);
   }
-  // How much space the job's prompts leave is unknown here.
+  // It is not known here how much space the job's other prompts leave.
   const roomBytes = results ? followUpRoomBytes : undefined;
   const sent = await keepPromptText(checked, { results, refuse, roomBytes });
   return askWorkflow(client, askedJob(job), () =>
@@ -176,9 +176,10 @@ export async function promptJob(
 }
 
 /**
- * Resolves a call whose outcome is unknown.
+ * Resolves a job's call whose outcome is unknown.
  * @returns the resolved step: `create` or `prompt`
- * @throws SandflowError `bad_job_input`, `refused` if no call is unresolved or the decision does not fit, and as `promptJob`
+ * @throws SandflowError `bad_job_input`, `refused` if no call is unresolved or the decision does not fit, and as
+ *   `promptJob`
  */
 export async function resolveJob(
   client: Client,
@@ -193,13 +194,14 @@ export async function resolveJob(
 }
 
 /**
- * Cancels a job: it interrupts the agent, collects the existing files, stops, deletes or keeps the sandbox as its input
- * says, and ends as `cancelled`. A second cancel skips collecting files. Returns when Temporal has accepted the request.
+ * Cancels a job. The job interrupts the agent, collects the existing files, and stops, deletes or keeps the sandbox as
+ * its input says. It ends as `cancelled`. A second cancel skips the collection of files. Returns when Temporal has
+ * accepted the request.
  * @returns `again`: true if the job was cancelled before
  * @throws SandflowError `job_not_found`, `job_ended`
  */
 export async function cancelJob(client: Client, job: JobAddress): Promise<{ readonly again: boolean }> {
-  // Temporal accepts a cancel of a closed workflow without an error.
+  // Temporal accepts a cancel request for a closed workflow without an error.
   const { status, raw } = await describeJob(client, job);
   if (status.name !== 'RUNNING') throw endedError(askedJob(job));
   const again = raw.workflowExtendedInfo?.cancelRequested === true;
@@ -212,7 +214,7 @@ export async function cancelJob(client: Client, job: JobAddress): Promise<{ read
   return { again };
 }
 
-/** The job as `askWorkflow` takes it. */
+/** Converts the address of a job into the form that `askWorkflow` takes. */
 export function askedJob({ deployment, jobId }: JobAddress): AskedWorkflow {
   return { kind: 'job', deployment, id: jobId };
 }

@@ -10,7 +10,7 @@ import { SandflowError } from '../../contract/sandflow-error.js';
 import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts.js';
 
 const positiveMs = z.number().int().positive();
-/** Up to two years: longer than anything is kept. */
+/** A duration of up to two years, which is longer than anything is kept. */
 export const longMs = positiveMs.max(2 * 366 * 86_400_000);
 const sandboxType = z.enum(sandboxTypes);
 const name = z.string().min(1).max(200);
@@ -29,7 +29,7 @@ const storedTextSchema = z.strictObject({
   head: z.string().max(200),
 });
 
-/** A text, or the reference of one in the result store. */
+/** A text, or a reference to a text in the result store. */
 export const textSchema = z.union([
   z
     .string()
@@ -46,7 +46,7 @@ export const commandSchema = textSchema.refine(
   `must not be longer than ${maxCommandBytes} bytes: put a script and run that`,
 );
 
-/** Body of a create, without what the job itself sets. */
+/** Body of a create request, without the fields that the job itself sets. */
 export const createBodySchema = z.strictObject({
   environment: name.optional(),
   from: name.optional(),
@@ -99,7 +99,7 @@ export const jobTimingSchema = z
   })
   .partial();
 
-/** A decision about a call of a job. */
+/** A decision about a job's call whose outcome is unknown. */
 export const resolutionSchema = z.strictObject({
   action: z.enum(['sent', 'resend', 'abandon']),
   sandboxId: name.optional(),
@@ -139,7 +139,8 @@ export const jobInputSchema = z
   }) satisfies z.ZodType<JobInput>;
 
 /**
- * Checks the input of a job, except its total size: `startJob` moves long texts into the result store first.
+ * Checks the input of a job, except its total size: `startJob` checks that after it has moved long texts into the
+ * result store.
  * @throws SandflowError `bad_job_input`, naming every field that is wrong and what it should be
  */
 export function parseJobInput(input: unknown): JobInput {
@@ -158,7 +159,7 @@ export function checkSize(bytes: number, maxBytes: number, refuse: (why: string)
   throw refuse(`${why}: give it fewer or shorter prompts, files and paths`);
 }
 
-/** @throws what `refuse` returns for a text that names every field that is wrong */
+/** @throws the error that `refuse` creates from a text that names every wrong field */
 export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, refuse: (why: string) => Error): Output {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

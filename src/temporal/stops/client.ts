@@ -16,17 +16,17 @@ import { isBusy, isClosing, isSlow } from '../errors.js';
 import { parseStopOptions, type StopOptions } from './input.js';
 import { explainStopError, findStopRequest, type StopRequestAddress, stopProgress } from './read.js';
 
-/** A request may reach a workflow that is ending; the next request starts it again. */
+/** Maximum number of attempts. A request may reach a workflow that is ending; the next request starts it again. */
 const tries = 5;
-/** Temporal accepts ten open updates of a workflow; if the service does not answer, other callers wait. */
+/** Temporal accepts ten open updates of a workflow. While the service does not answer them, other callers wait. */
 const busyPauseMs = 1_000;
 const busyTries = 30;
 
 /** The result of `requestStop`. */
 export interface RequestedStop extends StopRequestAddress {
   /**
-   * The request as it was when the service had accepted the stop, or when it had ended. `stopId` is null if the
-   * service refuses or does not answer for now: the request continues.
+   * The state of the request when the service had accepted the stop, or when the request had ended. `stopId` is null if
+   * the service refuses or does not answer for now; the request then continues.
    */
   readonly accepted: StopRequestView;
 }
@@ -38,8 +38,8 @@ export interface RequestStopOptions {
 }
 
 /**
- * Stops a sandbox durably: the request lives in Temporal until the stop has ended or its deadline has passed, even if the
- * caller ends. Safe to repeat with the same `requestId`, as long as Temporal keeps the workflow.
+ * Stops a sandbox durably: the request lives in Temporal until the stop has ended or its deadline has passed, even if
+ * the calling process ends. Safe to repeat with the same `requestId`, as long as Temporal keeps the workflow.
  * @throws SandflowError `bad_stop_request` before anything is started; `no_worker` if no worker answers within 30 s;
  *   `refused` if too many requests wait for the sandbox
  */
@@ -83,7 +83,10 @@ export async function requestStop(
   }
 }
 
-/** The update returns when the service answers, which may take longer than a call can stay open. */
+/**
+ * Waits for the result of the update. The update returns when the service answers, which may take longer than a call
+ * can stay open. In that case the state of the request is queried.
+ */
 async function acceptedBy(
   client: Client,
   update: WorkflowUpdateHandle<StopRequestView>,

@@ -20,19 +20,29 @@ export const stopOptionsSchema = z.strictObject({
 export interface StopOptions {
   /** Id of the sandbox. */
   readonly sandboxId: string;
-  /** Id of the request. A repeat with the same id returns the first request and keeps its settings. Default: a new id. */
+  /**
+   * Id of the request. A repeat with the same id returns the first request and keeps its settings. Default: a new id.
+   */
   readonly requestId?: string;
   /** When to stop waiting, in ms from now; at most two years. Default: 30 minutes. */
   readonly deadlineMs?: number;
   /** When to send an alert if the stop has not ended, in ms from now. Default: null, never. */
   readonly alertAfterMs?: number | null;
-  /** Receives the alert, refusals of the service, and the end. Default: none. */
+  /** Receives the alert, the refusals of the service, and the end of the request. Default: none. */
   readonly notify?: StopRequest['notify'];
-  /** How often the service is polled without events. Applies if this request starts the sandbox's workflow. */
+  /**
+   * How often the service is polled while no events come. Applies only if this request starts the sandbox's workflow.
+   */
   readonly timing?: z.infer<typeof jobTimingSchema>;
-  /** Continues as a new run when its history is longer. Default: when Temporal suggests it. Applies as `timing` does. */
+  /**
+   * Maximum number of events in the history of a run; the workflow then continues as a new run. Default: when Temporal
+   * suggests it. Applies as `timing` does.
+   */
   readonly maxHistoryEvents?: number;
-  /** Continues as a new run after this many requests, or events. Default: 1,000 and 5,000. Applies as `timing` does. */
+  /**
+   * Number of requests, or of events, after which the workflow continues as a new run. Default: 1,000 and 5,000.
+   * Applies as `timing` does.
+   */
   readonly maxMessages?: number;
 }
 

@@ -10,9 +10,10 @@ import { stopReport } from './read.js';
 const atOnce = 8;
 
 /**
- * The reports of the workflows that run for these sandboxes. Visibility lags: one that was started a moment ago may be
- * missing.
- * @returns by sandbox id, if a workflow runs; null if no worker answers
+ * Queries the reports of the stop workflows that run for these sandboxes. Visibility lags: a workflow that was started
+ * a moment ago may be missing.
+ * @returns the reports by sandbox id, without sandboxes for which no workflow runs; a report is null if no worker
+ *   answers
  */
 export async function openStopReports(
   client: Client,
@@ -31,7 +32,7 @@ export async function openStopReports(
   const askOn = async () => {
     for (const sandboxId of rest) {
       const report = isAnswering ? await answerFor(client, sandboxId) : 'no_worker';
-      // The others would not answer either, and each would wait for its timeout.
+      // The other queries would get no answer either, and each would wait for its timeout.
       if (report === 'no_worker') isAnswering = false;
       if (report !== null) reports.set(sandboxId, report === 'no_worker' ? null : report);
     }

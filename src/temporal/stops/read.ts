@@ -9,7 +9,7 @@ import { firstQueryTimeoutMs, withAnswerTimeout } from '../calls.js';
 import { isBusy, isSlow, reasonOf } from '../errors.js';
 import { lenientClient } from '../readable-memos.js';
 
-/** Which request, and on which chain of runs. */
+/** Identifies a request and the chain of runs that has it. */
 export interface StopRequestAddress {
   /** Id of the sandbox. */
   readonly sandboxId: string;
@@ -20,7 +20,7 @@ export interface StopRequestAddress {
 }
 
 /**
- * The state of a request, also after its end. Needs a worker.
+ * Queries the state of a request, also after its end. Needs a worker.
  * @throws SandflowError `stop_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export async function stopProgress(client: Client, address: StopRequestAddress): Promise<StopRequestView> {
@@ -29,7 +29,7 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
   const view = newest && viewIn(newest, requestId);
   if (view) return view;
   try {
-    // A later request has started the workflow anew: this one is in the result of its own chain of runs.
+    // A later request has started the workflow anew. This request is in the result of its own chain of runs.
     const ended = viewIn(await resultOf(client, sandboxId, runId === '' ? undefined : runId), requestId);
     if (ended) return ended;
   } catch (error) {
@@ -39,7 +39,8 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
 }
 
 /**
- * The report of the workflow that stops a sandbox, running or ended; null if there is none. Needs a worker.
+ * Queries the report of the workflow that stops a sandbox, also after its end. Returns null if there is no such
+ * workflow. Needs a worker.
  * @throws SandflowError `no_worker` if no worker answers within 30 s
  */
 export async function stopReport(client: Client, sandboxId: string): Promise<StopReport | null> {
@@ -58,12 +59,13 @@ export interface AwaitStopOptions {
   readonly onChange?: (view: StopRequestView) => void;
   /** Ends the wait; the stop continues. Default: never. */
   readonly signal?: AbortSignal;
-  /** Poll interval in ms, first and maximum. Default: from 250 ms up to 5 s. */
+  /** First and maximum poll interval, in ms. Default: from 250 ms up to 5 s. */
   readonly lookEveryMs?: readonly [first: number, atMost: number];
 }
 
 /**
- * Waits until a request has ended. The service continues whatever happens to the wait, which can be resumed.
+ * Waits until a request has ended. If the wait is interrupted, the service continues the stop, and the wait can be
+ * repeated.
  * @throws as `stopProgress`, and the reason of `signal`
  */
 export async function awaitStop(
@@ -84,7 +86,9 @@ export async function awaitStop(
   }
 }
 
-/** A request with the run that has it; undefined if Temporal has none with this id. Needs a worker. */
+/**
+ * Finds a request and the run that has it. Returns undefined if Temporal has no request with this id. Needs a worker.
+ */
 export async function findStopRequest(
   client: Client,
   sandboxId: string,
@@ -95,7 +99,7 @@ export async function findStopRequest(
   const workflowId = sandboxStopId(sandboxId);
   const view = viewIn(newest, requestId);
   if (view) return { view, runId: (await lenientClient(client).workflow.getHandle(workflowId).describe()).runId };
-  // A later request has started the workflow anew: this one may be in the result of an earlier chain of runs.
+  // A later request has started the workflow anew. This request may be in the result of an earlier chain of runs.
   const query = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Completed'`;
   for await (const { runId } of lenientClient(client).workflow.list({ query })) {
     const ended = viewIn(await resultOf(client, sandboxId, runId), requestId);
@@ -113,7 +117,7 @@ function viewIn(report: StopReport, requestId: string): StopRequestView | undefi
   return report.requests.find((request) => request.requestId === requestId);
 }
 
-/** Converts an error of Temporal's client into one that says how to fix it; returns others unchanged. */
+/** Converts an error of Temporal's client into an error that says how to fix it; returns other errors unchanged. */
 export function explainStopError(error: unknown, sandboxId: string): unknown {
   if (error instanceof WorkflowUpdateFailedError) {
     return new SandflowError('refused', `The stop of ${sandboxId} was refused: ${reasonOf(error)}`, { cause: error });
