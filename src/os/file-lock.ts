@@ -1,6 +1,6 @@
 /**
- * A lock on a path that the operating system drops when its holder dies, however it dies. Node has no such lock of its
- * own; an exclusive SQLite transaction on an otherwise empty file is one on every platform.
+ * Locks a path. The operating system releases the lock when its holder dies, for whatever reason. Node has no such lock
+ * of its own. An exclusive SQLite transaction on an otherwise empty file is such a lock on every platform.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,12 +11,14 @@ import { SandflowError } from '../contract/sandflow-error.js';
 const pollMs = 100;
 
 export interface FileLock {
-  /** Gives the lock back. Repeating it changes nothing. The file stays, since removing it would let two in at once. */
+  /**
+   * Releases the lock. Repeating it changes nothing. The file stays: without it, two processes could hold the lock.
+   */
   release(): void;
 }
 
 export interface AcquireOptions {
-  /** How long to wait, in ms. Default: without end. */
+  /** How long to wait, in ms. Default: no limit. */
   readonly waitMs?: number;
   /** Called once, if the lock is already held. */
   readonly onWait?: () => void;

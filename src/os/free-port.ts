@@ -1,10 +1,10 @@
-/** Which TCP ports of the loopback interface are free, and which addresses it has. */
+/** Finds free TCP ports and unguessable addresses of the loopback interface. */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * A free port on a loopback address: one of `preferred`, the first that is free, or any.
- * Another process may take it before it is used, so callers retry with a new one.
+ * Finds a free port on a loopback address: the first of `preferred` that is free, or else any port. Another process may
+ * take the port before it is used, so callers retry with a new one.
  */
 export async function freePort(preferred: readonly number[] = [], host = '127.0.0.1'): Promise<number> {
   for (const port of preferred) {
@@ -17,8 +17,9 @@ export async function freePort(preferred: readonly number[] = [], host = '127.0.
 }
 
 /**
- * A loopback address that no web page can guess, for a server without authentication: `preferred` if this machine has it. On
- * Linux all of 127.0.0.0/8 is loopback; on other systems this is 127.0.0.1.
+ * Chooses a loopback address that no web page can guess, for a server without authentication. Returns `preferred` if
+ * this machine has that address. Otherwise returns a random address on Linux, where all of 127.0.0.0/8 is loopback, and
+ * 127.0.0.1 on other systems.
  */
 export async function unguessableLoopback(preferred?: string): Promise<string> {
   const random = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;

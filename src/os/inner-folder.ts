@@ -1,11 +1,14 @@
-/** Creates folders below one of ours that others may write to: a link there could lead elsewhere. */
+/**
+ * Creates folders below a folder of ours that other users may write to. No link in it is followed, since it could lead
+ * elsewhere.
+ */
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /**
- * Creates the folder of `place` below `base`, which must exist. Safe to repeat.
+ * Creates the folder that contains `place`, below `base`. `base` must exist. Safe to repeat.
  * @param mode of created folders, subject to the umask
- * @throws Error for a place outside of `base`, and for a link or a file on the way
+ * @throws Error if `place` is outside of `base`, or if a link or a file is on the way to it
  */
 export async function makeFolderOf(place: string, base: string, mode = 0o777): Promise<void> {
   const root = resolve(base);

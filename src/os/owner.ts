@@ -1,11 +1,11 @@
-/** Whom a file may belong to if this process is to trust it, and who may write it. */
+/** Checks the owners and modes of files that this process is to trust. */
 import type { Stats } from 'node:fs';
 import { readFileSync } from 'node:fs';
 
 const writableByGroup = 0o020;
 const writableByOthers = 0o002;
 const stickyBit = 0o1000;
-/** The owner that a container shows for a file whose owner does not exist in it. */
+/** The owner that a container shows for a file whose real owner does not exist in the container. */
 const overflowUser = 65_534;
 
 /** The user of this process; undefined if the system has no users. */
@@ -13,13 +13,13 @@ export function ownUser(): number | undefined {
   return process.geteuid?.();
 }
 
-/** Ours, or of root, who can do everything anyway. */
+/** True for the user of this process, and for root, who can do everything anyway. */
 export function isTrustedOwner(uid: number): boolean {
   const own = ownUser();
   return own === undefined || uid === own || uid === 0;
 }
 
-/** What is wrong with a folder on the way: who may rename things in it could put another folder in place of ours. */
+/** Says what is wrong with a folder on the path to ours. Whoever may rename entries of it could replace our folder. */
 export function problemOnTheWay(stats: Stats): string | undefined {
   const { uid, gid, mode } = stats;
   if (!isTrustedOwner(uid) && !(uid === overflowUser && isUserNamespace())) return `belongs to user ${uid}`;
@@ -28,17 +28,17 @@ export function problemOnTheWay(stats: Stats): string | undefined {
   return mode & writableByGroup && gid !== process.getegid?.() ? `can be written by group ${gid}` : undefined;
 }
 
-/** Whether anybody but its owner may change it. */
+/** Whether anybody but the owner may write the file. */
 export function isWritableByOthers({ mode }: Stats): boolean {
   return ownUser() !== undefined && (mode & (writableByGroup | writableByOthers)) !== 0;
 }
 
-/** Whether anybody but its owner may do anything with it. */
+/** Whether anybody but the owner may read, write or execute the file. */
 export function isOpenToOthers({ mode }: Stats): boolean {
   return ownUser() !== undefined && (mode & 0o077) !== 0;
 }
 
-/** In one, root of the machine may be nobody, and so may the owner of `/`. */
+/** In a user namespace, root of the machine may appear as the overflow user, and so may the owner of `/`. */
 function isUserNamespace(): boolean {
   try {
     const [inside, outside, count] = readFileSync('/proc/self/uid_map', 'utf8').trim().split(/\s+/).map(Number);

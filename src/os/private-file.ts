@@ -1,4 +1,7 @@
-/** Files that only their owner may read, written so that no reader ever sees half of one, and read only if they are ours. */
+/**
+ * Writes and reads files that only their owner may read. No reader ever sees half a file. Files of other users are not
+ * trusted.
+ */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, writeFile } from 'node:fs/promises';
@@ -8,7 +11,7 @@ import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser } from './o
 
 /** The largest file that `readPrivateText` reads. */
 const maxTextBytes = 64 * 1024;
-/** A FIFO must not block the open. */
+/** Opening a FIFO must not block. */
 const readOnly = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Replaces the file as a whole, mode 600. */
@@ -20,9 +23,9 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 /**
- * Reads a file that nobody but its owner can have written, of the user of this process or of root. One of ours that others may
- * read is shut to them.
- * @returns its text; undefined if there is none
+ * Reads a file of this process's user or of root that nobody but its owner can have written. If others may read a file
+ * of ours, its mode is changed to 600.
+ * @returns the text; undefined if the file does not exist
  * @throws SandflowError `file_not_trusted`, which says what is wrong
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
@@ -41,7 +44,9 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
   }
 }
 
-/** The JSON in such a file; undefined if there is none or it is not JSON, since it may be of a crash long ago. */
+/**
+ * Reads JSON from a private file. Returns undefined if the file does not exist, or if it is not JSON, as after a crash.
+ */
 export async function readJsonFile(path: string): Promise<unknown> {
   const text = await readPrivateFile(path);
   try {
@@ -65,7 +70,7 @@ function notTrusted(path: string, why: string): SandflowError {
   return new SandflowError('file_not_trusted', `${path} is not trusted: ${why}. ${mend}`);
 }
 
-/** Undefined if the file does not exist. */
+/** The result of `access`; undefined if the file does not exist. */
 export async function unlessMissing<T>(access: Promise<T>): Promise<T | undefined> {
   try {
     return await access;
@@ -77,8 +82,8 @@ export async function unlessMissing<T>(access: Promise<T>): Promise<T | undefine
 
 /**
  * Reads a small file that holds a secret, and refuses one that other users may read or write.
- * @param path a regular file of this user or root, such as one of mode 600
- * @param what the file is, for messages, such as `file of encryption keys`
+ * @param path a regular file of this user or of root, for example with mode 600
+ * @param what kind of file it is, for messages, such as `file of encryption keys`
  * @throws SandflowError `bad_configuration`
  */
 export async function readPrivateText(path: string, what: string): Promise<string> {

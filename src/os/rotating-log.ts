@@ -1,4 +1,4 @@
-/** A log file that cannot fill the disk: past a size it becomes `<file>.1`, and what was `<file>.1` goes. */
+/** A log file of limited size. At the limit it is renamed to `<file>.1`, which replaces the previous `<file>.1`. */
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -8,15 +8,15 @@ const tailCharacters = 4000;
 export interface RotatingLog {
   readonly path: string;
   write(chunk: string | Uint8Array): void;
-  /** The end of what was written by this process, for error messages. */
+  /** The end of the text that this process has written, for error messages. */
   tail(): string;
-  /** Repeating it changes nothing; writes after it are dropped. */
+  /** Closes the log. Repeating it changes nothing; later writes are dropped. */
   close(): void;
 }
 
 /**
- * Opens the log for appending, mode 600; makes its directory. `maxBytes` is the size at which it rotates (5 MiB).
- * A full disk drops lines and never fails the caller.
+ * Opens the log for appending, mode 600, and creates its directory. `maxBytes` is the size at which the log rotates;
+ * default: 5 MiB. If the disk is full, lines are dropped and the caller gets no error.
  */
 export function openRotatingLog(path: string, options: { readonly maxBytes?: number } = {}): RotatingLog {
   const { maxBytes = defaultMaxBytes } = options;

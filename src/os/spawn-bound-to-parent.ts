@@ -1,9 +1,10 @@
 /**
- * Child processes that never outlive their parent, not even when it is killed with SIGKILL.
+ * Starts child processes that never outlive their parent, even if the parent is killed with SIGKILL.
  *
- * On Linux the kernel does it: `setpriv --pdeathsig KILL`. Between fork and that request the parent may already be
- * dead, so the child compares its parent with the expected one before it becomes the program. Elsewhere a small shell
- * holds the other end of a pipe that the kernel closes with the parent; it then kills the child's process group.
+ * On Linux the kernel kills the child: `setpriv --pdeathsig KILL` requests this. The parent may die before this
+ * request, so the child compares its parent with the expected one before it becomes the program. On other systems a
+ * small shell reads from a pipe that the kernel closes when the parent dies. The shell then kills the child's process
+ * group.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -13,7 +14,7 @@ const checkParent = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"';
 const leashScript = 'read -r line; [ "$line" = done ] || kill -KILL "-$1"';
 
 export interface BoundProcessOptions extends SpawnOptions {
-  /** Default: the kernel's, if available. */
+  /** What kills the child when the parent dies. Default: the kernel, if available. */
   readonly leash?: 'kernel' | 'pipe';
 }
 
@@ -45,7 +46,8 @@ function holdLeash(child: ChildProcess, pid: number): void {
   holder.on('error', () => child.kill('SIGKILL'));
   holder.stdin.on('error', () => undefined);
   holder.unref();
-  // The word distinguishes the end of the child from the death of the parent: the process id may be reused by then.
+  // The word tells the shell that the child has ended and that the parent lives. The shell must kill nothing then,
+  // since another process may have the id.
   child.once('exit', () => holder.stdin.end('done\n'));
 }
 

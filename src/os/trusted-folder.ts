@@ -1,4 +1,4 @@
-/** A folder whose content this process believes: the home of a stack, the cache with its Temporal server. */
+/** A folder whose content this process trusts, such as the home of a stack or the cache with its Temporal server. */
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,16 +9,19 @@ import { unlessMissing } from './private-file.js';
 
 interface TrustedFolder {
   readonly path: string;
-  /** The setting that names it, for messages. */
+  /** The setting that names the folder, for messages. */
   readonly setting: 'SANDFLOW_HOME' | 'SANDFLOW_CACHE' | '--directory';
-  /** Whether root may have made it for everybody, as in an image of a container. Default: false, for folders that hold secrets. */
+  /**
+   * Whether the folder may belong to root, as in a container image that everybody uses. Default: false, for folders
+   * with secrets.
+   */
   readonly rootMayOwn?: boolean;
 }
 
 /**
- * Creates the folder, mode 700, or checks the one that is there: it and all that is in it belong to the user of this process or to
- * root, nobody else may write it, and nobody else may put another in its place. One that others may only read is shut to them.
- * Safe to repeat.
+ * Creates the folder with mode 700, or checks the existing one. The folder and its entries must belong to the user of
+ * this process or to root; see `rootMayOwn`. Nobody else may write the folder or put another one in its place. If
+ * others may only read the folder, its mode is changed to 700. Safe to repeat.
  * @throws SandflowError `home_not_trusted`, which says what is wrong and how to fix it; `home_not_writable`
  */
 export async function prepareTrustedFolder(folder: TrustedFolder): Promise<void> {
@@ -35,7 +38,7 @@ export async function prepareTrustedFolder(folder: TrustedFolder): Promise<void>
 }
 
 /**
- * The same for a folder that need not be there: makes nothing.
+ * Makes the checks of `prepareTrustedFolder`, but creates nothing. The folder need not exist.
  * @throws SandflowError `home_not_trusted`
  */
 export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: TrustedFolder): Promise<void> {
@@ -49,7 +52,7 @@ export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: T
   };
   const { steps, real } = await walkPath(path).catch(cannot);
   for (const step of steps) {
-    // The folder itself is judged below.
+    // The folder itself is checked below.
     if (step.path === real) continue;
     const problem = problemOnTheWay(step.stats);
     if (problem) throw refuse(`${step.path}, on the way to it, ${problem}`, 'Mend its owner and mode.');
@@ -75,7 +78,7 @@ function notWritable({ path, setting }: TrustedFolder, cause: unknown): Sandflow
   return new SandflowError('home_not_writable', message, { cause });
 }
 
-/** @param others may enter the folder, so that the modes of what is in it count */
+/** @param others whether other users may enter the folder, so that the modes of its entries count */
 async function problemInside(folder: string, others: boolean): Promise<string | undefined> {
   for (const name of await readdir(folder)) {
     const entry = join(folder, name);
@@ -101,14 +104,14 @@ interface PathStep {
 }
 
 export interface Walk {
-  /** From the root on, links and what they lead through included. */
+  /** Every part of the path from the root on, including links and the parts of their targets. */
   readonly steps: readonly PathStep[];
   /** The path without links; undefined if a part of it does not exist. */
   readonly real: string | undefined;
 }
 
 /**
- * Every folder and link that a path leads through: whoever may change one of them decides where the path leads.
+ * Collects every folder and link that a path leads through. Whoever may change one decides where the path leads.
  * @param path absolute
  * @throws errors of `lstat` and `readlink`; a missing part ends the walk instead
  */

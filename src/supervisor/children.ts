@@ -1,4 +1,4 @@
-/** The command lines and environments of the stack's own child processes. The only place that knows them. */
+/** Builds the command lines and environments of the stack's child processes. No other module knows them. */
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.js';
 
@@ -9,21 +9,21 @@ export interface MainProgram {
 }
 
 export interface ChildCommand {
-  /** Of its log file, and in messages. */
+  /** Name of the child in messages, and of its log file. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** Where the parts of a stack are, as far as they are known when a child starts. */
+/** The addresses of the parts of a stack that are known when a child starts. */
 export interface StackAddresses {
-  /** Of the embedded Temporal server; undefined if one is configured. */
+  /** Address of the embedded Temporal server; undefined if a server is configured. */
   readonly embeddedTemporal?: { readonly address: string; readonly namespace: string };
-  /** Of the local service; undefined if a service is configured. */
+  /** Address and key file of the local service; undefined if a service is configured. */
   readonly localService?: { readonly apiUrl: string; readonly apiKeyFile: string };
 }
 
-/** Settings that would turn a connection to the embedded server into one to somewhere else. */
+/** Settings that would make a child connect to another server than the embedded one. */
 const foreignTemporalSettings = ['TEMPORAL_API_KEY', 'TEMPORAL_PROFILE'];
 
 export function supervisorCommand(main: MainProgram, config: Config): ChildCommand {
@@ -44,7 +44,7 @@ export function webhookUrl(bridgePort: number): string {
   return `http://127.0.0.1:${bridgePort}/webhooks/sandbox`;
 }
 
-/** Registers the bridge at the service and keeps the secret in its file; runs to its end. */
+/** The command that registers the bridge at the service and stores the secret in its file. It ends by itself. */
 export function ensureWebhookCommand(
   main: MainProgram,
   config: Config,
@@ -68,9 +68,9 @@ export function bridgeCommand(
 }
 
 /**
- * A child inherits the environment and gets over it what the supervisor has settled. `env` adds it, so that the
- * environment is not read here. Paths become absolute, since children run in the home directory. No secret is here:
- * a command line can be read by everybody on the machine.
+ * Builds a command line. A child inherits the environment, and the supervisor's settings override it. The program `env`
+ * sets them, so that the environment is not read here. Paths become absolute, since children run in the home directory.
+ * The command line contains no secret: everybody on the machine can read it.
  */
 function command(
   name: string,
@@ -85,13 +85,13 @@ function command(
     SANDFLOW_CACHE: resolve(config.cacheDirectory),
     SANDFLOW_TASK_QUEUE: config.taskQueue,
     SANDFLOW_FORKS_PER_SECOND: String(config.forksPerSecond),
-    // Its default depends on whether Temporal is configured, which it is for a child in any case.
+    // The default of this setting depends on whether Temporal is configured. For a child it always is.
     SANDFLOW_DEPLOYMENT: config.deployment,
     SANDBOX_WEBHOOK_SECRET_FILE: resolve(config.webhookSecretFile),
   };
   const unset: string[] = [];
   if (config.encryption) set.SANDFLOW_ENCRYPTION_KEYS_FILE = config.encryption.keysFile;
-  // Its default depends on whether Temporal is configured, too.
+  // The default of this setting depends on whether Temporal is configured, too.
   if (config.notify.commandsFile) set.SANDFLOW_NOTIFY_COMMANDS = config.notify.commandsFile;
   if (config.notify.secretFileNamed) set.SANDFLOW_NOTIFY_SECRET_FILE = config.notify.secretFile;
   if (config.sandboxService?.apiKeyFile) set.SANDBOX_API_KEY_FILE = resolve(config.sandboxService.apiKeyFile);
@@ -99,7 +99,7 @@ function command(
     set.TEMPORAL_ADDRESS = embeddedTemporal.address;
     set.TEMPORAL_NAMESPACE = embeddedTemporal.namespace;
     set.TEMPORAL_TLS = 'false';
-    // A file that is not there: the user's own must not be read, and the SDK cannot read an empty one.
+    // This file does not exist. The user's own file must not be read, and the SDK cannot read an empty file.
     set.TEMPORAL_CONFIG_FILE = join(config.home, 'no-temporal-config.toml');
     unset.push(...foreignTemporalSettings);
   }

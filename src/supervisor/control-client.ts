@@ -19,9 +19,9 @@ const helloTimeoutMs = 3_000;
 
 export interface Presence {
   readonly stack: StackDescription;
-  /** Resolves when the connection has ended: released, or the supervisor has gone. */
+  /** Resolves when the connection has ended, through `release` or because the supervisor has gone. */
   readonly lost: Promise<void>;
-  /** Leaves. Repeating it changes nothing. */
+  /** Leaves the stack. Repeating it changes nothing. */
   release(): void;
 }
 
@@ -29,15 +29,17 @@ interface JoinOptions {
   readonly stateFile: string;
   readonly settings: string;
   readonly onProgress: (line: string) => void;
-  /** Leaves while waiting. */
+  /** Ends the wait and leaves the stack. */
   readonly signal?: AbortSignal;
 }
 
-/** What became of an attempt to join: nobody there, somebody who went away before the stack was ready, or joined. */
+/**
+ * The result of an attempt to join. `nobody`: no supervisor is there. `lost`: it went away before the stack was ready.
+ */
 type Joined = 'nobody' | 'lost' | Presence;
 
 /**
- * Joins the supervisor of the state file and waits until its stack is ready.
+ * Joins the supervisor that the state file names and waits until its stack is ready.
  * @throws SandflowError with the supervisor's own code if the stack cannot start; `stack_differs`
  */
 export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
@@ -67,7 +69,7 @@ export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   }
 }
 
-/** True if a supervisor answers, with whatever settings. */
+/** True if a supervisor answers, whatever its settings are. */
 export async function isSupervisorThere(stateFile: string): Promise<boolean> {
   const state = await readState(stateFile);
   if (!state) return false;
@@ -95,7 +97,7 @@ function readyStack(
 ): Promise<StackDescription | 'nobody' | 'lost'> {
   return new Promise((resolve, reject) => {
     let accepted = false;
-    // Another program may have the port of a supervisor that died, and it will not say hello.
+    // Another program may have the port of a supervisor that died. Such a program does not say hello.
     const timeout = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.on('error', () => socket.destroy());
     void lost.then(() => {
@@ -117,7 +119,10 @@ function readyStack(
 
 type Hello = Extract<ServerMessage, { readonly type: 'hello' }>;
 
-/** Requests proof of the supervisor. `answer` returns our own proof; undefined if it is not the supervisor of the state. */
+/**
+ * Requests a proof from the supervisor. `answer` checks it and returns our own proof. It returns undefined if the other
+ * side is not the supervisor that the state file names.
+ */
 function createHandshake(socket: Socket, { token }: SupervisorState): { answer(hello: Hello): string | undefined } {
   const nonce = createNonce();
   socket.once('connect', () => sendMessage(socket, { nonce }));

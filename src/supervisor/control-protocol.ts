@@ -1,5 +1,5 @@
 /**
- * What supervisor and clients say to each other: lines of JSON over a TCP connection on the loopback interface.
+ * The messages between the supervisor and its clients: lines of JSON over a TCP connection on the loopback interface.
  *
  *     client      {"nonce"}
  *     supervisor  {"type":"hello", "pid", "proof", "nonce"}
@@ -7,10 +7,10 @@
  *     supervisor  {"type":"progress", "line"} …            while the stack starts
  *                 {"type":"ready", "stack"} or {"type":"failed", "code", "message"}
  *
- * Each proves to the other that it knows the token of the state file, without sending it: another program may have the port
- * of a supervisor that died. It must learn nothing, and its answers must not be trusted.
+ * Each side proves to the other that it knows the token of the state file, without sending the token. Another program
+ * may have the port of a supervisor that died. Such a program must learn nothing, and its answers must not be trusted.
  *
- * The open connection is the sign of a present client: the kernel closes it however the client ends.
+ * A client counts as present while its connection is open. The kernel closes the connection however the client ends.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -23,7 +23,7 @@ const stackDescriptionSchema = z.object({
   namespace: z.string(),
   uiUrl: z.string().optional(),
   sandboxApiUrl: z.string(),
-  /** Undefined if no bridge runs, since there is no webhook secret. */
+  /** Undefined if there is no webhook secret: no bridge runs then. */
   bridgeUrl: z.string().optional(),
 });
 export type StackDescription = z.infer<typeof stackDescriptionSchema>;
@@ -42,7 +42,7 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
 ]);
 export type ServerMessage = z.infer<typeof serverMessageSchema>;
 
-/** How to reach the supervisor of a home; in its state file. */
+/** The content of the state file: how to reach the supervisor of a home. */
 export const supervisorStateSchema = z.object({
   pid: z.number().int(),
   port: z.number().int(),
@@ -50,7 +50,10 @@ export const supervisorStateSchema = z.object({
 });
 export type SupervisorState = z.infer<typeof supervisorStateSchema>;
 
-/** A digest of all that a stack depends on, so that nobody joins one that works with other settings or another key. */
+/**
+ * Computes a digest of all settings that a stack depends on, so that no client joins a stack with other settings or
+ * another key.
+ */
 export function settingsDigest(config: Config): string {
   const { sandboxService, temporal, deployment, taskQueue, encryption, notify } = config;
   const { address, apiKey } = temporal.connect.connectionOptions;
@@ -84,12 +87,12 @@ export function isProof(given: string, ...claim: Parameters<typeof proofOf>): bo
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Longer than any message: the longest says why a part did not start, with the end of its log. */
+/** Longer than any message. The longest message says why a part did not start and quotes the end of its log. */
 const maxLineLength = 256 * 1024;
 
 /**
- * Handles each line that is JSON of the schema, and drops others. Closes the connection if a line does not end: anybody on
- * this machine can connect, and an unfinished line takes memory.
+ * Handles each line that is JSON of the schema, and drops other lines. Closes the connection if a line is too long:
+ * anybody on this machine can connect, and an unfinished line takes memory.
  */
 export function onMessages<T>(socket: Socket, schema: z.ZodType<T>, handle: (message: T) => void): void {
   const decoder = new StringDecoder();

@@ -1,4 +1,4 @@
-/** The supervisor's side of the control connection: who is there, and what they are messages. */
+/** The supervisor's side of the control connection: knows which clients are connected, and sends them messages. */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -16,13 +16,16 @@ import {
 } from './control-protocol.js';
 
 const handshakeTimeoutMs = 5_000;
-/** A client identifies itself at once. Of the other connections the oldest is closed for a new one. */
+/**
+ * Maximum number of connections that have not identified themselves. A client identifies itself at once. Beyond this
+ * number, the oldest of these connections is closed.
+ */
 const maxUnidentifiedConnections = 64;
-/** The progress lines that a client gets if it joins during the start. */
+/** Maximum number of earlier progress lines that a client gets if it joins during the start. */
 const keptProgressLines = 20;
 
 export interface ControlServer {
-  /** Clients that are connected now. */
+  /** Number of clients that are connected now. */
   clients(): number;
   progress(line: string): void;
   ready(stack: StackDescription): void;
@@ -31,7 +34,7 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** Listens and writes the state file by which clients find it. The caller holds the supervisor's lock. */
+/** Starts the server and writes the state file by which clients find it. The caller holds the supervisor's lock. */
 export async function openControlServer(stateFile: string, settings: string): Promise<ControlServer> {
   const token = randomBytes(24).toString('hex');
   const clients = new Set<Socket>();
@@ -59,7 +62,7 @@ export async function openControlServer(stateFile: string, settings: string): Pr
     onMessages(socket, clientMessageSchema, (message) => {
       if (!strangers.has(socket)) return;
       if ('nonce' in message) {
-        // A client that never reads would otherwise pile up answers.
+        // Otherwise answers to a client that never reads would pile up.
         if (hasAnswered) return void socket.destroy();
         hasAnswered = true;
         const proof = proofOf(token, 'supervisor', message.nonce);
@@ -78,7 +81,7 @@ export async function openControlServer(stateFile: string, settings: string): Pr
   await writePrivateFile(stateFile, JSON.stringify(state));
 
   const broadcast = (message: ServerMessage) => {
-    // How a stack came up is of no interest to those who find it up.
+    // A client that joins when the stack is ready does not need the earlier progress lines.
     if (message.type === 'ready') messages.length = 0;
     messages.push(message);
     if (messages.length > keptProgressLines) messages.shift();

@@ -1,4 +1,4 @@
-/** A client's way to a running stack: join the one that is there, or start one. */
+/** Gives a client a running stack: joins the existing one, or starts one. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,9 @@ import { requireStackSettings } from './run-supervisor.js';
 import { type StackPaths, stackPaths } from './stack-paths.js';
 
 const retryMs = 50;
-/** One supervisor that dies while somebody waits for it is an accident; this many have a cause. */
+/**
+ * Maximum number of supervisors that are started. One death during the wait is an accident; this many have a cause.
+ */
 const maxSpawns = 4;
 const maxLogBytes = 5 * 1024 * 1024;
 const tailCharacters = 2000;
@@ -29,25 +31,29 @@ export interface EnsureStackOptions {
 export interface StackHandle {
   readonly temporalAddress: string;
   readonly namespace: string;
-  /** Temporal's web interface; undefined with a configured server. */
+  /** URL of Temporal's web interface; undefined if a Temporal server is configured. */
   readonly uiUrl: string | undefined;
   readonly sandboxApiUrl: string;
   readonly sandboxApiKey: string;
-  /** Of the configured service or, without one, of the home; undefined if the key is only in the environment. */
+  /**
+   * Key file of the configured service or, without one, of the local service. Undefined if only the environment has the
+   * key.
+   */
   readonly sandboxApiKeyFile: string | undefined;
-  /** Undefined if no bridge runs, since there is no webhook secret. */
+  /** Undefined if there is no webhook secret: no bridge runs then. */
   readonly bridgeUrl: string | undefined;
-  /** Resolves when the supervisor has gone, or after `release`. Calling `ensureStack` again brings a new one. */
+  /** Resolves when the supervisor has gone, or after `release`. Call `ensureStack` again for a new stack. */
   readonly lost: Promise<void>;
   /** Leaves the stack. Repeating it changes nothing. */
   release(): void;
 }
 
 /**
- * Joins the supervisor of `config.home`, or starts one in the background, and waits until the stack is ready. The
- * stack stays for as long as the handle is held; the death of this process, of whatever kind, releases it too.
- * Safe to call from many processes at once.
- * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`, `file_not_trusted`, `stack_differs`, `supervisor_failed`, or what the part says that cannot start
+ * Joins the supervisor of `config.home`, or starts one in the background, and waits until the stack is ready. The stack
+ * stays up at least until the handle is released. The end of this process releases the handle too, whatever ends the
+ * process. Safe to call from many processes at once.
+ * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`, `file_not_trusted`,
+ *   `stack_differs`, `supervisor_failed`, or the error of the part that cannot start
  */
 export async function ensureStack(config: Config, options: EnsureStackOptions): Promise<StackHandle> {
   const { onProgress = () => undefined, main, signal } = options;
@@ -73,7 +79,10 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
   );
 }
 
-/** Which file holds the key is settled here: what a supervisor answers names none, since its content is sent to a service. */
+/**
+ * The key file is chosen here. The supervisor's answer must not name it, since the content of the file is sent to a
+ * service.
+ */
 async function handleOf({ stack, lost, release }: Presence, config: Config, paths: StackPaths): Promise<StackHandle> {
   const { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl } = stack;
   const { sandboxService } = config;
@@ -99,7 +108,7 @@ async function keyOf({ sandboxService }: Config, { localApiKeyFile }: StackPaths
   }
 }
 
-/** In a session of its own: a Ctrl-C in this terminal does not reach it. */
+/** Starts the supervisor in a session of its own, so that a Ctrl-C in this terminal does not reach it. */
 function spawnSupervisor(main: MainProgram, config: Config, paths: StackPaths): ChildProcess {
   mkdirSync(paths.logDirectory, { recursive: true, mode: 0o700 });
   const log = paths.supervisorLog;
@@ -116,7 +125,7 @@ function spawnSupervisor(main: MainProgram, config: Config, paths: StackPaths): 
   }
 }
 
-/** Ended without an error (by a signal, or because another supervisor has the stack), or killed. */
+/** True if the process has ended. If it did not fail, a signal ended it, or another supervisor has the stack. */
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }

@@ -1,22 +1,22 @@
-/** Keeps one part of the stack running: starts it again whenever it ends, less and less eagerly. */
+/** Keeps one part of the stack running: restarts it whenever it ends, after longer and longer pauses. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const firstBackoffMs = 200;
 const maxBackoffMs = 5_000;
-/** What ran for this long had a good start; the next failure is a new one. */
+/** If a service ran for longer than this, in ms, its next failure counts as the first. */
 const healthyAfterMs = 30_000;
 
 export interface RunningService {
   readonly pid: number | undefined;
   readonly url: string | undefined;
   readonly exited: Promise<unknown>;
-  /** Ends it and waits. Repeating it changes nothing. */
+  /** Ends the service and waits for its end. Repeating it changes nothing. */
   stop(): Promise<void>;
 }
 
 export interface KeptService {
   readonly name: string;
-  /** Where it served when it first started; a service that starts again does so at the same place. */
+  /** URL at the first start. A restarted service serves at the same URL. */
   readonly url: string | undefined;
   pid(): number | undefined;
   stop(): Promise<void>;
@@ -24,7 +24,7 @@ export interface KeptService {
 
 export interface KeepRunningOptions {
   readonly name: string;
-  /** Starts it and resolves when it serves. `signal` ends a start that is under way. */
+  /** Starts the service and resolves when it serves. `signal` ends a start that is in progress. */
   readonly start: (signal: AbortSignal) => Promise<RunningService>;
   readonly log: (line: string) => void;
   /** Ends the first start. */
@@ -33,7 +33,7 @@ export interface KeepRunningOptions {
 
 /**
  * Starts the service, and restarts it whenever it ends: after 0.2 s, doubling up to 5 s.
- * @throws the error of the first start, so that a stack that cannot start says so
+ * @throws the error of the first start, so that the caller learns why the stack cannot start
  */
 export async function keepRunning(options: KeepRunningOptions): Promise<KeptService> {
   const { name, start, log, signal } = options;
@@ -41,7 +41,7 @@ export async function keepRunning(options: KeepRunningOptions): Promise<KeptServ
   let current = await start(signal);
   const { url } = current;
 
-  /** @returns false when it was stopped meanwhile */
+  /** @returns false if the service was stopped meanwhile */
   const startAgain = async (failures: number): Promise<boolean> => {
     for (let failed = failures; ; failed += 1) {
       const backoffMs = Math.min(firstBackoffMs * 2 ** failed, maxBackoffMs);
@@ -49,7 +49,7 @@ export async function keepRunning(options: KeepRunningOptions): Promise<KeptServ
       if (stopping.signal.aborted) return false;
       try {
         const next = await start(stopping.signal);
-        // Between this question and the assignment nothing else runs: who stops later finds the new one.
+        // Nothing else runs between this check and the assignment, so a later `stop` ends the new service.
         if (!stopping.signal.aborted) {
           current = next;
           return true;

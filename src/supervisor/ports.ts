@@ -1,4 +1,7 @@
-/** The ports of a stack: chosen once and kept, so that what was connected to an earlier stack finds the next one. */
+/**
+ * Chooses the ports of a stack once and stores them, so that programs that were connected to an earlier stack find the
+ * next one.
+ */
 import { z } from 'zod';
 import { freePort, unguessableLoopback } from '../os/free-port.js';
 import { readJsonFile, writePrivateFile } from '../os/private-file.js';
@@ -22,7 +25,9 @@ export interface StackPorts {
   readonly bridge: number;
 }
 
-/** Takes each port of the file that is still free and another for each that is not. A corrupt file counts as none. */
+/**
+ * Keeps each port of the file that is still free, and replaces each port that is not. A corrupt file counts as missing.
+ */
 export async function choosePorts(path: string): Promise<StackPorts> {
   const kept = portsSchema.parse((await readJsonFile(path)) ?? {});
   const taken = new Set<number>();

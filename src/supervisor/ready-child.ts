@@ -1,4 +1,4 @@
-/** A child process that says on its standard output when it serves. */
+/** Starts child processes that report on their standard output when they are ready. */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,17 +16,17 @@ interface ReadyChildOptions {
   /** Its working directory. */
   readonly cwd: string;
   readonly log: RotatingLog;
-  /** How long it may take after SIGTERM before it is killed, in ms. */
+  /** How long the child may run after SIGTERM before it is killed, in ms. */
   readonly graceMs: number;
-  /** How long it may take until it is ready, in ms. Default: 60000. */
+  /** How long the child may take until it is ready, in ms. Default: 60000. */
   readonly readyTimeoutMs?: number;
-  /** Ends it while it starts. */
+  /** Ends the child while it starts. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Starts the command and waits for its line `{"ready":true,"url":…}`. All that it prints goes to its log.
- * @throws SandflowError `child_failed` if it ends or the time is over before that line
+ * Starts the command and waits for its line `{"ready":true,"url":…}`. The whole output of the child goes to its log.
+ * @throws SandflowError `child_failed` if the child ends or the time is over before that line
  */
 export async function startReadyChild(command: ChildCommand, options: ReadyChildOptions): Promise<RunningService> {
   const { log, signal, graceMs, readyTimeoutMs = maxReadyMs } = options;

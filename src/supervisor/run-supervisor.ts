@@ -1,4 +1,4 @@
-/** The supervisor: holds the stack of one SANDFLOW_HOME for as long as it is needed. */
+/** The supervisor keeps the stack of one SANDFLOW_HOME up for as long as the stack is needed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -27,7 +27,7 @@ interface RunSupervisorOptions {
   readonly idleMs?: number;
   /** A line for the log, without a line end. */
   readonly log: (line: string) => void;
-  /** SIGTERM or Ctrl-C: ends the stack in order. */
+  /** Aborted by SIGTERM or Ctrl-C: ends the stack in order. */
   readonly signal: AbortSignal;
   readonly onReady?: (stack: StackDescription) => void;
   /** A Temporal binary. Default: one that is installed, cached, downloaded or built. */
@@ -35,10 +35,10 @@ interface RunSupervisorOptions {
 }
 
 /**
- * Runs until it is idle or gets a signal, and ends everything that it started. One per home: returns `already_running` if
- * another supervisor holds the stack; clients join that one.
- * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`; `supervisor_unresponsive` if the holder of the lock does not answer;
- *   or the error of the part of the stack that could not start
+ * Runs the supervisor until it is idle or gets a signal, then ends everything that it started. A home has one
+ * supervisor. If another one holds the stack, returns `already_running`; clients join that supervisor.
+ * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`; `supervisor_unresponsive` if the
+ *   holder of the lock does not answer; or the error of the part of the stack that could not start
  */
 export async function runSupervisor(
   config: Config,
@@ -65,8 +65,8 @@ export async function runSupervisor(
 }
 
 /**
- * A stack supplies every part that is not configured. If an installation has lost the setting of its service, the stack would start a
- * service that nobody requested instead of the configured one.
+ * A stack supplies every part that is not configured. If an installation has lost the setting of its service, the stack
+ * would start a service that nobody requested instead of the configured one.
  * @throws SandflowError `bad_configuration`
  */
 export function requireStackSettings({ noLocalService }: Pick<Config, 'noLocalService'>): void {
@@ -93,7 +93,7 @@ async function holdStack(config: Config, control: ControlServer, options: RunSup
     options.onReady?.(stack.description);
     log('the stack is ready');
     await untilEnd(config, stack, control, options);
-    // From here on nobody joins: a client that comes now waits for the lock and gets a new stack.
+    // From here on no client can join: a client that comes now waits for the lock and gets a new stack.
     await control.close();
     log(signal.aborted ? 'told to end' : 'nothing left to do');
   } finally {
@@ -126,7 +126,7 @@ async function untilEnd(
   }
 }
 
-/** @returns the lock, or `held` if a supervisor has a stack. Waits for one that is ending. */
+/** @returns the lock, or `held` if a supervisor has a stack. Waits for a supervisor that is ending. */
 async function elect(
   lockFile: string,
   stateFile: string,

@@ -1,6 +1,6 @@
 /**
- * Starts the parts of a stack in the order in which they need each other, and ends them in reverse: the worker first, so
- * that it can finish what it does while everything that it talks to is still there, and Temporal last.
+ * Starts the parts of a stack in the order in which they depend on each other, and ends them in reverse. The worker
+ * ends first, so that it can finish its work while the parts that it needs still run. Temporal ends last.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,24 +35,24 @@ export interface StartStackOptions {
   readonly log: (line: string) => void;
   /** Ends the start. */
   readonly signal: AbortSignal;
-  /** A Temporal binary. Default: found or made. */
+  /** A Temporal binary. Default: one that is installed, cached, downloaded or built. */
   readonly temporalBinary?: string;
 }
 
 export interface Stack {
   readonly description: StackDescription;
-  /** Process ids of what runs now, by name. */
+  /** Process ids of the parts that run now, by name. */
   pids(): Readonly<Record<string, number | undefined>>;
   stop(): Promise<void>;
 }
 
-/** @throws SandflowError of the part that does not start; what had started is ended before */
+/** @throws SandflowError of the part that does not start, after all parts that had started have ended */
 export async function startStack(config: Config, options: StartStackOptions): Promise<Stack> {
   const paths = stackPaths(config.home);
   const ports = await choosePorts(paths.portsFile);
   const logs: RotatingLog[] = [];
   const running: KeptService[] = [];
-  // If one part fails, the other is not awaited: it may be building for minutes.
+  // If one part fails, the start of the other is aborted, since it may build for minutes.
   const failure = new AbortController();
   const signal = AbortSignal.any([options.signal, failure.signal]);
   const parts = createParts(config, { ...options, signal, ports, logs });

@@ -20,12 +20,12 @@ export interface KeepTemporalOptions {
   readonly onProgress: (line: string) => void;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
-  /** Default: found or made. */
+  /** Default: a binary that is installed, cached, downloaded or built. */
   readonly temporalBinary?: string;
 }
 
 /**
- * Finds or makes a server, starts it with its state in a file, and keeps it running at the same address.
+ * Finds, downloads or builds a server, starts it with its state in a file, and keeps it running at the same address.
  * @throws SandflowError `temporal_server_missing`, `temporal_start_failed`
  */
 export async function keepTemporal(config: Config, options: KeepTemporalOptions): Promise<KeptTemporal> {

@@ -1,4 +1,4 @@
-/** Says when a stack has had nothing to do for long enough. */
+/** Waits until a stack has had nothing to do for long enough. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { workflowTypes } from '../../workflows/messages.js';
@@ -8,11 +8,11 @@ import { jobWorkflowId, notificationPrefix } from '../contract/addresses.js';
 const maxCheckIntervalMs = 2_000;
 
 interface UntilIdleOptions {
-  /** Clients that are connected now. */
+  /** Number of clients that are connected now. */
   readonly clients: () => number;
-  /** Asks Temporal. An error counts as busy: what is not known to have ended has not ended. */
+  /** Requests the number of open jobs from Temporal. If this fails, the stack counts as busy: jobs may be open. */
   readonly openJobs: () => Promise<number>;
-  /** How long there must have been neither, in ms. */
+  /** How long there must have been no clients and no open jobs, in ms. */
   readonly idleMs: number;
   /** Ends the wait. */
   readonly signal: AbortSignal;
@@ -35,9 +35,10 @@ export async function untilIdle({ clients, openJobs, idleMs, signal }: UntilIdle
 const waitForDeliveriesMs = 600_000;
 
 /**
- * Open workflows that this stack's worker works on. On a server of its own everything on the task queue counts; on a
- * shared one others may use the same queue, so there only the jobs of this deployment do. A notification that could not
- * be delivered for ten minutes holds nothing up: the server keeps it, and it is tried again when the stack is there again.
+ * Counts the open workflows that this stack's worker works on. On the embedded server everything on the task queue
+ * counts. On a configured server others may use the same queue, so only the jobs of this deployment and their
+ * notifications count. A notification that could not be delivered for ten minutes does not keep the stack up: the
+ * server keeps it, and it is tried again when the stack is up again.
  * @param nowMs the present, in ms since the epoch. Default: now
  */
 export async function countOpenJobs(

@@ -1,4 +1,4 @@
-/** Builds the Temporal CLI from its Go module. Takes minutes the first time and shows that it is alive. */
+/** Builds the Temporal CLI from its Go module. The first build takes minutes and reports its progress. */
 import type { ChildProcess } from 'node:child_process';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
@@ -8,7 +8,7 @@ const progressIntervalMs = 10_000;
 const tailLines = 15;
 /** Without symbol tables and build stamps the binary is a sixth smaller. */
 const buildFlags = ['-buildvcs=false', '-ldflags=-s -w'];
-/** The exit code of `env` if it finds no such program. */
+/** The exit code of `env` if it does not find the program. */
 const notFoundExitCode = 127;
 
 export interface GoBuildOptions {
@@ -21,7 +21,7 @@ export interface GoBuildOptions {
   readonly go?: string;
   /** Ends the build. */
   readonly signal?: AbortSignal;
-  /** How often a line of progress comes at least, in ms. Default: 10000. */
+  /** Maximum time between two lines of progress, in ms. Default: 10000. */
   readonly progressEveryMs?: number;
 }
 
@@ -40,7 +40,7 @@ export async function buildTemporalCli(options: GoBuildOptions): Promise<void> {
     onProgress(`building the Temporal server: ${what} (${elapsed()})`);
   };
   onProgress(`building the Temporal server ${version} with go install; the first time takes some minutes`);
-  // `env` sets the one variable, so that the rest of the environment need not be read here.
+  // `env` sets the variable, so that the rest of the environment need not be read here.
   const child = spawnBoundToParent(
     'env',
     [`GOBIN=${directory}`, go, 'install', ...buildFlags, `${modulePath}@${version}`],

@@ -1,4 +1,6 @@
-/** Downloads the release of the Temporal CLI, and uses it only if it is what its publisher has published. */
+/**
+ * Downloads the release of the Temporal CLI, and uses it only if it has the checksum that its publisher has published.
+ */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
@@ -34,13 +36,13 @@ interface CliDownloadOptions {
   readonly signal?: AbortSignal;
   /** How long to wait for more bytes, in ms. Default: 8000. */
   readonly giveUpAfterMs?: number;
-  /** Default: the one of this platform; none if it is not known. */
+  /** Default: the archive for this platform, if its checksum is known. */
   readonly archive?: CliArchive;
 }
 
 /**
- * @returns true when `directory` holds the binary. Never throws for a download that failed, or that is not what was published:
- *   nothing of such a one is left.
+ * @returns true if `directory` holds the binary; false if the download failed or has another checksum than the
+ *   published one. The archive is removed in any case.
  */
 export async function downloadTemporalCli(options: CliDownloadOptions): Promise<boolean> {
   const { version, directory, onProgress, archive = archiveOf(version, process.platform, process.arch) } = options;
@@ -63,7 +65,7 @@ export async function downloadTemporalCli(options: CliDownloadOptions): Promise<
   }
 }
 
-/** The release for a platform, as Node names it; undefined if its checksum is not known. */
+/** The release for a platform, which is named as in Node. Undefined if the checksum of the release is not known. */
 export function archiveOf(version: string, platform: string, arch: string): CliArchive | undefined {
   const name = `${platform}_${arch === 'x64' ? 'amd64' : arch}`;
   const sha256 = published[version]?.[name];
@@ -72,7 +74,7 @@ export function archiveOf(version: string, platform: string, arch: string): CliA
   return { url: `https://github.com/temporalio/cli/releases/download/${version}/${file}`, sha256 };
 }
 
-/** @returns the SHA-256 of what came. */
+/** @returns the SHA-256 of the bytes that were received */
 async function save(url: string, path: string, options: CliDownloadOptions): Promise<string> {
   const { signal, giveUpAfterMs = downloadTimeoutMs } = options;
   const giveUp = new AbortController();

@@ -1,4 +1,6 @@
-/** A Temporal server as a child process: in memory for tests, in a file for the embedded stack. */
+/**
+ * Runs a Temporal server as a child process. Its state is in memory for tests, and in a file for the embedded stack.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +13,7 @@ import { prepareNamespace } from './namespace.js';
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 10_000;
 const attempts = 3;
-/** What the server says when somebody has taken the port since it was found free. */
+/** The server prints this if another process has taken the port since it was found free. */
 const portTaken = 'address already in use';
 
 export interface EmbeddedServerOptions {
@@ -19,17 +21,19 @@ export interface EmbeddedServerOptions {
   readonly binary: string;
   /** Where the server keeps its state. Default: in memory. */
   readonly databaseFile?: string;
-  /** Taken when it is free. Default: any. */
+  /** Port of the server, if it is free; otherwise any other port is used. Default: any. */
   readonly port?: number;
-  /** Port of the web interface, taken when it is free; 0 is any; false is none. Default: false. */
+  /** Port of the web interface, if it is free. 0: any port. False: no web interface. Default: false. */
   readonly uiPort?: number | false;
-  /** Loopback address of the web interface, which asks nobody who he is; see `unguessableLoopback`. Default: 127.0.0.1. */
+  /**
+   * Loopback address of the web interface, which has no authentication; see `unguessableLoopback`. Default: 127.0.0.1.
+   */
   readonly uiHost?: string;
   /** Output of the server, rotated by size. */
   readonly logFile: string;
   /** Default `default`. */
   readonly namespace?: string;
-  /** Ends a start that is under way. */
+  /** Ends a start that is in progress. */
   readonly signal?: AbortSignal;
 }
 
@@ -45,8 +49,8 @@ export interface EmbeddedServer {
 }
 
 /**
- * Starts a server on the loopback interface and waits until it answers for its namespace. It dies with this process.
- * A port that is in use is not an error; another is taken.
+ * Starts a server on the loopback interface and waits until it answers for its namespace. It dies with this process. A
+ * port that is in use is not an error; another one is used.
  * @throws SandflowError `temporal_start_failed` with the end of the server's output
  */
 export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
@@ -63,7 +67,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   }
 }
 
-/** @returns a word when the process ended early: one of its ports may have been taken since it was found free */
+/** @returns `port_taken` or `ended` if the process ended early; another process may have taken a port meanwhile */
 async function tryStart(
   options: EmbeddedServerOptions,
   log: RotatingLog,
@@ -75,7 +79,7 @@ async function tryStart(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = exitOf(child);
-  // Not looked for in the end of the log: the server says it first, and then how it came to say it, at great length.
+  // The end of the log does not show this: the server prints it first, and then a long trace.
   let isPortTaken = false;
   for (const output of [child.stdout, child.stderr]) {
     output?.on('data', (chunk: Buffer) => {
@@ -106,7 +110,7 @@ async function tryStart(
     uiUrl: uiPort === undefined ? undefined : `http://${uiHost}:${uiPort}`,
     pid: child.pid,
     exited,
-    // What is only in memory needs no orderly end, which takes a second.
+    // State in memory needs no orderly end, which would take a second.
     stop: () => stop(child, exited, databaseFile === undefined ? 'SIGKILL' : 'SIGTERM'),
   };
 }
@@ -131,18 +135,19 @@ function serverArguments({ port, uiPort, uiHost, namespace, databaseFile }: Serv
 }
 
 const dynamicConfig = [
-  // 20 a second for each shard by default, and the dev server has one shard: four jobs a second.
+  // The default is 20 a second for each shard. The dev server has one shard, so it would run four jobs a second.
   'history.transferProcessorMaxPollRPS=200',
   'history.timerProcessorMaxPollRPS=200',
   'history.visibilityProcessorMaxPollRPS=200',
-  // One second by default: a timer of 50 ms would take a second.
+  // The default is one second: a timer of 50 ms would take a second.
   'history.timerProcessorMaxTimeShift="10ms"',
   'system.enableActivityEagerExecution=true',
 ];
 
 /**
- * In addition to gRPC the server has an HTTP API that cannot be disabled and accepts a plain POST from anybody, web pages
- * included. It answers only requests with a host name of its list; this random one is unknown to everybody.
+ * In addition to gRPC the server has an HTTP API that cannot be disabled and accepts a plain POST from anybody, web
+ * pages included. This API answers only requests with a host name of its list. The random name in the list is unknown
+ * to everybody.
  */
 function shutHttpApi(): string {
   return `frontend.httpAllowedHosts=["${randomBytes(16).toString('hex')}.invalid"]`;
@@ -150,7 +155,7 @@ function shutHttpApi(): string {
 
 function exitOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => {
-    // Not `exit`: the end of its output, which says why, may come later.
+    // `exit` may come before the end of the output, which says why the process ended.
     child.once('close', (code) => resolve(code));
     child.once('error', () => resolve(null));
   });

@@ -9,15 +9,18 @@ import { checkTrustedFolder } from '../os/trusted-folder.js';
 import { buildTemporalCli } from './build.js';
 import { downloadTemporalCli } from './download.js';
 
-/** The newest version that `go install` can build: later ones replace a module by a path. */
+/**
+ * The newest version that `go install` can build: later versions replace a module with a path, which `go install`
+ * refuses.
+ */
 const cliVersion = '1.5.1';
 
 interface FindServerOptions {
   readonly cacheDirectory: string;
   readonly onProgress?: (line: string) => void;
-  /** Ends a download or build that is under way. */
+  /** Ends a download or build that is in progress. */
   readonly signal?: AbortSignal;
-  /** The program to try first. Default: `temporal` on the PATH; undefined tries none. */
+  /** The program to try first. Default: `temporal` on the PATH; undefined skips this step. */
   readonly installed?: string | undefined;
   /** For tests: how a missing server is obtained. Default: the publisher's release, then `go install`. */
   readonly download?: typeof downloadTemporalCli;
@@ -25,9 +28,11 @@ interface FindServerOptions {
 }
 
 /**
- * The path of a `temporal` binary that runs: the one on the PATH, the cached one, the publisher's release, or one built with
- * Go. Safe to call from several processes at once: one makes it, the others wait for it.
- * @throws SandflowError `temporal_server_missing`, which says what to install; `home_not_trusted` for a cache that others may write
+ * Finds a `temporal` binary that runs, and returns its path: the binary on the PATH, the cached one, the publisher's
+ * release, or one built with Go. Safe to call from several processes at once: one process gets the binary, and the
+ * others wait for it.
+ * @throws SandflowError `temporal_server_missing`, which says what to install; `home_not_trusted` for a cache that
+ *   others may write
  */
 export async function findTemporalServer(options: FindServerOptions): Promise<string> {
   const { cacheDirectory, onProgress = () => undefined } = options;
@@ -38,7 +43,7 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
     if (found) onProgress(`the installed Temporal CLI holds server ${found.serverVersion}, which is too old`);
   }
   const home = join(cacheDirectory, 'temporal', cliVersion);
-  // Before anything in it is run, and before the first run makes it.
+  // The folder is checked before anything in it is run, and before the first run creates it.
   await checkTrustedFolder({ path: home, setting: 'SANDFLOW_CACHE', rootMayOwn: true });
   const cached = join(home, 'temporal');
   if (await inspectCliBinary(cached)) return cached;
@@ -87,18 +92,23 @@ function missing(cause: unknown): SandflowError {
   return new SandflowError('temporal_server_missing', `${advice}\n${reason}`, { cause });
 }
 
-/** Its dev server's features are what jobs need: Update-with-start, signals with request ids, eager start. */
+/**
+ * The oldest version whose dev server has the features that jobs need: Update-with-start, signals with request ids,
+ * eager start.
+ */
 const minServerVersion = [1, 28] as const;
 const timeoutMs = 10_000;
 
 interface CliBinary {
   readonly path: string;
-  /** Such as `1.29.1`. The version of the command line itself says nothing when it was built from a module. */
+  /**
+   * Version of the server, such as `1.29.1`. A command line that was built from a module has no version of its own.
+   */
   readonly serverVersion: string;
   readonly recentEnough: boolean;
 }
 
-/** Runs `<path> --version`; undefined if that fails or answers as something else. */
+/** Runs `<path> --version`; undefined if this fails or prints no Temporal version. */
 function inspectCliBinary(path: string): Promise<CliBinary | undefined> {
   return new Promise((resolve) => {
     execFile(path, ['--version'], { timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout) => {

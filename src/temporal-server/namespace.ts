@@ -1,4 +1,4 @@
-/** Waits until a server answers for a namespace, and lets closed jobs stay readable there. */
+/** Waits until a server answers for a namespace, and sets how long closed jobs stay readable there. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -17,11 +17,14 @@ export interface PrepareNamespaceOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when workflows can be started, listed and counted in the namespace. @throws the last error at the timeout */
+/**
+ * Resolves when workflows can be started, listed and counted in the namespace.
+ * @throws the last error at the timeout
+ */
 export async function prepareNamespace(options: PrepareNamespaceOptions): Promise<void> {
   const { address, namespace, timeoutMs, signal } = options;
   const giveUpAt = Date.now() + timeoutMs;
-  // gRPC waits for a second after a refused connection. So it is called only once the port is open.
+  // gRPC waits for a second after a refused connection, so it is used only once the port is open.
   while (!(await isListening(address)) && Date.now() < giveUpAt) await sleep(retryMs, undefined, { signal });
   const connection = Connection.lazy({ address });
   const { workflowService } = connection;

@@ -23,22 +23,23 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly maxFollows?: number;
   /** Maximum number of other concurrent activities. Default: 100. */
   readonly maxActivities?: number;
-  /** Maximum forks and creates of batches per second, over all workers of the task queue. Default: 20. */
+  /** Maximum number of forks and creates of batches per second, for all workers of the task queue. Default: 20. */
   readonly forksPerSecond?: number;
   /** Maximum number of workflows cached in memory. Default: 800. */
   readonly maxCachedWorkflows?: number;
   /** How long running activities may continue after shutdown begins. Default: 10 seconds. */
   readonly shutdownGraceTime?: WorkerOptions['shutdownGraceTime'];
-  /** The bundled workflows; default: those of the build, or bundled now. */
+  /** The workflow bundle. Default: the bundle of the build, or else one that is created now. */
   readonly workflowBundle?: WorkerOptions['workflowBundle'];
   /**
-   * Codec and converters of payloads; those of every client must be the same. With modules of your own, at
-   * `payloadConverterPath` or `failureConverterPath`, the workflows are bundled with them now, unless `workflowBundle` is given.
+   * Codec and converters of payloads. Every client must use the same ones. If `payloadConverterPath` or
+   * `failureConverterPath` names a module of your own, the workflows are bundled with it now, unless `workflowBundle`
+   * is given.
    */
   readonly dataConverter?: DataConverter;
 }
 
-/** A worker with all task queues of sandflow. */
+/** A worker that serves all task queues of sandflow. */
 export interface SandflowWorker {
   /** Resolves when the worker has drained after `shutdown`; rejects when it fails. */
   run(): Promise<void>;
@@ -47,9 +48,9 @@ export interface SandflowWorker {
 }
 
 /**
- * Creates a worker: workflows and activities on the task queue; follows on their own queue with their own slots, since a
- * follow lasts for hours and must not starve stops; forks of batches on a queue with a rate; and notifications on a queue
- * where a hanging receiver delays nothing else.
+ * Creates a worker with four task queues. Workflows and most activities use the main queue. Follows have a queue with
+ * slots of their own, since a follow lasts for hours and must not starve stops. Forks of batches have a queue with a
+ * rate limit. Notifications have a queue where a hanging receiver delays nothing else.
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
@@ -82,7 +83,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
     taskQueue: forkTaskQueue(taskQueue),
     activities: createForkActivities(options),
     maxTaskQueueActivitiesPerSecond: options.forksPerSecond ?? 20,
-    // The rate leaves few calls to wait for at once, and pollers that wait for none cost all the same.
+    // The rate limit allows only few calls at once, and idle pollers are not free.
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
     shutdownGraceTime,
   });
@@ -90,7 +91,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
     ...shared,
     taskQueue: notifyTaskQueue(taskQueue),
     activities: createNotifyActivities(options),
-    // Each may be a process, and each may hang.
+    // Each delivery may be a process, and each may hang.
     maxConcurrentActivityTaskExecutions: 50,
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
     shutdownGraceTime,
@@ -127,8 +128,9 @@ function workflowSource(options: SandflowWorkerOptions): Partial<WorkerOptions> 
 }
 
 /**
- * The workflows as the build bundled them, or undefined if this runs from sources that were not built.
- * @param encrypted those that encode failures and refuse clear input, for `createEncryptedDataConverter`
+ * Returns the path of the workflow bundle of the build; undefined if this runs from sources that were not built.
+ * @param encrypted true for the bundle that encodes failures and refuses unencrypted input, for
+ *   `createEncryptedDataConverter`
  */
 export function workflowBundlePath({ encrypted = false } = {}): string | undefined {
   const name = encrypted ? 'workflow-bundle-encrypted.js' : 'workflow-bundle.js';

@@ -1,14 +1,14 @@
-/** Temporal's runtime of a worker process: its metrics and its log. */
+/** Configures the metrics and the log of Temporal's runtime in a worker process. */
 import { inspect } from 'node:util';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { SandflowError } from '../contract/sandflow-error.js';
 
 /**
- * Serves the metrics of the workers of this process, Temporal's and sandflow's own, at `http://<address>/metrics` until
- * the process ends. Call it once, before the first connection and worker.
+ * Serves the metrics of this process's workers at `http://<address>/metrics` until the process ends. They include
+ * Temporal's and sandflow's own metrics. Call it once, before the first connection and worker.
  * @param address `host:port`, where host is an IP address
  * @param options.log as with `logTo`; default: Temporal writes to stderr
- * @throws SandflowError `metrics_not_served` if the address is none, is in use, or Temporal's runtime runs already
+ * @throws SandflowError `metrics_not_served` if the address is invalid or in use, or if Temporal's runtime already runs
  */
 export function serveMetrics(address: string, { log }: { readonly log?: (line: string) => void } = {}): void {
   try {
@@ -21,8 +21,8 @@ export function serveMetrics(address: string, { log }: { readonly log?: (line: s
 }
 
 /**
- * Hands each line of the workers' log to `log` instead of stderr. Call it once, before the first connection and worker, and not
- * together with `serveMetrics`, which takes `log` too.
+ * Hands each line of the workers' log to `log` instead of stderr. Call it once, before the first connection and worker,
+ * and not together with `serveMetrics`, which takes `log` too.
  */
 export function logTo(log: (line: string) => void): void {
   Runtime.install({ logger: loggerTo(log) });
