@@ -7,12 +7,12 @@ export interface BridgeMetrics {
   readonly delivery: (result: string, seconds: number) => void;
   readonly signal: (address: AddressKind, result: SignalResult) => void;
   readonly legacy: () => void;
-  /** How far the bridge's clock is ahead of the sender's timestamp, in seconds; includes the time under way. */
+  /** How far the bridge's clock is ahead of the sender's timestamp, in seconds. Includes the transmission time. */
   readonly clockSkew: (seconds: number) => void;
   readonly reset: () => void;
 }
 
-/** Registers the bridge's metrics. A registry takes one bridge. */
+/** Registers the bridge's metrics. A registry can hold the metrics of only one bridge. */
 export function createBridgeMetrics(registry: Registry): BridgeMetrics {
   const registers = [registry];
   const deliveries = new Counter({

@@ -9,7 +9,7 @@ export type BridgeLog = (message: string, fields?: Readonly<Record<string, unkno
 
 /** Options of `createBridge`. */
 export interface BridgeOptions {
-  /** Signals go through it. It may be connected lazily; the bridge never closes it. */
+  /** The client that sends the signals. It may be connected lazily; the bridge never closes it. */
   readonly temporalClient: Client;
   /** See `createSecretSource`. */
   readonly secrets: SecretSource;

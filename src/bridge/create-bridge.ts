@@ -11,15 +11,15 @@ import { createSignalAllowance } from './signal-allowance.js';
 /** Receives signed webhooks and signals the workflows that they concern. */
 export interface Bridge {
   /**
-   * For mounting in a server of one's own: `POST /webhooks/sandbox`, `GET /healthz`, `/readyz`. It needs
-   * the body unread. Without any secret it answers deliveries with 503.
+   * A request handler to mount in your own server: `POST /webhooks/sandbox`, `GET /healthz`, `/readyz`. The body must
+   * not have been read. Without any secret the handler answers deliveries with 503.
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
-  /** `GET /metrics`, separate from the rest so that webhook senders do not see it. */
+  /** A request handler for `GET /metrics`. It is separate so that webhook senders do not see the metrics. */
   readonly metricsHandler: (request: IncomingMessage, response: ServerResponse) => void;
   /**
-   * Serves on a port of its own, and the metrics on another where `metrics` says which.
-   * @throws SandflowError `no_webhook_secret` while there is no secret; what listening throws, such as EADDRINUSE
+   * Serves on a port of its own. If `metrics` is given, serves the metrics on that port.
+   * @throws SandflowError `no_webhook_secret` if there is no secret; errors of listening, such as EADDRINUSE
    */
   listen(
     options: ListenAddress & { readonly metrics?: ListenAddress },
@@ -31,8 +31,8 @@ export interface Bridge {
 }
 
 /**
- * Creates the bridge: signed webhook in, signal out. It acknowledges a delivery only when Temporal has accepted all
- * its signals, keeps nothing but a count of the last minute, and any number of replicas may run side by side.
+ * Creates the bridge, which turns signed webhooks into signals. It acknowledges a delivery only when Temporal has
+ * accepted all its signals. It keeps only counts of the last minute, so any number of replicas may run side by side.
  */
 export function createBridge(options: BridgeOptions): Bridge {
   const { temporalClient: client, secrets, signalTimeoutMs = 3_000, maxBodyBytes = 256 * 1024 } = options;
@@ -83,7 +83,7 @@ export function createBridge(options: BridgeOptions): Bridge {
       timer = setTimeout(resolve, closeGraceMs);
     });
     await Promise.race([Promise.allSettled(underWay), grace]);
-    // An answer that was just written leaves its socket first; what is idle then is closed, what is not was too slow.
+    // Answers that were just written are sent first. Idle connections are closed then; any other was too slow.
     for (const server of servers) server.closeIdleConnections();
     await Promise.race([closed, grace]);
     clearTimeout(timer);
@@ -108,15 +108,15 @@ export function createBridge(options: BridgeOptions): Bridge {
 }
 
 interface ListenAddress {
-  /** 0 takes any that is free. */
+  /** 0 takes any free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
 }
 
-/** @throws what listening throws, such as EADDRINUSE */
+/** @throws errors of listening, such as EADDRINUSE */
 async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: ListenAddress) {
-  // The sender gives up after 5 s; a request that trickles in for longer is of no use to anybody.
+  // The sender gives up after 5 s, so a request that takes longer is useless.
   const timeouts = { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 };
   // Node enforces the timeouts this often; by default only every 30 s.
   const server = createServer({ ...timeouts, connectionsCheckingInterval: 1_000 }, handler);
@@ -129,12 +129,12 @@ async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: 
   return { server, url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, port: bound };
 }
 
-/** Anyone may connect, and a process has a limited number of files. */
+/** Maximum number of open connections. Anyone may connect, and a process has a limited number of files. */
 const maxConnections = 500;
 
 /**
- * Closes the oldest connection for each one too many: a delivery takes milliseconds, and whoever only holds connections must not
- * keep it out.
+ * Closes the oldest connection whenever there are too many. A delivery takes milliseconds, and must not be kept out by
+ * somebody who only holds connections open.
  */
 function limitConnections(server: Server): void {
   const open = new Set<Socket>();

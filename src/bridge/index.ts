@@ -1,4 +1,4 @@
-/** The bridge: signed webhook in, signal out; and its registration at the service. */
+/** The bridge, which turns signed webhooks into signals, and its registration at the service. */
 export type { BridgeLog, BridgeOptions, SecretSource } from './bridge-options.js';
 export { type Bridge, createBridge } from './create-bridge.js';
 export { webhookPath } from './request-handler.js';

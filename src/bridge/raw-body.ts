@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { createByteCollector } from '../contract/byte-collector.js';
 
 /**
- * The exact bytes of a request's body.
- * @returns `'too_large'` as soon as more than `maxBytes` are announced or come; the rest is not read
+ * Reads the exact bytes of a request's body.
+ * @returns `'too_large'` as soon as more than `maxBytes` bytes are announced or received; the rest is not read
  * @throws when the sender goes away before the end
  */
 export function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'too_large'> {

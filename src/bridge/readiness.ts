@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { SecretSource } from './bridge-options.js';
 
 export interface Readiness {
-  /** Why the bridge could not take a delivery now; undefined when it could. */
+  /** Says why the bridge cannot take a delivery now; undefined if it can. */
   problem(): Promise<string | undefined>;
   reset(): void;
 }

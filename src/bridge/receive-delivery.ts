@@ -1,6 +1,6 @@
 /**
- * What is done with one delivery: verify the raw bytes, parse, signal, and only then acknowledge. Everything that is
- * refused is refused before anything is signalled.
+ * Handles a delivery: verifies the raw bytes, parses them, sends signals, and only then acknowledges. A delivery is
+ * refused before any signal is sent.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Client } from '@temporalio/client';
@@ -21,7 +21,7 @@ type DeliveryResult =
   | 'no_secret'
   | 'unavailable';
 
-/** The sender repeats all but 2xx. */
+/** The HTTP status of each result. The sender repeats a delivery unless the status is 2xx. */
 export const deliveryStatuses: Readonly<Record<DeliveryResult, number>> = {
   accepted: 200,
   unknown_type: 200,
@@ -60,7 +60,7 @@ export async function receiveDelivery(
   const event = parseSandboxWebhookEvent(parseJson(rawBody));
   if (event === undefined) return 'malformed_body';
   if (event === 'unknown_type') return 'unknown_type';
-  // The signature covers both, so a difference is the sender's mistake: which of them is the event is not known.
+  // The signature covers both ids, so a difference is the sender's mistake. It is unknown which id is right.
   if (event.id !== verified.deliveryId) return 'id_mismatch';
   if (event.legacy) metrics.legacy();
 
@@ -70,7 +70,10 @@ export async function receiveDelivery(
   return outcomes.some(({ result }) => result === 'unavailable') ? 'unavailable' : 'accepted';
 }
 
-/** What is over the allowance is acknowledged all the same: sent again it would be too much again. */
+/**
+ * Selects the addresses that are within the allowance. The others get no signal, but the delivery is still
+ * acknowledged: a repeated delivery would exceed the allowance again.
+ */
 function allowedOf({ allowance, metrics }: Receiver, event: SandboxWebhookEvent): EventAddress[] {
   return addressesOf(event).filter(({ kind, workflowId }) => {
     const takes = allowance.takes(workflowId, event.sandboxId);

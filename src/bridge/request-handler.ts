@@ -31,7 +31,7 @@ export function createRequestHandler(options: RequestHandlerOptions): Route {
     };
     const rawBody = await readRawBody(request, maxBodyBytes);
     if (rawBody === 'too_large') {
-      // The rest of the body is still to come; the connection cannot be used again.
+      // The rest of the body is still to come, so the connection cannot be used again.
       response.setHeader('connection', 'close');
       return end(413, 'too_large');
     }

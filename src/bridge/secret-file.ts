@@ -6,15 +6,18 @@ import { readSecrets } from './secret-source.js';
 
 /** A place for a secret that is about to be created. */
 export interface SecretReservation {
-  /** Makes `secret` the first of the file at once; the one that was first follows it, for attempts in flight (S10). */
+  /**
+   * Makes `secret` the first secret of the file, in one step. The previous first secret follows it, for attempts in
+   * flight (S10).
+   */
   keep(secret: string): Promise<void>;
   /** Leaves the file as it was. After `keep` it does nothing. */
   discard(): Promise<void>;
 }
 
 /**
- * Makes sure that a secret can be kept before the service makes one: it is shown only once. Creates the directory
- * (mode 700) and a temporary file (mode 600) that takes the place of `file` when the secret is kept.
+ * Makes sure that a secret can be stored before the service creates it, since the service shows it only once. Creates
+ * the directory (mode 700) and a temporary file (mode 600) that replaces `file` when the secret is kept.
  * @throws SandflowError `secret_file_unwritable`
  */
 export async function reserveSecretFile(file: string): Promise<SecretReservation> {
@@ -45,7 +48,7 @@ export async function reserveSecretFile(file: string): Promise<SecretReservation
   };
 }
 
-/** Older ones are of processes that were killed. */
+/** An older temporary file was left by a process that was killed. */
 const reservationLastsMs = 30_000;
 
 /** Whether a secret is about to be kept in `file`, by this process or another one. */

@@ -12,7 +12,7 @@ export interface SecretSourceOptions {
 /**
  * Creates a function that returns every secret that is valid now: those of the file, then the fixed ones. It checks the
  * file each time and reads it only when it has changed, so that a rotation needs no restart (trap S10).
- * @throws errors of reading; a missing file holds nothing
+ * @throws errors of reading the file; a missing file counts as empty
  */
 export function createSecretSource(options: SecretSourceOptions): () => Promise<string[]> {
   let seen: string | undefined;
@@ -20,7 +20,7 @@ export function createSecretSource(options: SecretSourceOptions): () => Promise<
   return async () => {
     const now = await versionOf(options.file);
     if (now !== seen) {
-      // The version was taken before the reading: a change in between is seen again at the next call.
+      // The version was taken before the file was read, so the next call detects a change in between.
       secrets = unique([...(now === undefined ? [] : await readSecrets(options.file)), ...options.fixed]);
       seen = now;
     }
@@ -28,7 +28,10 @@ export function createSecretSource(options: SecretSourceOptions): () => Promise<
   };
 }
 
-/** The secrets in a file, newest first; none if it does not exist. Separated by lines, white space or commas. */
+/**
+ * Reads the secrets in a file, newest first. Returns none if the file does not exist. Secrets are separated by white
+ * space or commas.
+ */
 export async function readSecrets(file: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(ifMissing);
   return unique((text ?? '').split(/[\s,]+/));

@@ -1,23 +1,24 @@
 /**
- * Limits the events of a workflow. Anybody who may create sandboxes of the account can give one the name of another job, and
- * each signal grows the history of that job. No sandbox changes its state this often by itself.
+ * Limits the number of events that a workflow receives. Anybody who may create sandboxes in the account can give a
+ * sandbox the name of another job, and each signal grows the history of that job. No sandbox reaches the limit by its
+ * own changes of state.
  */
 
 export interface SignalAllowance {
-  /** False if the workflow is over its limit for now; its safety poll finds what it misses. */
+  /** Returns false if the workflow is over its limit for now. Its safety poll finds the changes that it misses. */
   takes(workflowId: string, sandboxId: string): boolean;
   reset(): void;
 }
 
-/** A stop and a resume are some five events, and take seconds. */
+/** Limit for each sandbox. A stop and a resume together are about five events and take seconds. */
 const maxPerSandbox = 60;
-/** Of all sandboxes whose names lead to one workflow. */
+/** Limit for all sandboxes together, if their names lead to the same workflow. */
 const maxOfAll = 300;
 const periodMs = 60_000;
-/** The most counters; beyond that, the least recently used one is reset. */
+/** Maximum number of counters. Beyond it, the least recently used counter is reset. */
 const maxCounts = 20_000;
 
-/** @param now milliseconds; default: since the epoch */
+/** @param now returns the present in ms. Default: ms since the epoch */
 export function createSignalAllowance(now: () => number = Date.now): SignalAllowance {
   const periods = new Map<string, { readonly beganAtMs: number; count: number }>();
 

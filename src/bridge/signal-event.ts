@@ -10,7 +10,7 @@ import type { SandboxWebhookEvent } from '../contract/webhook-events.js';
  * - `nobody`: no open workflow has this id; the event is dropped.
  * - `rejected`: Temporal refuses it and always will.
  * - `unavailable`: Temporal did not answer, or refuses for now.
- * - `limited`: the workflow has had enough events of this sandbox for now; the event is dropped there.
+ * - `limited`: the workflow has received too many events for now; the event is dropped.
  */
 const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'limited'] as const;
 export type SignalResult = (typeof signalResults)[number];
@@ -26,8 +26,8 @@ export interface SignalOutcome {
 const hopelessGrpcCodes: ReadonlySet<unknown> = new Set([3, 9]);
 
 /**
- * Signals all addresses in parallel, with one deadline for all of them, in ms. Rejects never: each address has its
- * own outcome. Safe to repeat, since workflows drop events that they have seen.
+ * Signals all addresses in parallel, with `timeoutMs` as one deadline for all of them. Never rejects: each address has
+ * its own outcome. Safe to repeat, since workflows drop events that they have seen.
  */
 export async function signalEvent(
   client: Client,
@@ -37,7 +37,7 @@ export async function signalEvent(
 ): Promise<SignalOutcome[]> {
   const { timeoutMs } = options;
   let timer: NodeJS.Timeout | undefined;
-  // The deadline of gRPC does not cover the encoding of the payload, which may ask a key service.
+  // The deadline of gRPC does not cover the encoding of the payload, which may call a key service.
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(resolve, timeoutMs, 'late');
   });
@@ -60,7 +60,7 @@ export async function signalEvent(
 }
 
 function outcomeOf(address: EventAddress, error: unknown): SignalOutcome {
-  // Its text differs between connections and may be empty; the class is what counts.
+  // The text of the error differs between connections and may be empty, so the class counts.
   if (error instanceof WorkflowNotFoundError) return { address, result: 'nobody' };
   const cause = error instanceof ServiceError ? error.cause : error;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
@@ -76,12 +76,12 @@ export interface EventAddress {
   readonly workflowId: string;
 }
 
-/** The workflows that an event is for, computed from the event alone; whether anybody is there, Temporal knows. */
+/** The workflows that an event is for, computed from the event alone. Only Temporal knows whether they exist. */
 export function addressesOf(event: SandboxWebhookEvent): EventAddress[] {
   const addresses: EventAddress[] = [{ kind: 'watch', workflowId: sandboxWatchId(event.sandboxId) }];
   const owner = ownerWorkflowId(event.sandboxName);
   if (owner !== undefined) addresses.push({ kind: 'owner', workflowId: owner });
-  // No stop waits for files to be copied.
+  // A stop does not wait for files to be copied, so it does not need this event.
   if (event.type !== 'sandbox.hydrated') addresses.push({ kind: 'stop', workflowId: sandboxStopId(event.sandboxId) });
   return addresses;
 }

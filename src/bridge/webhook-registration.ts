@@ -1,4 +1,4 @@
-/** Registers the bridge at the service and keeps its secret: created, adopted, repaired or rotated. */
+/** Registers the bridge at the service and stores its secret. Creates, adopts, repairs or rotates the registration. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../client/create-sandbox-client.js';
 import { ApiError, ConnectionError, TimeoutError } from '../client/errors.js';
@@ -28,7 +28,7 @@ export interface EnsureWebhookOptions {
 export interface EnsuredWebhook {
   /** Id of the webhook at the service. */
   readonly webhookId: string;
-  /** `adopted`: it was there as it should be. `updated`: events that it lacked were added. */
+  /** `adopted`: the webhook existed as it should be. `updated`: missing events were added to it. */
   readonly action: 'created' | 'adopted' | 'updated' | 'rotated';
 }
 
@@ -36,8 +36,9 @@ const allEvents = [...sandboxEventTypes];
 const defaultRetryDelaysMs = [500, 2_000];
 
 /**
- * Makes sure that one webhook delivers all four events to `url` and that its secret is at hand. Safe to repeat. The
- * secret is written to its file and never returned. Of two at the same time, the one that was made later takes its own away.
+ * Makes sure that one webhook delivers all four events to `url` and that its secret is known here. Safe to repeat. The
+ * secret is written to its file and never returned. If two processes create a webhook at the same time, the later
+ * webhook is deleted.
  * @throws SandflowError `webhook_secret_unknown`, `webhook_duplicate`, `secret_file_unwritable`; the client's errors
  */
 export async function ensureWebhook(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
@@ -45,7 +46,7 @@ export async function ensureWebhook(client: SandboxClient, options: EnsureWebhoo
   if (existing === undefined) return createWebhook(client, options);
 
   const { id: webhookId } = existing;
-  // Whoever made it may be of the same home, and is about to keep its secret there.
+  // Another process of the same home may have created the webhook and may be about to store its secret.
   if (!options.rotate && (await waitedForSecret(options))) return ensureWebhook(client, options);
   if (!options.rotate) await requireSecret(webhookId, options);
   const lacking = allEvents.some((event) => !existing.events.includes(event));
@@ -55,8 +56,9 @@ export async function ensureWebhook(client: SandboxClient, options: EnsureWebhoo
 }
 
 /**
- * Replaces the signing secret and makes the new one the first in its file; the one before stays second until the next
- * rotation, since an attempt in flight can carry its signature (trap S10). Repeated until a secret has been read.
+ * Replaces the signing secret and makes the new one the first in its file. The previous secret stays second until the
+ * next rotation, since an attempt in flight can carry its signature (trap S10). The rotation is repeated until a secret
+ * has been read.
  * @throws SandflowError `secret_file_unwritable`, before anything is replaced; the client's errors
  */
 export async function rotateWebhook(
@@ -89,7 +91,7 @@ async function createWebhook(client: SandboxClient, options: EnsureWebhookOption
   }
   if (unclear === undefined) return created ?? ensureWebhook(client, options);
 
-  // The answer is lost and with it the secret. The list may show whether the webhook was created; a second create never does.
+  // The answer is lost, and the secret with it. The list may show whether the webhook was created.
   for (const delayMs of [0, ...retryDelaysMs]) {
     await sleep(delayMs);
     const appeared = await repeated(() => findByUrl(client, url), retryDelaysMs);
@@ -99,8 +101,9 @@ async function createWebhook(client: SandboxClient, options: EnsureWebhookOption
 }
 
 /**
- * Whether another process registered the same webhook at the same time and ours must go: the older one stays or, at the same
- * age, the one with the smaller id. Checked twice, since the other may appear right after the first read.
+ * Deletes our webhook and returns true if another process registered the same webhook at the same time and its webhook
+ * has priority. The older webhook stays or, at the same age, the webhook with the smaller id. The list is read twice,
+ * since the other webhook may appear right after the first read.
  */
 async function yields(client: SandboxClient, own: Webhook, retryDelaysMs: readonly number[]): Promise<boolean> {
   for (const delayMs of [0, ...retryDelaysMs.slice(0, 1)]) {
@@ -166,7 +169,7 @@ async function reserved<T>(file: string, use: (reservation: SecretReservation) =
   }
 }
 
-/** Repeats what may be repeated, while the failure may pass. */
+/** Makes a call that is safe to repeat, and repeats it after failures that may pass. */
 async function repeated<T>(attempt: () => Promise<T>, delaysMs: readonly number[]): Promise<T> {
   for (const delayMs of delaysMs) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Checks that an answer belongs to its request. A router or a cache may return the answer to another request, and a client that
- * accepts it works in another sandbox.
+ * Checks that an answer belongs to its request. A router or a cache may return the answer to another request, and a
+ * client that accepted it would work in another sandbox.
  */
 import { type EndpointName, endpoints } from '../contract/endpoints.js';
 import { isSandboxId } from '../contract/ids.js';
@@ -20,7 +20,7 @@ const repeatedIn: Readonly<Record<string, readonly string[]>> = {
 const createsSandbox: ReadonlySet<EndpointName> = new Set(['createSandbox', 'forkSandbox']);
 
 /**
- * The first field of an answer that belongs to another object than the requested one, or undefined.
+ * Returns the first field of an answer that names another object than the requested one; undefined if there is none.
  * @param path of the request, relative to the base URL
  */
 export function foreignField(endpoint: EndpointName, path: string, answer: unknown): string | undefined {

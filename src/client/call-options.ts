@@ -1,4 +1,4 @@
-/** Options of the client and of its calls, and what calls return and record. */
+/** The options of the client and of its calls, and the types that calls return and record. */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { EndpointName, ResponseOf } from '../contract/endpoints.js';
@@ -9,7 +9,7 @@ export type CallName = EndpointName | `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DEL
 
 /** Options of every call of a `SandboxClient`. */
 export interface CallOptions {
-  /** Deadline of this call in ms, over connect, headers and body. Default: the client's. */
+  /** Deadline of this call in ms, which covers connect, headers and body. Default: the client's. */
   readonly timeoutMs?: number;
   /** Ends the call at once; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -27,7 +27,7 @@ export interface CreateOptions extends CallOptions {
 export interface StreamOptions {
   /** The longest silence in ms, while connecting and between two pieces of the body. Default: the client's deadline. */
   readonly timeoutMs?: number;
-  /** Ends the download at once, its connection too. */
+  /** Ends the download at once and closes its connection. */
   readonly signal?: AbortSignal;
 }
 
@@ -37,7 +37,7 @@ export interface CallRecord {
   readonly endpoint: CallName;
   /** ms since the epoch. */
   readonly startedAt: number;
-  /** Of a download: until its last byte. */
+  /** Duration of the call; a download lasts until its last byte. */
   readonly durationMs: number;
   /** HTTP status; null without a response. */
   readonly status: number | null;
@@ -70,9 +70,9 @@ export interface PlainResponse {
   readonly status: number;
   /** First value of a header; names in lower case. */
   readonly header: (name: string) => string | undefined;
-  /** All of them; names in lower case. */
+  /** All headers; names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Read or destroy it, whatever the status: it holds a connection until then. */
+  /** Read or destroy the body, whatever the status: it holds a connection until then. */
   readonly body: Readable;
 }
 
@@ -82,9 +82,9 @@ export interface SandboxClientOptions {
   readonly baseUrl: string;
   /** Whether the base URL may be `http://` on another machine, which sends the key in plain text. Default: false. */
   readonly allowHttp?: boolean;
-  /** The key, or a function that is called at every call, so that a key can be replaced under a running worker. */
+  /** The key, or a function that is called for each request, so that the key can be replaced while a worker runs. */
   readonly apiKey: string | (() => string | Promise<string>);
-  /** Deadline per call in ms, over waiting for a connection, connect, headers and body. Default: 30 000. */
+  /** Deadline per call in ms, which covers the wait for a connection, connect, headers and body. Default: 30 000. */
   readonly timeoutMs?: number;
   /** Maximum number of open connections; further calls wait. Default: 128. */
   readonly connections?: number;

@@ -3,7 +3,7 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import type { CallName, CallRecord } from './call-options.js';
 
 export interface RunningRecord {
-  /** The call has ended; `failure` is undefined after success. Calls after the first one change nothing. */
+  /** Records that the call has ended; `failure` is undefined after success. Only the first call has an effect. */
   end(status: number | null, failure?: unknown): void;
 }
 

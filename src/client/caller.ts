@@ -1,4 +1,4 @@
-/** The call behind every method: address, headers and body in; parsed response or typed error out. */
+/** Makes the call of every method: sends the request, then returns a parsed response or throws a typed error. */
 import { finished } from 'node:stream';
 import { Pool } from 'undici';
 import {

@@ -10,7 +10,8 @@ import type { PlainRequest, PlainResponse, SandboxClientOptions, StreamOptions }
 import { createCaller } from './caller.js';
 
 /**
- * Creates a client of the Sandbox Service on a pool of keep-alive connections. Opens no connection before the first call.
+ * Creates a client of the Sandbox Service on a pool of keep-alive connections. Opens no connection before the first
+ * call.
  * @throws SandflowError `bad_configuration` if the base URL is invalid or would send the key in plain text
  */
 export function createSandboxClient(options: SandboxClientOptions): SandboxClient {
@@ -31,13 +32,13 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
 
 /**
  * The service's endpoints as typed methods. Each call is exactly one attempt and resolves to the whole parsed body.
- * Whether a call may be repeated after a failure is `endpoints[name].retry` of the contract.
+ * `endpoints[name].retry` of the contract says whether a call may be repeated after a failure.
  *
  * Every method throws `ApiError` (an answer other than 2xx), `ConnectionError` or `TimeoutError` (no whole answer; see
  * `requestSent`), `UnexpectedResponseError` (a 2xx that lacks what callers need), or the reason of an aborted signal.
  *
- * Downloads (`download…` to a file, `open…` as a stream) hold a fraction of a MiB in memory, whatever their size; their
- * `timeoutMs` is the longest silence and not a deadline for the whole.
+ * Downloads (`download…` to a file, `open…` as a stream) hold a fraction of a MiB in memory, whatever their size. Their
+ * `timeoutMs` limits the silence between two pieces, not the whole download.
  */
 export interface SandboxClient
   extends AccountCalls,
@@ -54,6 +55,6 @@ export interface SandboxClient
    */
   request(request: PlainRequest, options?: StreamOptions): Promise<PlainResponse>;
 
-  /** Lets calls that are under way finish, then closes the connections. No calls after it. */
+  /** Lets calls that are under way finish, then closes the connections. No call may follow. */
   close(): Promise<void>;
 }

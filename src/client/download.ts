@@ -1,4 +1,4 @@
-/** Answers that are bytes: as a stream, or as a complete file. */
+/** Handles answers that are bytes, as a stream or as a complete file. */
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -10,11 +10,11 @@ import type { StreamResponse } from './stream-exchange.js';
 /** A download as a stream. */
 export interface DownloadStream {
   /**
-   * Read or destroy it: it holds a connection until then. Takes from the connection what its reader takes, and
-   * errors with `ConnectionError` or `TimeoutError` if the answer ends early.
+   * Read or destroy the stream: it holds a connection until then. It takes data from the connection only as fast as its
+   * reader does. If the answer ends early, it fails with `ConnectionError` or `TimeoutError`.
    */
   readonly body: Readable;
-  /** Size that the service announces; null if it does not. */
+  /** Size that the service announces; null if it announces none. */
   readonly sizeBytes: number | null;
   /** `application/gzip` for a folder as tar.gz; null if the service does not say. */
   readonly contentType: string | null;
@@ -48,7 +48,7 @@ export function downloadStream({ body, header }: StreamResponse): DownloadStream
 /**
  * Writes a download to a temporary file in the same folder and renames it once it is complete. A failure leaves nothing
  * behind. An answer shorter than its `content-length` always fails with `ConnectionError`.
- * @throws SandflowError `download_not_written`, and what ends the body
+ * @throws SandflowError `download_not_written`, and the error that ended the body
  */
 export async function saveDownload(opened: Promise<StreamResponse>, options: SaveOptions): Promise<SavedDownload> {
   const path = resolve(options.to);

@@ -17,7 +17,7 @@ export interface ApiErrorFields {
   readonly meaning: ErrorMeaning;
   /** `req_…`, for support requests. */
   readonly requestId: string | null;
-  /** Wait from `Retry-After`, in ms; null without one. */
+  /** Wait from the header `Retry-After`, in ms; null without this header. */
   readonly retryAfterMs: number | null;
   /** `error.details` of the envelope, such as `provider` and `setupUrl`. */
   readonly details: Readonly<Record<string, unknown>> | null;
@@ -52,7 +52,7 @@ export class ConnectionError extends SandflowError {
 
   constructor(
     readonly endpoint: CallName,
-    /** False only when certainly no byte of the request was handed to a socket; then the call had no effect. */
+    /** False only if it is certain that no byte of the request reached a socket, so that the call had no effect. */
     readonly requestSent: boolean,
     /** What the network said, such as `ECONNREFUSED` or `UND_ERR_SOCKET`. */
     readonly reason: string,
@@ -78,7 +78,7 @@ export class TimeoutError extends SandflowError {
 
   constructor(
     readonly endpoint: CallName,
-    /** False only when certainly no byte of the request was handed to a socket; then the call had no effect. */
+    /** False only if it is certain that no byte of the request reached a socket, so that the call had no effect. */
     readonly requestSent: boolean,
     readonly timeoutMs: number,
     /** What lasted too long: the call as a whole, or the silence within a download. */
@@ -88,7 +88,9 @@ export class TimeoutError extends SandflowError {
   }
 }
 
-/** The service answered 2xx with a body that lacks what callers need. Names the place and quotes no value. */
+/**
+ * The service answered 2xx with a body that lacks what callers need. The error names the field and quotes no value.
+ */
 export class UnexpectedResponseError extends SandflowError {
   override readonly name = 'UnexpectedResponseError';
 
@@ -103,7 +105,7 @@ export class UnexpectedResponseError extends SandflowError {
   }
 }
 
-/** @param sent whether a byte of the request can have left */
+/** @param sent whether a byte of the request may have been sent */
 export function exchangeError(endpoint: CallName, error: Error, sent: boolean): SandflowError {
   const reason = reasonOf(error);
   if (reason !== 'UND_ERR_INVALID_ARG') return new ConnectionError(endpoint, sent, reason);

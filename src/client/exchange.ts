@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange: exactly one attempt, one deadline over queueing, connect, headers and body, an abort that
- * reaches the socket, and certainty about whether the request can have left.
+ * Makes an HTTP exchange in exactly one attempt. One deadline covers queueing, connect, headers and body. An abort
+ * reaches the socket. Errors say whether the request may have been sent.
  */
 import type { Dispatcher } from 'undici';
 import { createByteCollector } from '../contract/byte-collector.js';
@@ -46,7 +46,7 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
       signal?.removeEventListener('abort', onAbort);
       finish();
     };
-    // A request without a controller still waits for its socket; onRequestStart drops it there, before it is written.
+    // A request without a controller still waits for its socket. `onRequestStart` drops it before it is written.
     const fail = (error: unknown) => {
       settle(() => reject(error));
       controller?.abort(new Error('call ended'));

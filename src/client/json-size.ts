@@ -1,4 +1,4 @@
-/** The size of an answer before it is parsed: its values can take far more memory than its bytes. */
+/** Checks the size of an answer before it is parsed, since its values can take far more memory than its bytes. */
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -6,7 +6,7 @@ const comma = 0x2c;
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** A history of 100,000 events has fewer. */
+/** Maximum number of values. A history of 100,000 events has fewer. */
 const maxValues = 2_000_000;
 /** Deeper values overflow the stack of recursive code. */
 const maxDepth = 100;

@@ -1,23 +1,23 @@
 /**
- * Reads an answer as far as it can be read: one bad row of a list is left out and hurts no other row, and a field that
- * callers can do without is left out if it has a wrong type.
+ * Reads an answer as far as possible. A bad row of a list is left out and affects no other row. A field of a wrong type
+ * is left out if callers do not need it.
  */
 import type { z } from 'zod';
 
 export type LenientParse<T> =
   | {
       readonly read: T;
-      /** Rows of the answer's own lists that were left out. */
+      /** Number of rows that were left out of the answer's own lists. */
       readonly rowsLeftOut: number;
       readonly problem?: undefined;
     }
   | { readonly read?: undefined; readonly rowsLeftOut?: undefined; readonly problem: string };
 
-/** Rows hold rows; deeper than this nothing of the service's is. */
+/** Maximum number of repairs. Rows may contain rows, but no answer of the service is nested more deeply than this. */
 const roundsAtMost = 4;
-/** How many rows are read at once: an issue takes far more memory than the value that it is about. */
+/** How many rows are parsed at once. A parse issue takes far more memory than the bad value. */
 const rowsAtOnce = 100;
-/** An answer with more bad parts is refused: each takes time. */
+/** Maximum number of issues. An answer with more is refused, since each issue takes time. */
 const issuesAtMost = 200_000;
 
 /** @param answer parsed JSON; not changed */
@@ -67,8 +67,9 @@ type Issue = Pick<z.core.$ZodIssue, 'path'>;
 type Parts = Record<PropertyKey, unknown>;
 
 /**
- * Removes the field of each issue or, if it was removed already because callers need it, the row that contains it.
- * @param left paths that were taken out before
+ * Removes the field of each issue. If the field was removed before, callers need it, and the row that contains it is
+ * removed.
+ * @param left paths of the fields that were removed before
  * @returns false if neither is possible
  */
 function withoutBadParts(answer: unknown, issues: readonly Issue[], left: Set<string>): boolean {
@@ -91,7 +92,7 @@ function withoutBadParts(answer: unknown, issues: readonly Issue[], left: Set<st
   for (const [rows, bad] of badRows) {
     const good = rows.filter((_, index) => !bad.has(index));
     rows.splice(0, rows.length, ...good);
-    // Other rows have other places now.
+    // The remaining rows may have new indexes, so the paths of removed fields no longer hold.
     left.clear();
   }
   return true;

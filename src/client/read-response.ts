@@ -1,4 +1,4 @@
-/** What a response means: the parsed body of a 2xx, or an ApiError. */
+/** Converts a response into the parsed body of a 2xx, or into an ApiError. */
 import type { Readable } from 'node:stream';
 import { readBytes } from '../contract/byte-collector.js';
 import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } from '../contract/endpoints.js';
@@ -13,16 +13,18 @@ import { isOverlargeJson } from './json-size.js';
 import { lenientParse } from './lenient-parse.js';
 import { retryAfterMs } from './retry-after.js';
 
-/** Longest message of an error, in characters, and largest details, in bytes: they are printed, and travel in histories. */
+/**
+ * Maximum size of an error's message, in characters, and of its details, in bytes. Both go into output and histories.
+ */
 const maxMessageLength = 8_000;
 const maxDetailsBytes = 64 * 1024;
 
 /**
  * Reads the body of a 2xx liberally: keeps unknown fields and enum values, and leaves out unreadable rows of lists.
- * @param path of the request, relative to the base URL: the answer must belong to what it names
+ * @param path of the request, relative to the base URL; the answer must belong to the object that it names
  * @param onRowsLeftOut called with the number of unreadable rows, if there are any
- * @throws UnexpectedResponseError if the answer is not the service's, lacks a field that callers need or has it with another
- *   type, or belongs to another object than the requested one
+ * @throws UnexpectedResponseError if the answer is not from the service, if a field that callers need is missing or has
+ *   another type, or if the answer belongs to another object than the requested one
  */
 export function readSuccess<Name extends EndpointName>(
   endpoint: Name,
@@ -51,14 +53,14 @@ export function readSuccess<Name extends EndpointName>(
   return read as ResponseOf<Name>;
 }
 
-/** Specification, "Response envelope": `ok`, and `success` in answers about environments. */
+/** Answers contain `ok`, or `success` if they are about environments (specification, "Response envelope"). */
 function isFromService(answer: unknown): boolean {
   if (typeof answer !== 'object' || answer === null) return false;
   const { ok, success } = answer as { readonly ok?: unknown; readonly success?: unknown };
   return ok === true || (ok === undefined && success === true);
 }
 
-/** The error of an answer other than 2xx. `secret` is removed from quoted text. */
+/** Creates the error for an answer other than 2xx. `secret` is removed from quoted text. */
 export function readFailure(endpoint: CallName, response: ExchangeResponse, secret: string): ApiError {
   const { status, body } = response;
   const text = isOverlargeJson(body) ? '' : body.toString('utf8').replaceAll(secret, '[redacted]');
@@ -71,7 +73,7 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse, secr
       status,
       code,
       typed: false,
-      // Whatever the status: it says nothing about the call.
+      // The status of a proxy says nothing about the call.
       meaning: 'unavailable',
       requestId: null,
       retryAfterMs: waitMs,
@@ -103,13 +105,14 @@ function parseJson(body: Buffer | string): unknown {
   }
 }
 
-/** The most that is read of an error body. */
+/** Maximum number of bytes that are read of an error body. */
 const maxErrorBytes = 1024 * 1024;
 
 /**
  * Reads the error body of a refused download.
- * @returns nothing of a body that is longer than 1 MiB
- * @throws TimeoutError if it is not whole after `timeoutMs`, however often a piece of it comes; what ends the body
+ * @returns the body; empty if it is longer than 1 MiB
+ * @throws TimeoutError if the body is not complete after `timeoutMs`, even if pieces of it keep coming; the error that
+ *   ended the body
  */
 export async function readWhole(endpoint: CallName, body: Readable, timeoutMs: number): Promise<Buffer> {
   const timer = setTimeout(() => body.destroy(new TimeoutError(endpoint, true, timeoutMs)), timeoutMs);

@@ -1,4 +1,4 @@
-/** The address of a request: always below the base URL, never on another host. */
+/** Builds the address of a request, which is always below the base URL and never on another host. */
 import { SandflowError } from '../contract/sandflow-error.js';
 import { isLoopbackHost, withoutEndSlashes } from '../contract/urls.js';
 import type { CallName } from './call-options.js';
@@ -23,7 +23,7 @@ export function readBaseUrl(
 }
 
 /**
- * An id that is empty or a dot segment would address another resource: `DELETE /sandboxes/` for one.
+ * Refuses an id that is empty or a dot segment. It would address another resource, such as `DELETE /sandboxes/`.
  * @throws SandflowError `bad_argument`
  */
 export function checkPath(name: CallName, path: string): void {
@@ -32,7 +32,7 @@ export function checkPath(name: CallName, path: string): void {
   throw new SandflowError('bad_argument', `${name}: an id is empty or no id at all.`);
 }
 
-/** `?name=value&…`, or nothing; undefined values are left out. */
+/** Returns `?name=value&…`, or an empty string if there are no values. Undefined values are left out. */
 export function queryString(query: Query | undefined): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value));

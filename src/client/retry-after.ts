@@ -1,4 +1,4 @@
-/** Temporal refuses a timer of centuries, and its workflow would hang. */
+/** Maximum wait. Temporal refuses a timer of centuries, and the workflow would hang. */
 const longestMs = 24 * 60 * 60 * 1_000;
 
 /**
@@ -11,7 +11,7 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
   const value = header?.trim();
   if (!value) return null;
   if (/^\d+(?:\.\d+)?$/.test(value)) return Math.min(longestMs, Math.ceil(Number(value) * 1000));
-  // Date.parse reads much that is no HTTP date, such as "-5"; those all begin with a weekday.
+  // `Date.parse` accepts texts that are not HTTP dates, such as "-5". Every HTTP date begins with a weekday.
   if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value)) return null;
   const atMs = Date.parse(value);
   return Number.isNaN(atMs) ? null : Math.min(longestMs, Math.max(0, atMs - nowMs));

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange whose answer is a stream: exactly one attempt, a deadline for silence and none for the whole, an
- * abort that reaches the socket, and never more in memory than a reader is behind.
+ * Makes an HTTP exchange whose answer is a stream, in exactly one attempt. A deadline limits silence, not the whole
+ * exchange. An abort reaches the socket. Only data that the reader has not taken yet is in memory.
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -11,7 +11,7 @@ export interface StreamResponse {
   readonly status: number;
   /** First value of a header; names in lower case. */
   readonly header: (name: string) => string | undefined;
-  /** All of them; names in lower case. */
+  /** All headers; names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Errors with ConnectionError, TimeoutError or the signal's reason. Destroying it closes the connection. */
   readonly body: Readable;
@@ -21,8 +21,8 @@ export interface StreamResponse {
 const readAheadBytes = 256 * 1024;
 
 /**
- * Sends a request and resolves when the headers of the answer are there, whatever its status. `timeoutMs` is the
- * longest silence; time in which the reader takes nothing does not count. Redirects are not followed.
+ * Sends a request and resolves when the headers of the answer have come, whatever its status. `timeoutMs` limits
+ * silence. Time in which the reader takes nothing does not count. Redirects are not followed.
  * @throws ConnectionError, TimeoutError; the signal's reason; SandflowError `bad_argument` for a header or path that
  *   HTTP cannot carry
  */
@@ -72,7 +72,7 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
           callback(error);
         },
       });
-      // The connection may break before the reader has had its turn; it finds the error when it begins to read.
+      // The connection may break before the reader begins. The reader finds the error when it begins to read.
       opened.on('error', () => undefined);
       return opened;
     };
@@ -109,12 +109,12 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
   });
 }
 
-/** A small piece is cut from a read of the socket, all of which it would keep until its reader has taken it. */
+/** Copies a small piece. It is part of a larger read of the socket, which would otherwise stay in memory with it. */
 function ownBytes(chunk: Buffer): Buffer {
   return chunk.length * 4 < chunk.buffer.byteLength ? Buffer.from(chunk) : chunk;
 }
 
-/** A stream ends with an error or with none; the reason of a signal may be anything. */
+/** A stream can fail only with an `Error`, but the reason of a signal may be any value. */
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('The download was aborted.', { cause: reason });
 }

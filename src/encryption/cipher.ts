@@ -1,6 +1,7 @@
 /**
- * AES-256-GCM with a random nonce of 96 bits for each message, as NIST SP 800-38D has it: nonce, ciphertext, tag of 128 bits.
- * The purpose and the id of the key are authenticated with each message.
+ * Encrypts with AES-256-GCM and a random nonce of 96 bits for each message, as NIST SP 800-38D specifies. A message
+ * consists of the nonce, the ciphertext and a tag of 128 bits. The tag also authenticates the purpose of the message
+ * and the id of the key.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -10,10 +11,10 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** What a message is: one of one purpose cannot be passed off as one of another. */
+/** The purpose of a message. A message cannot be passed off as a message of another purpose. */
 export type Purpose = 'payload 1' | 'object 1';
 
-/** Encrypts piece by piece: `begin`, what `update` returns, `end`, in this order, are the message. */
+/** Encrypts piece by piece. The message is `begin`, then the results of `update`, then the result of `end`. */
 export interface Sealing {
   readonly begin: Buffer;
   update(piece: Uint8Array): Buffer;

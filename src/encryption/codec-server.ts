@@ -1,6 +1,6 @@
 /**
  * Decodes and encodes payloads for the UI and the command line of Temporal, which have no keys: `POST /decode` and
- * `POST /encode`, as Temporal's codec servers have them. Whoever holds the token can read everything that is encrypted.
+ * `POST /encode`, as Temporal specifies them for codec servers. Whoever holds the token can read all encrypted data.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -15,9 +15,15 @@ const shortestToken = 24;
 export interface CodecServerOptions {
   /** The codec that decrypts; see `createPayloadCodec`. */
   readonly codec: PayloadCodec;
-  /** Secret of callers: `Authorization: Bearer …`, or the first part of the path. At least 24 characters. */
+  /**
+   * The secret that callers send as `Authorization: Bearer …`, or as the first part of the path; at least 24
+   * characters.
+   */
   readonly token: string;
-  /** Origins of pages that may call, such as `https://temporal.example.com`. Programs send no origin and need only the token. */
+  /**
+   * Origins of web pages that may call the server, such as `https://temporal.example.com`. Programs send no origin and
+   * need only the token.
+   */
   readonly origins: readonly string[];
   /** Maximum size of a request, in bytes. Default: 32 MiB. */
   readonly maxBodyBytes?: number;
@@ -25,7 +31,7 @@ export interface CodecServerOptions {
 
 /** An HTTP server that decrypts payloads for Temporal's web interface and command line. */
 export interface CodecServer {
-  /** Serves. `port` 0 takes any that is free; `host` is 127.0.0.1 by default. @throws what listening throws */
+  /** Begins to serve. `port` 0 takes any free port; `host` is 127.0.0.1 by default. @throws errors of listening */
   listen(options: { readonly port: number; readonly host?: string }): Promise<{ url: string; port: number }>;
   /** Closes the server and its connections. Safe to repeat. */
   close(): Promise<void>;
@@ -43,7 +49,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin } = request.headers;
     if (origin !== undefined) {
-      // Before anything else: a page of another origin learns nothing, and nothing is decoded for it.
+      // This check comes first: a page of another origin learns nothing, and nothing is decoded for it.
       if (!origins.includes(origin)) return answer(response, 403, { message: 'This origin may not call.' });
       allow(origin, request, response);
     }
@@ -92,7 +98,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
   };
 }
 
-/** `/decode` with a header, or `/<token>/decode` for a UI that sends none. */
+/** Reads operation and token from `/decode` and a header, or from `/<token>/decode` for a UI that sends no header. */
 function callOf({ url = '/', headers }: IncomingMessage): { readonly operation: string; readonly shown: string } {
   const parts = (url.split('?', 1)[0] ?? '').split('/').filter((part) => part !== '');
   const operation = parts.at(-1) ?? '';

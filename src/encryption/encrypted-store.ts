@@ -1,18 +1,22 @@
-/** A result store whose objects are encrypted: names of objects stay in clear, digests in names do not. */
+/** Encrypts the objects of a result store. Names of objects are not encrypted, except digests in them. */
 import { createHash, createHmac } from 'node:crypto';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { ResultStore } from '../result-store/index.js';
 import { seal, startSealing, unseal } from './cipher.js';
 import { derivedKey, type KeyRing } from './key-ring.js';
 
-/** Begins an object: nothing that is JSON, text or a common kind of file does. The length of the key's id follows, and the id. */
+/**
+ * The first bytes of an encrypted object. No JSON, text or common kind of file begins with them. The length of the
+ * key's id and the id follow.
+ */
 const magic = Buffer.from([0x00, 0x73, 0x66, 0x65, 0x6e, 0x63, 0x31, 0x00]);
 
 /**
- * Objects are encrypted as they are written, with the first key of the ring, and decrypted as they are read. Sizes and
- * digests are those of what was put. What the store holds in clear stays readable.
- * In addition to errors of the store, `get` throws SandflowError `encryption_key_unknown`, `not_decryptable`, `not_encrypted`.
- * @param options.requireEncrypted refuses what the store holds in clear; false by default
+ * Wraps a store: objects are encrypted with the first key of the ring when they are written, and decrypted when they
+ * are read. Sizes and digests are those of the plain content. Objects in the store that are not encrypted stay
+ * readable. In addition to errors of the store, `get` throws SandflowError `encryption_key_unknown`, `not_decryptable`,
+ * `not_encrypted`.
+ * @param options.requireEncrypted refuses objects that are not encrypted; false by default
  */
 export function encryptResults(
   store: ResultStore,
@@ -22,7 +26,7 @@ export function encryptResults(
   const { first } = ring;
   const header = Buffer.concat([magic, Buffer.from([first.id.length]), Buffer.from(first.id)]);
   const nameKey = derivedKey(first, 'object names 1');
-  // A digest of a text as a name would show who has the same text, and what a text that can be guessed is.
+  // A plain digest in a name would show which inputs have the same text, and would confirm a guess of the text.
   const nameOf = (key: string) =>
     key.replace(/(^|\/)inputs\/([0-9a-f]{64})$/, (_, before: string, digest: string) => {
       return `${before}inputs/${createHmac('sha256', nameKey).update(digest).digest('hex')}`;

@@ -1,4 +1,4 @@
-/** The keys of a deployment: every one decrypts, the first encrypts. */
+/** Reads and creates the keys of a deployment. */
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { readPrivateText } from '../os/private-file.js';
@@ -7,7 +7,7 @@ import { readPrivateText } from '../os/private-file.js';
 export interface RingKey {
   /** Stored in plain text with the payload. */
   readonly id: string;
-  /** 256 bits. Never printed: a `KeyObject` shows nothing of itself. */
+  /** 256 bits. Never printed: a `KeyObject` does not show its bytes. */
   readonly secret: KeyObject;
   /** Fingerprint that distinguishes keys with the same id; 32 hex characters. */
   readonly check: string;
@@ -28,9 +28,9 @@ const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const basePattern = /^[A-Za-z0-9+/_-]{43}=?$/;
 
 /**
- * Reads a ring: a line for each key, `id:key`, the key as 32 bytes in base64. Empty lines and lines that begin with `#`
- * are left out.
- * @param source source of the text, for messages, which never contain a key
+ * Reads a ring. Each line is `id:key`, where the key is 32 bytes in base64. Empty lines and lines that begin with `#`
+ * are skipped.
+ * @param source where the text comes from, for messages, which never contain a key
  * @throws SandflowError `bad_configuration`
  */
 export function parseKeyRing(text: string, source = 'The key ring'): KeyRing {
@@ -58,7 +58,7 @@ export function parseKeyRing(text: string, source = 'The key ring'): KeyRing {
   return { first, keys, find: (id) => byId.get(id) };
 }
 
-/** A line of a ring with a new random key. A secret. */
+/** Creates a line of a ring with a new random key. The line is a secret. */
 export function newKeyLine(id: string): string {
   if (!idPattern.test(id)) {
     const message = `"${id}" cannot be the id of a key: up to 64 characters of a-z, A-Z, 0-9, dot, dash and underscore.`;
@@ -67,7 +67,7 @@ export function newKeyLine(id: string): string {
   return `${id}:${randomBytes(keyBytes).toString('base64')}`;
 }
 
-/** 32 bytes for another purpose, which reveal nothing about the key. */
+/** Derives 32 bytes from the key for another purpose. They reveal nothing about the key. */
 export function derivedKey({ secret }: Pick<RingKey, 'secret'>, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, new Uint8Array(), `sandflow ${purpose}`, keyBytes));
 }

@@ -14,16 +14,18 @@ const keyIdField = 'encryption-key-id';
 /** Options of `createPayloadCodec`. */
 export interface PayloadCodecOptions {
   /**
-   * For workers: what was not encrypted is refused. The input of a workflow, a signal, an update or a query is replaced
-   * by `refusedInput`, which our workflows refuse; anything else is an error. False by default: it is read.
+   * For workers: refuses payloads that are not encrypted. The input of a workflow, a signal, an update or a query is
+   * replaced by `refusedInput`, which our workflows refuse. Any other payload is an error. Default: false, so that such
+   * payloads are read.
    */
   readonly requireEncrypted?: boolean;
 }
 
 /**
- * A codec for Temporal's data converter. What comes in clear is read as it is. Nothing of a payload's place is bound to
- * it: a codec server and a heartbeat by task token do not know the place.
- * `decode` throws SandflowError `encryption_key_unknown`, `not_decryptable`, `not_encrypted`.
+ * Creates a codec for Temporal's data converter. Payloads that are not encrypted are read as they are, unless
+ * `requireEncrypted` is set. A payload is not bound to the workflow that it belongs to: a codec server and a heartbeat
+ * by task token do not know the workflow. `decode` throws SandflowError `encryption_key_unknown`, `not_decryptable`,
+ * `not_encrypted`.
  */
 export function createPayloadCodec(
   ring: KeyRing,
@@ -51,7 +53,7 @@ export function createPayloadCodec(
   };
 }
 
-/** True for what this codec, or another one that follows Temporal's samples, has encrypted. */
+/** True for a payload that this codec, or another codec that follows Temporal's samples, has encrypted. */
 function isEncrypted({ metadata }: Payload): boolean {
   return textOf(metadata?.[METADATA_ENCODING_KEY]) === encrypted;
 }
@@ -75,8 +77,8 @@ function textOf(bytes: Uint8Array | null | undefined): string {
 export const failureConverterPath = fileURLToPath(new URL('./failure-converter.cjs', import.meta.url));
 
 /**
- * The `dataConverter` of every client, worker and replay of a deployment whose payloads are encrypted. Messages and stacks
- * of failures are encrypted too.
+ * The `dataConverter` of every client, worker and replay of a deployment whose payloads are encrypted. Messages and
+ * stacks of failures are encrypted too.
  */
 export function createEncryptedDataConverter(ring: KeyRing, options: PayloadCodecOptions = {}): DataConverter {
   return { payloadCodecs: [createPayloadCodec(ring, options)], failureConverterPath };

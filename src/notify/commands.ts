@@ -1,4 +1,6 @@
-/** The commands that notifications may run, by id: in a file of the worker's own, never in the input of a workflow. */
+/**
+ * Stores the commands that notifications may run, by id. They are in a file of the worker, never in a workflow's input.
+ */
 import { createHash } from 'node:crypto';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -16,8 +18,8 @@ export interface NotifyCommands {
    */
   find(id: string): Promise<string | undefined>;
   /**
-   * Stores a command and returns its id for `notify.commandId`. The same text has the same id, and is
-   * kept once: safe to repeat and to race.
+   * Stores a command and returns its id for `notify.commandId`. The same text has the same id, and is stored once. Safe
+   * to repeat and to call concurrently.
    * @throws SandflowError `bad_notify_command`, `file_not_trusted`, `bad_notify_commands`, `file_not_writable`
    */
   keep(command: string): Promise<string>;
@@ -39,7 +41,8 @@ export function notifyCommandId(command: string): string {
 }
 
 /**
- * @param file JSON of ids and commands, `{"mail-me": "mail -s sandflow me@example.com"}`, mode 600, of the worker's user
+ * @param file a JSON file of ids and commands, such as `{"mail-me": "mail -s sandflow me@example.com"}`, with mode 600
+ *   and owned by the worker's user
  */
 export function createNotifyCommands(file: string): NotifyCommands {
   async function add(entries: Readonly<Record<string, string>>): Promise<void> {

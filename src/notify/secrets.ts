@@ -1,4 +1,4 @@
-/** The secrets that sign notifications: in a file of mode 600, a secret a line. */
+/** Reads the secrets that sign notifications. Their file has mode 600 and one secret per line. */
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -6,7 +6,7 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { isNotificationSecret } from '../webhook/index.js';
 
-/** Longer lists are not a rotation, and their headers would be refused. */
+/** Maximum number of secrets. A rotation needs no more, and receivers would refuse the long headers. */
 const mostSecrets = 8;
 
 /** Options of `createNotifySecrets`. */
@@ -16,9 +16,11 @@ export interface NotifySecretsOptions {
 }
 
 /**
- * Reads the secrets at each call, so that they can be replaced under a running worker. All of them sign.
- * @param file a secret a line, `whsec_…`, mode 600, of the worker's user
- * @returns at least one secret; the call throws SandflowError `file_not_trusted`, `bad_notify_secrets`
+ * Creates a function that reads the secrets at each call, so that they can be replaced while a worker runs. Every
+ * secret signs.
+ * @param file a file with one secret per line, `whsec_…`, with mode 600 and owned by the worker's user
+ * @returns the function; it returns at least one secret, and throws SandflowError `file_not_trusted`,
+ *   `bad_notify_secrets`
  */
 export function createNotifySecrets(
   file: string,
@@ -35,7 +37,7 @@ export function createNotifySecrets(
   };
 }
 
-/** Several workers may begin at once: whose link comes first has made it for all. */
+/** Creates the file. Several workers may do so at once; the first link wins, and all workers use that file. */
 async function makeFile(file: string): Promise<string | undefined> {
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {

@@ -6,14 +6,15 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 
 const scheme = 'file-store:';
-/** An object may be replaced while it is opened; not so often. */
+/** Maximum number of attempts. An object may be replaced while it is opened, but not this often in a row. */
 const attemptsToRead = 100;
 
 /**
- * A result store in a directory, for workers and users that share a host or a file system. Files have mode 600. No link in it is
- * followed: who may write to a store could have this process read and write files elsewhere. The directory itself may be one.
+ * Creates a result store in a directory, for workers and users that share a host or a file system. Files have mode 600.
+ * The directory itself may be a link. No link inside it is followed: whoever may write to the store could otherwise
+ * make this process read and write files elsewhere.
  *
- * @param created if it is missing
+ * @param directory created if it is missing
  */
 export function createResultStore(directory: string): ResultStore {
   const root = resolve(directory);
@@ -24,7 +25,9 @@ export function createResultStore(directory: string): ResultStore {
     return path;
   }
 
-  /** @throws what the file system says, and SandflowError `bad_result_key` for what is no file of this directory */
+  /**
+   * @throws errors of the file system, and SandflowError `bad_result_key` if the path is not a file of this directory
+   */
   async function read(path: string): Promise<Buffer> {
     for (let attempt = 1; ; attempt += 1) {
       const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -127,7 +130,7 @@ export interface StoredObject {
   readonly sha256: string;
 }
 
-/** An object as a list of them shows it. */
+/** An object as `list` returns it. */
 export interface ListedObject {
   /** The key that the object was stored under. */
   readonly key: string;
@@ -137,15 +140,18 @@ export interface ListedObject {
 
 /** A store for objects that are too large for Temporal's history. */
 export interface ResultStore {
-  /** Writes `content` under `key`. Safe to repeat: the last whole write wins, and no reader sees half of one. */
+  /** Writes `content` under `key`. Safe to repeat: the last complete write wins, and no reader sees half a write. */
   put(key: string, content: Uint8Array): Promise<StoredObject>;
   /**
-   * The same with content of any size that comes piece by piece, never all of it in memory. Where `content` throws,
-   * nothing of it is left, and the error is passed on.
+   * Writes content of any size piece by piece, so that it is never in memory as a whole. If `content` throws, nothing
+   * of it is left, and the error is passed on.
    */
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
   /** @throws SandflowError `result_not_found` */
   get(ref: string): Promise<Buffer>;
-  /** The objects whose keys begin with `folder` and a slash, in no order. None if there is no such folder. */
+  /**
+   * Lists the objects whose keys begin with `folder` and a slash, in no particular order. The list is empty if there is
+   * no such folder.
+   */
   list(folder: string): Promise<readonly ListedObject[]>;
 }

@@ -1,4 +1,4 @@
-/** Reads what the result store holds of a batch: its chunks as submitted, and what its items have done. */
+/** Reads the objects of a batch from the result store: its chunks as submitted, and the results of its items. */
 
 import type { KnownItem, SealRequest, StoredChunk } from '../../workflows/fanout/protocol.js';
 import type { FanoutItem, ItemResult, ItemToEnd } from '../../workflows/fanout/types.js';
@@ -6,7 +6,9 @@ import { fanoutPlaces } from '../contract/fanout-addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { ListedObject, ResultStore } from './directory-store.js';
 
-/** Which batch. `batchKey` is the run id of its first execution, the same through resumes. */
+/**
+ * Identifies a batch. `batchKey` is the run id of its first execution and does not change when the batch is resumed.
+ */
 export interface FanoutPlace {
   /** Name of the deployment. */
   readonly deployment: string;
@@ -26,7 +28,7 @@ export async function storedChunks(store: ResultStore, place: FanoutPlace): Prom
   return new Map([...found].sort(([a], [b]) => a - b));
 }
 
-/** A chunk as `storedChunks` lists it. */
+/** Reads a chunk that `storedChunks` has listed. */
 export function readListedChunk(store: ResultStore, object: ListedObject): Promise<StoredChunk> {
   return readJson<StoredChunk>(store, object);
 }
@@ -46,7 +48,7 @@ export async function readSeal(store: ResultStore, place: FanoutPlace): Promise<
   return object ? readJson<SealRequest>(store, object) : null;
 }
 
-/** The results of an item's generations, oldest first. Empty if none ended. */
+/** The results of an item's generations, oldest first. Empty if no generation has ended. */
 export async function itemGenerations(store: ResultStore, place: FanoutPlace, index: number): Promise<ListedObject[]> {
   const folder = fanoutPlaces(place).item(index);
   const generationOf = ({ key }: ListedObject) => Number(/^\/(\d+)\.json$/.exec(key.slice(folder.length))?.[1]);
@@ -64,7 +66,7 @@ export async function readItemResult(
   return newest ? readJson<ItemResult>(store, newest) : null;
 }
 
-/** What a chunk that starts again must know of an item. */
+/** Reads what a restarted chunk must know about an item. */
 export async function readKnownItem(store: ResultStore, place: FanoutPlace, index: number): Promise<KnownItem | null> {
   let known: KnownItem | null = null;
   for (const object of await itemGenerations(store, place, index)) {
@@ -88,7 +90,9 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
 
 const finalStatuses: ReadonlySet<string> = new Set(['completed', 'failed', 'interrupted', 'not_sent']);
 
-/** Its result was stored before its fork was ended, and never after that. */
+/**
+ * Returns what is needed to end the fork of an item; null if there is no fork, or if the result says that it has ended.
+ */
 function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd | null {
   const sandboxId = job?.sandboxId ?? null;
   if (job === null || sandboxId === null || times.endedAt !== null) return null;
@@ -99,9 +103,9 @@ function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd |
 }
 
 /**
- * The newest result of every item of a batch that was submitted, in the order of the batch: what `results.jsonl` holds,
- * also while the batch runs. One item at a time, so that no batch is too large. Reads only.
- * @param store the one that the batch's workers write to
+ * Yields the newest result of every submitted item of a batch, in the order of the batch, as `results.jsonl` holds
+ * them. Works also while the batch runs. Reads one item at a time, so that no batch is too large. Writes nothing.
+ * @param store the result store that the batch's workers write to
  */
 export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace): AsyncGenerator<ItemResult> {
   for (const object of (await storedChunks(store, place)).values()) {

@@ -1,4 +1,4 @@
-/** Signing and verifying: deliveries of the service, and notifications of sandflow. Pure. */
+/** Signs and verifies deliveries of the service and notifications of sandflow. All functions are pure. */
 
 export { type DeliveryParts, deliveryHeadersFor, type SignedParts, sign } from './sign-delivery.js';
 export {

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { deliveryHeaders } from '../contract/webhook-events.js';
 
-/** What a delivery is signed from (specification, "Events"). */
+/** The input of a delivery's signature (specification, "Events"). */
 export interface SignedParts {
-  /** The endpoint's secret, `whsec_…`; all of it is the key. */
+  /** The endpoint's secret, `whsec_…`; the whole text is the key. */
   readonly secret: string;
   /** The value of the delivery header. */
   readonly deliveryId: string;
@@ -13,7 +13,10 @@ export interface SignedParts {
   readonly rawBody: Uint8Array | string;
 }
 
-/** The signature of a delivery: `v1=` and the hex HMAC-SHA256 of `deliveryId.timestamp.rawBody` (specification, "Events"). */
+/**
+ * The signature of a delivery: `v1=` and the hex HMAC-SHA256 of `deliveryId.timestamp.rawBody` (specification,
+ * "Events").
+ */
 export function sign(parts: SignedParts): string {
   return `v1=${digestOf(parts).toString('hex')}`;
 }
@@ -23,7 +26,7 @@ export function digestOf({ secret, deliveryId, timestamp, rawBody }: SignedParts
   return createHmac('sha256', secret).update(`${deliveryId}.${timestamp}.`).update(rawBody).digest();
 }
 
-/** What the headers of a delivery are built from. */
+/** The input of a delivery's headers. */
 export interface DeliveryParts extends SignedParts {
   /** Event type, such as `sandbox.ready`. */
   readonly event: string;

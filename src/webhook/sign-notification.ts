@@ -1,4 +1,6 @@
-/** Signs and verifies notifications by Standard Webhooks (https://www.standardwebhooks.com), version `v1`. */
+/**
+ * Signs and verifies notifications as version `v1` of Standard Webhooks (https://www.standardwebhooks.com) specifies.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { timestampToleranceSeconds } from '../contract/webhook-events.js';
 
@@ -8,11 +10,11 @@ const keyBytes = { least: 24, most: 64 };
 const signaturePattern = /^v1,([A-Za-z0-9+/]{43}=)$/;
 const timestampPattern = /^[0-9]{1,12}$/;
 
-/** What a notification is signed from. */
+/** The input of a notification's signature. */
 export interface NotificationParts {
-  /** Every secret that signs, `whsec_…`; during a rotation several do. */
+  /** Every secret that signs, `whsec_…`; during a rotation there are several. */
   readonly secrets: readonly string[];
-  /** The same at every attempt to deliver one notification. */
+  /** Id of the notification, the same at every attempt to deliver it. */
   readonly id: string;
   /** Unix time of this attempt in seconds. */
   readonly timestamp: number;
@@ -22,7 +24,7 @@ export interface NotificationParts {
 
 /**
  * The headers that sign one attempt to deliver a notification.
- * @throws RangeError if a secret is not `whsec_` and the base64 of 24 to 64 bytes; it does not show the secret
+ * @throws RangeError if a secret is not `whsec_` and the base64 of 24 to 64 bytes; the error does not show the secret
  */
 export function notificationHeaders({ secrets, id, timestamp, rawBody }: NotificationParts): Record<string, string> {
   const signatures = secrets.map((secret) => `v1,${digest(secret, id, String(timestamp), rawBody).toString('base64')}`);
@@ -43,7 +45,7 @@ export interface NotificationToVerify {
   readonly secrets: readonly string[];
   /** The current time, in ms since the epoch. Default: now. */
   readonly nowMs?: number;
-  /** Maximum distance of the timestamp from now, in seconds, either way. Default: 300. */
+  /** Maximum difference between the timestamp and now, in seconds, in either direction. Default: 300. */
   readonly toleranceSeconds?: number;
 }
 
@@ -51,7 +53,7 @@ export interface NotificationToVerify {
 export type NotificationVerification =
   | {
       readonly ok: true;
-      /** The same for every attempt: drop repeats. */
+      /** Id of the notification, the same for every attempt. Use it to drop repeats. */
       readonly id: string;
       /** Unix time of the attempt, in seconds. */
       readonly timestamp: number;
@@ -62,8 +64,8 @@ export type NotificationVerification =
     };
 
 /**
- * Checks who sent a notification, and when. Compares in constant time; the signature comes before the age, so that
- * `stale_timestamp` is said only of what somebody with a secret has signed.
+ * Checks who sent a notification, and when. Compares in constant time; the signature is checked before the age, so that
+ * `stale_timestamp` is returned only for genuine notifications.
  * @throws RangeError if one of `secrets` is not `whsec_` and the base64 of 24 to 64 bytes
  */
 export function verifyNotification(notification: NotificationToVerify): NotificationVerification {
@@ -75,7 +77,7 @@ export function verifyNotification(notification: NotificationToVerify): Notifica
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string') {
     return { ok: false, reason: 'malformed_headers' };
   }
-  // A sender may sign by other versions too; only this one counts here.
+  // A sender may also sign with other versions. Only `v1` counts here.
   const received = signature.split(' ').flatMap((one) => {
     const base64 = signaturePattern.exec(one)?.[1];
     return base64 === undefined ? [] : [Buffer.from(base64, 'base64')];
@@ -86,7 +88,7 @@ export function verifyNotification(notification: NotificationToVerify): Notifica
   for (const ours of expected) for (const theirs of received) if (timingSafeEqual(ours, theirs)) isGenuine = true;
   if (!isGenuine) return { ok: false, reason: 'bad_signature' };
   const seconds = Number(timestamp);
-  // A value that is not a number must refuse: a missing setting would otherwise accept every replay.
+  // A value that is not a number must lead to a refusal. Otherwise a missing setting would accept every replay.
   const isFresh = Math.abs(nowMs / 1_000 - seconds) <= toleranceSeconds;
   if (!isFresh) return { ok: false, reason: 'stale_timestamp' };
   return { ok: true, id, timestamp: seconds };

@@ -12,7 +12,7 @@ export interface DeliveryToVerify {
   readonly secrets: readonly string[];
   /** The current time, in ms since the epoch. */
   readonly nowMs: number;
-  /** Maximum distance of the timestamp from now, in seconds, either way. Default: 300. */
+  /** Maximum difference between the timestamp and now, in seconds, in either direction. Default: 300. */
   readonly toleranceSeconds?: number;
 }
 
@@ -26,9 +26,9 @@ export type Verification =
       readonly deliveryId: string;
       /** Unix time in seconds. */
       readonly timestamp: number;
-      /** From 1; 0 if the header is missing or not a number. It is not signed. */
+      /** Attempt number from 1; 0 if the header is missing or not a number. The header is not signed. */
       readonly attempt: number;
-      /** Which of `secrets` it was signed with. */
+      /** Index in `secrets` of the secret that signed the delivery. */
       readonly secretIndex: number;
     }
   | { readonly ok: false; readonly reason: RefusalReason };
@@ -38,8 +38,8 @@ const timestampPattern = /^[0-9]{1,12}$/;
 
 /**
  * Checks the signature and the age of a delivery (specification, "Events"). Compares in constant time with every
- * secret, so that the time taken tells neither which byte nor which secret was wrong. The signature is checked before
- * the age: `stale_timestamp` is said only of what somebody with a secret has signed.
+ * secret, so that the duration shows neither which byte nor which secret was wrong. The signature is checked before the
+ * age, so that `stale_timestamp` is returned only for genuine deliveries.
  */
 export function verifyDelivery(delivery: DeliveryToVerify): Verification {
   const { headers, rawBody, secrets, nowMs, toleranceSeconds = timestampToleranceSeconds } = delivery;
@@ -64,7 +64,7 @@ export function verifyDelivery(delivery: DeliveryToVerify): Verification {
   if (secretIndex === -1) return { ok: false, reason: 'bad_signature' };
 
   const seconds = Number(timestamp);
-  // A value that is not a number must refuse: a missing setting would otherwise accept every replay.
+  // A value that is not a number must lead to a refusal. Otherwise a missing setting would accept every replay.
   const isFresh = Math.abs(nowMs / 1000 - seconds) <= toleranceSeconds;
   if (!isFresh) return { ok: false, reason: 'stale_timestamp' };
   return {

@@ -9,7 +9,7 @@ export interface ApiKeyCalls {
   createApiKey(body: CreateApiKeyBody, options?: CallOptions): Answer<'createApiKey'>;
   /** Works after revocation too. */
   getApiKeyUsage(apiKeyId: string, options?: CallOptions): Answer<'getApiKeyUsage'>;
-  /** Each call replaces the secret once more, at once; repeat until one answer has been read and its secret kept. */
+  /** Each call replaces the secret again, at once. Repeat until one answer has been read and its secret stored. */
   rotateApiKey(apiKeyId: string, options?: CallOptions): Answer<'rotateApiKey'>;
   /** Safe to repeat. */
   revokeApiKey(apiKeyId: string, options?: CallOptions): Answer<'revokeApiKey'>;

@@ -2,7 +2,7 @@ import type { UpdateEnvironmentBody, UpgradeEnvironmentBody } from '../../contra
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 
-/** Environments: versioned configuration of sandboxes. Their answers hold secrets: variables and secret files. */
+/** Calls for environments, the versioned configuration of sandboxes. Answers contain secret variables and files. */
 export interface EnvironmentCalls {
   listEnvironments(options?: CallOptions): Answer<'listEnvironments'>;
   /** Not safe to repeat blindly: a change of content creates a version. */
@@ -11,7 +11,7 @@ export interface EnvironmentCalls {
     body: UpdateEnvironmentBody,
     options?: CallOptions,
   ): Answer<'updateEnvironment'>;
-  /** Moves sandboxes to the latest version: those of `agentIds`, or all of the caller's. Safe to repeat. */
+  /** Moves the sandboxes in `agentIds`, or all sandboxes of the caller, to the latest version. Safe to repeat. */
   upgradeEnvironment(
     environmentId: string,
     body?: UpgradeEnvironmentBody,

@@ -15,13 +15,13 @@ export type DesktopRequest = DesktopBody & z.infer<typeof desktopQuerySchema>;
 
 /** The machine of a sandbox: processes, artifacts, desktop, SSH. */
 export interface MachineCalls {
-  /** At most 500; `live: false` is the last kept sample of a sandbox that is stopped. */
+  /** Lists at most 500 processes. `live: false` marks the last stored sample of a stopped sandbox. */
   listProcesses(sandboxId: string, options?: CallOptions): Answer<'listProcesses'>;
-  /** Writes a file of the sandbox, or a folder as tar.gz, to this machine. Of any size. Safe to repeat. */
+  /** Downloads a file of the sandbox, or a folder as tar.gz, of any size to this machine. Safe to repeat. */
   downloadArtifact(sandboxId: string, path: string, options: SaveOptions): Promise<SavedDownload>;
-  /** The same as a stream. */
+  /** Downloads the same content as a stream. */
   openArtifact(sandboxId: string, path: string, options?: StreamOptions): Promise<DownloadStream>;
-  /** The URL is a secret. `vnc: '1'` requests a VNC URL, `publicAccess` one that needs no token. Safe to repeat. */
+  /** The URL is a secret. `vnc: '1'` requests a VNC URL, and `publicAccess` a URL without a token. Safe to repeat. */
   openDesktop(sandboxId: string, request?: DesktopRequest, options?: CallOptions): Answer<'openDesktop'>;
   /** Safe to repeat. */
   setSshKey(sandboxId: string, body: SshKeyBody, options?: CallOptions): Answer<'setSshKey'>;

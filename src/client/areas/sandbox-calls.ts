@@ -15,11 +15,11 @@ import { UnexpectedResponseError } from '../errors.js';
 /** Query of GET /sandboxes. Assumption: paging. */
 export type ListSandboxesQuery = z.infer<typeof listSandboxesQuerySchema>;
 
-/** The life of a sandbox, and who may use it. */
+/** Calls that create, change, stop, fork, share and delete sandboxes. */
 export interface SandboxCalls {
-  /** One page, if the service pages; see `listAllSandboxes`. */
+  /** Returns one page if the service pages, else all sandboxes; see `listAllSandboxes`. */
   listSandboxes(query?: ListSandboxesQuery, options?: CallOptions): Answer<'listSandboxes'>;
-  /** Follows `nextCursor` to the end; a sandbox that moved between pages comes once. The deadline is per page. */
+  /** Follows `nextCursor` to the end; a sandbox on two pages is returned once. The deadline applies to each page. */
   listAllSandboxes(query?: Omit<ListSandboxesQuery, 'cursor'>, options?: CallOptions): Promise<Sandbox[]>;
   /** Safe to repeat with the same `idempotencyKey` and body; without a key each call can create a sandbox. */
   createSandbox(body?: CreateSandboxBody, options?: CreateOptions): Answer<'createSandbox'>;
@@ -34,7 +34,7 @@ export interface SandboxCalls {
   forkSandbox(sandboxId: string, body?: ForkBody, options?: CreateOptions): Answer<'forkSandbox'>;
   /** Machine time since the first of the month. */
   getSandboxUsage(sandboxId: string, options?: CallOptions): Answer<'getSandboxUsage'>;
-  /** Only for its creator, and only if an organization is billed. Safe to repeat. */
+  /** Only the creator may share a sandbox, and only if an organization is billed. Safe to repeat. */
   shareSandbox(sandboxId: string, options?: CallOptions): Answer<'shareSandbox'>;
   /** Takes effect at once. Safe to repeat. */
   unshareSandbox(sandboxId: string, options?: CallOptions): Answer<'unshareSandbox'>;
@@ -59,15 +59,15 @@ export function sandboxCalls(call: Call): SandboxCalls {
   return calls;
 }
 
-/** An account has fewer; an endless list would fill the memory. */
+/** Maximum number of pages. An account has fewer, and an endless list would fill the memory. */
 const maxPages = 1_000;
 const maxSandboxes = 100_000;
 const maxCursorLength = 4_096;
 
 /**
  * Reads every page of the list. Assumption: paging by `nextCursor`.
- * @throws UnexpectedResponseError when a cursor comes back twice or is longer than 4,096 characters, or the list has more than
- *   1,000 pages, 100,000 sandboxes or 128 Mi characters
+ * @throws UnexpectedResponseError when a cursor comes back twice or is longer than 4,096 characters, or when the list
+ *   has more than 1,000 pages, 100,000 sandboxes or 128 Mi characters
  */
 export async function listAllSandboxes(
   listPage: SandboxCalls['listSandboxes'],

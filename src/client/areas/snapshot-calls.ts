@@ -19,13 +19,13 @@ export interface SnapshotCalls {
   listSandboxSnapshots(sandboxId: string, options?: CallOptions): Answer<'listSandboxSnapshots'>;
   getLatestSnapshot(sandboxId: string, options?: CallOptions): Answer<'getLatestSnapshot'>;
   getSnapshotTree(snapshotId: string, query?: SnapshotTreeQuery, options?: CallOptions): Answer<'getSnapshotTree'>;
-  /** Writes a file of the snapshot, or a folder as tar.gz, to this machine. Of any size. Safe to repeat. */
+  /** Downloads a file of the snapshot, or a folder as tar.gz, of any size to this machine. Safe to repeat. */
   downloadSnapshotFile(snapshotId: string, path: string, options: SaveOptions): Promise<SavedDownload>;
-  /** The same as a stream. */
+  /** Downloads the same content as a stream. */
   openSnapshotFile(snapshotId: string, path: string, options?: StreamOptions): Promise<DownloadStream>;
-  /** Writes the whole snapshot as tar.gz to this machine. Of any size. Safe to repeat. */
+  /** Downloads the whole snapshot, of any size, as tar.gz to this machine. Safe to repeat. */
   downloadSnapshot(snapshotId: string, options: SaveOptions): Promise<SavedDownload>;
-  /** The same as a stream. */
+  /** Downloads the same content as a stream. */
   openSnapshot(snapshotId: string, options?: StreamOptions): Promise<DownloadStream>;
   /** Deletes permanently; sends the confirming header. */
   deleteSnapshot(snapshotId: string, options?: CallOptions): Answer<'deleteSnapshot'>;

@@ -9,7 +9,7 @@ export interface WebhookCalls {
   getWebhook(webhookId: string, options?: CallOptions): Answer<'getWebhook'>;
   updateWebhook(webhookId: string, body: UpdateWebhookBody, options?: CallOptions): Answer<'updateWebhook'>;
   deleteWebhook(webhookId: string, options?: CallOptions): Answer<'deleteWebhook'>;
-  /** Each call replaces the secret once more; repeat until one answer has been read and its secret kept. */
+  /** Each call replaces the secret again. Repeat until one answer has been read and its secret stored. */
   rotateWebhookSecret(webhookId: string, options?: CallOptions): Answer<'rotateWebhookSecret'>;
 }
 

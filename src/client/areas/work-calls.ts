@@ -23,7 +23,7 @@ export interface WorkCalls {
   interruptSandbox(sandboxId: string, query?: ConversationQuery, options?: CallOptions): Answer<'interruptSandbox'>;
   readFile(sandboxId: string, path: string, options?: CallOptions): Answer<'readFile'>;
   writeFile(sandboxId: string, body: WriteFileBody, options?: CallOptions): Answer<'writeFile'>;
-  /** Not safe to repeat. A command may outlast the client's deadline: give `timeoutMs` for long ones. */
+  /** Not safe to repeat. A command may outlast the client's deadline: set `timeoutMs` for a long command. */
   runCommand(sandboxId: string, body: CommandBody, options?: CallOptions): Answer<'runCommand'>;
 }
 
