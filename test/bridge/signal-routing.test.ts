@@ -1,3 +1,4 @@
+import { Client } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { connectClient, deliver, eventBody, newOwned, newSandboxId, startBridge } from './bridge-harness.js';
 
@@ -109,12 +110,21 @@ describe('a delivery', () => {
   });
 
   it('that Temporal refuses for good is counted and acknowledged', async () => {
+    const refuse = () => Promise.reject(Object.assign(new Error('refused'), { code: 3 }));
+    const { connection } = temporal.client;
+    bridge = await startBridge(new Client({ connection, interceptors: { workflow: [{ signal: refuse }] } }));
+    const answer = await deliver(bridge.url, eventBody({ sandboxId: newSandboxId() }));
+    expect(answer).toMatchObject({ status: 200, text: 'accepted' });
+    expect(await bridge.metric('sandflow_bridge_signals_total', signals('watch', 'rejected'))).toBe(1);
+  });
+
+  it('of a sandbox with a name of megabytes reaches who waits by its id, with a short name', async () => {
     bridge = await startBridge(temporal.client, { maxBodyBytes: 4_000_000 });
     const sandboxId = newSandboxId();
     await temporal.startWaiting(`sandbox-watch/${sandboxId}`);
-    // Temporal refuses payloads of more than 2 MiB with INVALID_ARGUMENT.
     const answer = await deliver(bridge.url, eventBody({ sandboxId, name: 'x'.repeat(2_500_000) }));
     expect(answer).toMatchObject({ status: 200, text: 'accepted' });
-    expect(await bridge.metric('sandflow_bridge_signals_total', signals('watch', 'rejected'))).toBe(1);
+    const [event] = await temporal.signalsTo(`sandbox-watch/${sandboxId}`);
+    expect(event?.sandboxName).toBe('x'.repeat(1_000));
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxWatchId } from '../../../src/contract/addresses.js';
 import { progressQuery } from '../../../workflows/index.js';
 import { claimAs } from '../watch/lease-harness.js';
-import { createStand, type Stand, script } from '../workflow-harness.js';
+import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {
@@ -39,7 +39,9 @@ describe('a job in an existing sandbox', () => {
 
   it('resumes it if it is archived, woken through the watch', async () => {
     const sandboxId = await somebodysSandbox('archived');
-    const input = { ...existing(sandboxId), prompts: readNote, end: 'stop' as const };
+    // Polls that a busy machine cannot make earlier than the events.
+    const timing = { ...shortTiming, safetyPollFirstMs: 20_000, safetyPollMaxMs: 20_000 };
+    const input = { ...existing(sandboxId), prompts: readNote, end: 'stop' as const, timing };
     const result = await (await stand.start(input)).result();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' } });
     expect(result.prompts[0]?.result).toContain('from before');
