@@ -48,7 +48,7 @@ export interface ActionPorts {
 
 export interface ActionOptions {
   readonly policy: CleanupPolicy;
-  /** Number of actions that the limits of the night allow this run. */
+  /** How many actions this run may still perform under the nightly limits. */
   readonly allowed: number;
   /** True if an earlier attempt may have acted without its answer arriving. */
   readonly isRepeated: boolean;
@@ -85,8 +85,8 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     if (isRepeated) {
       const earlier = stopOfEarlier(look);
       if (earlier !== null) return { ...answer, did: 'stopping', operationId: earlier };
-      // A second call would return the operation. But if this read were wrong, it would delete the resource without its
-      // guards.
+      // Another call would return the operation of the earlier one. But if this read were wrong and the resource still
+      // existed, that call would delete it without any guard.
       if (isRemoved(look)) return { ...answer, did: 'gone' };
     }
     const verdict = verdictOf(look);
@@ -108,8 +108,8 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
 }
 
 /**
- * Checks the leases first, because the claim keeps that answer true, and the owner last, because an owner may start at
- * any moment.
+ * Checks the leases first, because no new lease is granted while the claim is held, and the owner last, because an
+ * owner may start at any moment.
  */
 async function lookAgain(planned: PlannedAction, { policy, allowed, ports }: ActionOptions): Promise<ApplyLook> {
   const { id, name } = planned.facts;

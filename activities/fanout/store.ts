@@ -153,7 +153,7 @@ export function createFanoutStore(results: ResultStore) {
 
 function settled(item: ItemResult, { endedAt, apiCalls, error, ...ending }: ItemEnding): ItemResult {
   const { job, times, type } = item;
-  // Nothing is left to store: there is no job, or an earlier attempt with a lost answer has stored its end.
+  // Nothing to store: the item has no job, or an earlier attempt, whose answer was lost, has stored the end of the job.
   if (job === null || times.endedAt !== null) return item;
   const from = Date.parse(times.forkedAt ?? times.queuedAt ?? endedAt);
   return {

@@ -32,7 +32,8 @@ export interface Bridge {
 
 /**
  * Creates the bridge, which turns signed webhooks into signals. It acknowledges a delivery only when Temporal has
- * accepted all its signals. It keeps only counts of the last minute, so any number of replicas may run side by side.
+ * accepted all its signals. Its only state is its counters for the last minute, so any number of replicas may run side by
+ * side.
  */
 export function createBridge(options: BridgeOptions): Bridge {
   const { temporalClient: client, secrets, signalTimeoutMs = 3_000, maxBodyBytes = 256 * 1024 } = options;
@@ -83,7 +84,7 @@ export function createBridge(options: BridgeOptions): Bridge {
       timer = setTimeout(resolve, closeGraceMs);
     });
     await Promise.race([Promise.allSettled(underWay), grace]);
-    // Answers that were just written are sent first. Idle connections are closed then; any other was too slow.
+    // Answers that were just written are sent first. Idle connections are closed then; those that are still busy are cut off.
     for (const server of servers) server.closeIdleConnections();
     await Promise.race([closed, grace]);
     clearTimeout(timer);
@@ -116,7 +117,7 @@ interface ListenAddress {
 
 /** @throws errors of listening, such as EADDRINUSE */
 async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: ListenAddress) {
-  // The sender gives up after 5 s, so a request that takes longer is useless.
+  // The sender gives up after 5 s. Twice that leaves a margin.
   const timeouts = { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 };
   // Node enforces the timeouts this often; by default only every 30 s.
   const server = createServer({ ...timeouts, connectionsCheckingInterval: 1_000 }, handler);

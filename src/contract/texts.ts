@@ -9,7 +9,7 @@ export interface StoredText {
   readonly ref: string;
   /** The length of the whole text in bytes of UTF-8. */
   readonly bytes: number;
-  /** The hash of the whole text, in hex. It identifies the text without reading it. */
+  /** The hash of the whole text, in hex. It compares two texts without reading them. */
   readonly sha256: string;
   /** The beginning of the text, for people. */
   readonly head: string;
@@ -41,7 +41,7 @@ export function headOf(text: Text, length = headLength): string {
   return typeof text === 'string' ? cut(text, length) : cut(text.head, length);
 }
 
-/** The beginning of a text, in at most 130 bytes of a payload: a job may hold a thousand such beginnings, twice. */
+/** The beginning of a text, in at most 130 bytes of a payload, because a job may hold two copies of each of a thousand. */
 export function storedHead(text: string): string {
   const head = cut(text, headLength);
   return payloadBytes(head) <= 130 ? head : cut(text, 20);

@@ -13,8 +13,8 @@ const madeMs = ({ createdAt }: SnapshotFacts) => Date.parse(createdAt ?? '') || 
 
 /**
  * The snapshots that may be deleted, oldest first. The newest snapshots stay, as many as the rule says, and so do
- * snapshots that are too young. A snapshot with a name stays unless the rule names it too, because a create may use the
- * name.
+ * snapshots that are too young. A named snapshot stays unless the rule lists its name, because a create may
+ * refer to that name.
  */
 export function deletableSnapshots(
   snapshots: readonly SnapshotFacts[],

@@ -62,7 +62,7 @@ export async function openControlServer(stateFile: string, settings: string): Pr
     onMessages(socket, clientMessageSchema, (message) => {
       if (!strangers.has(socket)) return;
       if ('nonce' in message) {
-        // Otherwise answers to a client that never reads would pile up.
+        // One answer per connection: for a client that never reads, unread answers would pile up.
         if (hasAnswered) return void socket.destroy();
         hasAnswered = true;
         const proof = proofOf(token, 'supervisor', message.nonce);

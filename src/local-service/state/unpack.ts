@@ -44,9 +44,9 @@ export function badArchive(what: string, cause?: unknown): ServiceError {
 }
 
 /**
- * Unpacks with the system's `tar`, which neither leaves the folder by a name nor writes through a link of the archive.
- * `tar` prints each name before it creates the entry, and these names are counted. The count therefore reads the
- * archive exactly as the unpacking does.
+ * Unpacks with the system's `tar`, which does not follow the names of entries out of the folder, nor write through links
+ * of the archive. `tar` prints each name before it creates the entry. These names are counted, so the count covers
+ * exactly the entries that `tar` creates.
  * @throws ServiceError `bad_archive`
  */
 export async function unpack(
@@ -54,7 +54,7 @@ export async function unpack(
   folder: string,
   { limits, signal }: { readonly limits: ImportLimits; readonly signal: AbortSignal },
 ): Promise<void> {
-  const maxBytes = Math.min(limits.maxBytes, (await freeBytes(folder)) - leftFree);
+  const maxBytes = Math.max(0, Math.min(limits.maxBytes, (await freeBytes(folder)) - leftFree));
   const stop = new AbortController();
   let refusal: ServiceError | undefined;
   const refuse = (what: string): void => {
@@ -92,8 +92,7 @@ export async function unpack(
 
 /**
  * Feeds the archive to `tar`. `tar` may end before it has read the padding of the archive, or because its input is no
- * archive; its exit code tells which. The rest of the archive is read nevertheless: only its end shows that all of it
- * came.
+ * archive; its exit code tells which. The rest of the archive is read anyway: only its end shows that all of it arrived.
  */
 function feeding(stdin: Writable): Writable {
   let next: (() => void) | undefined;
@@ -112,7 +111,7 @@ function feeding(stdin: Writable): Writable {
       done();
     },
     destroy(error, done) {
-      // Without an error, `stdin` is still writing what it was given.
+      // Without an error, `stdin` stays open, because it may still write buffered data.
       if (error) stdin.destroy();
       done(error);
     },
@@ -136,7 +135,8 @@ function countBytes(maxBytes: number, maxRatio: number, refuse: (what: string) =
   const unpacked = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       after += chunk.length;
-      if (after > maxBytes) refuse(`it holds more than ${maxBytes} bytes, or more than there is room for.`);
+      if (after > maxBytes)
+        refuse(`it holds more than the ${maxBytes} bytes that it may have, or for which this disk has room.`);
       if (after > ratioCountsFrom && after > before * maxRatio) {
         refuse(`it unpacks to more than ${maxRatio} times its size.`);
       }

@@ -53,8 +53,8 @@ export function isSourceLost({ errorCode }: EndedItem, sandboxId: string | null)
 }
 
 /**
- * What remains to do for an item. Completed work is not repeated. An item without a result runs with the keys of its
- * first generation, which cannot create a second fork. An item that was cut short continues as its next generation.
+ * What remains to do for an item. Completed work is not repeated. An item without a result runs as its first
+ * generation: the same idempotency keys cannot create a second fork. An item that was cut short continues as its next generation.
  * @param known null if none of its generations left a result
  */
 export function resumptionOf(

@@ -59,8 +59,8 @@ export async function sendPrompt(run: JobState, place: PromptPlace): Promise<voi
 }
 
 /**
- * Returns what a missing record means. It proves that the prompt was not sent only if earlier runs wrote their records
- * to this store.
+ * Returns what a missing record means. It proves that the prompt was not sent, but only if earlier runs wrote their
+ * records to this store.
  */
 async function earlierOf(run: JobState, { sandboxId, index }: PromptPlace): Promise<SendPromptInput['earlier']> {
   if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
@@ -142,7 +142,7 @@ async function findEvidence({ run, prompt, query }: Sending): Promise<PromptEvid
   return (await retryRefusals(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
 }
 
-/** Reports that the first copy of the prompt may run in parallel with the second, if the sandbox remains. */
+/** If the sandbox remains, reports that both copies of the prompt may run in it at the same time. */
 function prepareResend(sending: Sending): void {
   const { run } = sending;
   sending.earlier = 'known_not';
@@ -169,7 +169,7 @@ async function sendOnce(sending: Sending) {
   } catch (error) {
     const status = await statusAfter(error, sending);
     prompt.status = sending.mayBeSent ? 'unknown' : status;
-    // A refusal is certain: no call of this run is in flight.
+    // After a refusal, it is certain that no call of this run is in flight.
     if (status === 'not_sent') sending.earlier = 'known_not';
     throw error;
   }
@@ -190,8 +190,7 @@ async function statusAfter(error: unknown, { run, query }: Sending): Promise<'no
 }
 
 /**
- * Searches again for a prompt that the service does not show under the ids that it returned: these ids belong to
- * another prompt.
+ * Searches again for an accepted prompt, because the ids that the service returned belong to another prompt.
  * @throws JobTermination `outcome_unknown` if the prompt is not found
  */
 export async function findAgain(run: JobState, prompt: JobPrompt, place: PromptPlace): Promise<void> {

@@ -10,7 +10,7 @@ export function fileError(cause: unknown, path: string): unknown {
   if (hasCode(cause, 'ENOENT')) return new MachineError('not_found', `There is no file ${path}.`, { cause });
   if (hasCode(cause, 'ENOTDIR')) return new MachineError('not_found', `${path} passes through a file.`, { cause });
   if (hasCode(cause, 'ENAMETOOLONG')) return new MachineError('not_found', 'The path is too long.', { cause });
-  // There was no link a moment ago: the sandbox has created it in the meantime.
+  // An earlier check found no link here, so a program in the sandbox has created one since.
   if (hasCode(cause, 'ELOOP'))
     return new MachineError('outside', `${path} became a link while it was opened.`, { cause });
   if (hasCode(cause, 'EISDIR')) return new MachineError('not_a_file', `${path} is a folder, not a file.`, { cause });
