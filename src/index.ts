@@ -15,8 +15,10 @@ export {
 } from '../activities/index.js';
 export type * from '../workflows/cleanup/types.js';
 export type * from '../workflows/fanout/progress.js';
+export type * from '../workflows/fanout/result.js';
 export type * from '../workflows/fanout/types.js';
 export type * from '../workflows/job/progress.js';
+export type * from '../workflows/job/result.js';
 export type * from '../workflows/job/types.js';
 export type { Resolution, SandboxEvent } from '../workflows/messages.js';
 export type {

@@ -3,7 +3,7 @@
  * then call `until`.
  */
 
-export type { Wake } from './job/progress.js';
+export type { Wake } from './job/result.js';
 export type { JobTiming } from './job/types.js';
 export { type SandboxEvent, sandboxEventSignal, type WatchRegistration } from './messages.js';
 export { EventInbox, type InboxMark } from './shared/event-inbox.js';

@@ -14,8 +14,9 @@ import {
 } from '../../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../../src/result-store/index.js';
 import type { KnownItem, SealRequest, StoredChunk } from '../../workflows/fanout/protocol.js';
-import type { FanoutResult, ItemOutcome, ItemResult } from '../../workflows/fanout/types.js';
-import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../workflows/job/types.js';
+import type { FanoutResult, ItemResult } from '../../workflows/fanout/result.js';
+import type { ItemOutcome } from '../../workflows/fanout/types.js';
+import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../workflows/job/result.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
 export interface ReadChunkInput {

@@ -3,8 +3,8 @@ import { setMaxListeners } from 'node:events';
 import { Context, sleep } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { lenientClient } from '../../src/temporal/readable-memos.js';
-import type { ItemSummary } from '../../workflows/fanout/types.js';
-import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../workflows/job/types.js';
+import type { ItemSummary } from '../../workflows/fanout/result.js';
+import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../workflows/job/result.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
 /** Temporal's name of the status; `NOT_FOUND` for an unknown workflow. */

@@ -4,16 +4,46 @@
  */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records.js';
+import type { Text } from '../../src/contract/texts.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isQueued } from './evidence.js';
-import type { FollowPromptInput, PromptEnd } from './follow.js';
 import { readHistory } from './history.js';
 import { newTo, type PromptRecord } from './record.js';
+
+/** The prompt whose end is read. */
+export interface FollowedPrompt {
+  readonly sandboxId: string;
+  readonly promptId: string | null;
+  readonly conversationId: string | null;
+  /** The prompt's text or digest, to find it in the history if there is no id. */
+  readonly prompt: Text;
+  /** Ids of this job's other prompts with the same text, to exclude these prompts if the history names them. */
+  readonly knownPromptIds: readonly string[];
+}
+
+export interface PromptEnd {
+  /**
+   * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if the
+   * service has not shown the prompt for longer than a read may lag: the ids in the answer to the send belonged to
+   * another prompt.
+   */
+  readonly status: string;
+  /** State of the sandbox once the prompt had ended or the sandbox was lost; null if the sandbox does not exist. */
+  readonly sandboxState: string | null;
+  readonly promptId: string | null;
+  /** Cut to `answerBytes`; `resultRef` then names the full result. */
+  readonly result: string | null;
+  readonly resultRef: string | null;
+  readonly error: string | null;
+  readonly queuedAt: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+}
 
 export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'resultRef'>;
 
 /** Identifies a prompt in a history. */
-export type PromptInHistory = Pick<FollowPromptInput, 'promptId' | 'prompt' | 'knownPromptIds'> & {
+export type PromptInHistory = Pick<FollowedPrompt, 'promptId' | 'prompt' | 'knownPromptIds'> & {
   /** The record of the state before the prompt; null if there is none. */
   readonly record: Pick<PromptRecord, 'seen' | 'seenAll'> | null;
 };
@@ -30,7 +60,7 @@ const endStatuses: Readonly<Record<string, string>> = {
  */
 export async function readPromptEnd(
   client: SandboxClient,
-  input: FollowPromptInput,
+  input: FollowedPrompt,
   options: { readonly attempt: Attempt; readonly readRecord: () => Promise<PromptRecord | null> },
 ): Promise<PromptEndSeen | undefined> {
   const { sandboxId, promptId, conversationId } = input;

@@ -5,7 +5,7 @@ import type { Text } from '../../src/contract/texts.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isSameText } from '../store/texts.js';
 import { type HistoryOptions, readHistory } from './history.js';
-import { newTo, type PromptRecord } from './record.js';
+import { newTo, type PromptEvidence, type PromptRecord } from './record.js';
 
 /** Identifies a prompt without its text, which is large and travels separately. */
 export interface PromptQuery {
@@ -26,11 +26,6 @@ export interface PromptQuery {
   readonly isOwnSandbox: boolean;
   /** When the sandbox was created: older events belong to the source of the fork. Null if unknown. */
   readonly sandboxMadeAt: string | null;
-}
-
-export interface PromptEvidence {
-  readonly promptId: string | null;
-  readonly conversationId: string | null;
 }
 
 export interface EvidenceOptions {

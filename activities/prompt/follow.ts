@@ -6,22 +6,15 @@ import { heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import { type Counted, unanswered } from '../../src/contract/service-failure.js';
 import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract/states.js';
-import { cut, type Text } from '../../src/contract/texts.js';
+import { cut } from '../../src/contract/texts.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, createAttempt } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
-import { type PromptEndSeen, readPromptEnd } from './end.js';
+import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
 import { createFollower, type FollowHub } from './follow-hub.js';
 import { createPromptRecords, type PromptRecord, type PromptRecords } from './record.js';
 
-export interface FollowPromptInput {
-  readonly sandboxId: string;
-  readonly promptId: string | null;
-  readonly conversationId: string | null;
-  /** The prompt's text or digest, to find it in the history if there is no id. */
-  readonly prompt: Text;
-  /** Ids of this job's other prompts with the same text, to exclude these prompts if the history names them. */
-  readonly knownPromptIds: readonly string[];
+export interface FollowPromptInput extends FollowedPrompt {
   /** Key of the record of the state before the prompt, in the result store. */
   readonly recordKey: string;
   /** False if others use the same sandbox: then a prompt without an id can only be identified by its record. */
@@ -34,25 +27,6 @@ export interface FollowPromptInput {
   readonly sideBySide: boolean;
   /** How long a read may lag behind a write, in ms. An observation that lasts longer is final. */
   readonly readLagMs: number;
-}
-
-export interface PromptEnd {
-  /**
-   * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if the
-   * service has not shown the prompt for longer than a read may lag: the ids in the answer to the send belonged to
-   * another prompt.
-   */
-  readonly status: string;
-  /** State of the sandbox once the prompt had ended or the sandbox was lost; null if the sandbox does not exist. */
-  readonly sandboxState: string | null;
-  readonly promptId: string | null;
-  /** Cut to `answerBytes`; `resultRef` then names the full result. */
-  readonly result: string | null;
-  readonly resultRef: string | null;
-  readonly error: string | null;
-  readonly queuedAt: string | null;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
 }
 
 /** The dependencies of one follow. */

@@ -9,7 +9,12 @@
 import { createHash } from 'node:crypto';
 import type { SandboxHistoryEvent } from '../../src/contract/records.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import type { PromptEvidence } from './evidence.js';
+
+/** The ids by which an accepted prompt is known; null if the service named none. */
+export interface PromptEvidence {
+  readonly promptId: string | null;
+  readonly conversationId: string | null;
+}
 
 export interface PromptRecord {
   readonly phase: 'sending' | 'not_sent' | 'accepted';

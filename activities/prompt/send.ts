@@ -12,8 +12,8 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, createAttempt, withCallCount } from '../retry/attempt.js';
 import { type Earlier, sendOnce } from '../retry/send-at-most-once.js';
 import { readText } from '../store/texts.js';
-import { findPromptEvidence, type PromptEvidence, type PromptQuery, readEqualPrompts } from './evidence.js';
-import { createPromptRecords, type PromptRecord, type PromptRecords, recordOf } from './record.js';
+import { findPromptEvidence, type PromptQuery, readEqualPrompts } from './evidence.js';
+import { createPromptRecords, type PromptEvidence, type PromptRecord, type PromptRecords, recordOf } from './record.js';
 
 export interface SendPromptInput {
   readonly query: PromptQuery;

@@ -5,7 +5,8 @@ import type { Counted } from '../../src/contract/service-failure.js';
 import { cut } from '../../src/contract/texts.js';
 import { timeToReceive, timeToSend } from '../../src/contract/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import type { CollectedFile, FilePut } from '../../workflows/job/types.js';
+import type { CollectedFile } from '../../workflows/job/result.js';
+import type { FilePut } from '../../workflows/job/types.js';
 import { withCallCount } from '../retry/attempt.js';
 import { readStored } from '../store/texts.js';
 

@@ -1,6 +1,6 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
 import { CommanderError } from 'commander';
-import type { JobError } from '../../workflows/job/types.js';
+import type { JobError } from '../../workflows/job/result.js';
 import type { CommandContext } from './command.js';
 import { failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';

@@ -2,10 +2,12 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { EndpointName, ResponseOf } from '../contract/endpoints.js';
-import type { Query } from './request-address.js';
 
 /** Where an error or a record comes from: an endpoint, or the request line of `SandboxClient.request`. */
 export type CallName = EndpointName | `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+
+/** Query parameters; undefined values are omitted. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** Options of every call of a `SandboxClient`. */
 export interface CallOptions {

@@ -17,13 +17,14 @@ import type {
   CreateOptions,
   PlainRequest,
   PlainResponse,
+  Query,
   SandboxClientOptions,
   StreamOptions,
 } from './call-options.js';
 import { startRecord } from './call-record.js';
 import { type ExchangeRequest, type ExchangeResponse, exchange } from './exchange.js';
 import { readFailure, readSuccess, readWhole } from './read-response.js';
-import { checkPath, type Query, queryString, readBaseUrl } from './request-address.js';
+import { checkPath, queryString, readBaseUrl } from './request-address.js';
 import { type StreamResponse, streamExchange } from './stream-exchange.js';
 
 /** The parameters of an endpoint's path, and the other parts of a request that differ between its calls. */

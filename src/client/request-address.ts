@@ -1,9 +1,7 @@
 /** Builds the address of a request, which is always below the base URL and never on another host. */
 import { SandflowError } from '../contract/sandflow-error.js';
 import { isLoopbackHost, withoutEndSlashes } from '../contract/urls.js';
-import type { CallName } from './call-options.js';
-
-export type Query = Readonly<Record<string, string | number | undefined>>;
+import type { CallName, Query } from './call-options.js';
 
 /** @throws SandflowError `bad_configuration` if the base URL is invalid or would send the key in plain text */
 export function readBaseUrl(

@@ -1,6 +1,6 @@
 /** Converts the results of items to the data in the page. Texts become harmless and are cut to fit. */
-import type { ItemResult, ItemTimes } from '../../workflows/fanout/types.js';
-import type { JobResult } from '../../workflows/job/types.js';
+import type { ItemResult, ItemTimes } from '../../workflows/fanout/result.js';
+import type { JobResult } from '../../workflows/job/result.js';
 import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from './cut-text.js';
 import { whatIsLeft } from './left-words.js';
 import type { PageDetails, PageItem, PagePrompt, Segment, SegmentKind } from './page-data.js';

@@ -1,7 +1,8 @@
 /** Reads the objects of a batch from the result store: its chunks as submitted, and the results of its items. */
 
 import type { KnownItem, SealRequest, StoredChunk } from '../../workflows/fanout/protocol.js';
-import type { FanoutItem, ItemResult, ItemToEnd } from '../../workflows/fanout/types.js';
+import type { ItemResult } from '../../workflows/fanout/result.js';
+import type { FanoutItem, ItemToEnd } from '../../workflows/fanout/types.js';
 import { fanoutPlaces } from '../contract/fanout-addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { ListedObject, ResultStore } from './directory-store.js';

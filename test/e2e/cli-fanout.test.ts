@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ItemResult } from '../../workflows/fanout/types.js';
+import type { ItemResult } from '../../workflows/fanout/result.js';
 import { type CliHome, createCliHome } from './cli-program.js';
 
 const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));

@@ -17,8 +17,8 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
+import type { JobError } from '../job/result.js';
 import { JobTermination, jobError, toJobTermination } from '../job/termination.js';
-import type { JobError } from '../job/types.js';
 import { cleanupProgressQuery } from '../messages.js';
 import { sendNotification } from '../notification/notify.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';

@@ -1,7 +1,7 @@
 /** The state of one cleanup: its progress, what blocks it, and whom it notifies. */
 import { log, setCurrentDetails, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { JobProgress } from '../job/progress.js';
-import type { JobError } from '../job/types.js';
+import type { JobError } from '../job/result.js';
 import type { Caller } from '../shared/retry-refusals.js';
 import type {
   ActionResult,

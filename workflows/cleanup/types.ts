@@ -1,7 +1,7 @@
 /** The input, result and progress of a `retentionCleanup`. Types only. */
 import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry } from '../../src/retention/index.js';
 import type { JobProgress } from '../job/progress.js';
-import type { JobError } from '../job/types.js';
+import type { JobError } from '../job/result.js';
 
 /** Settings of a cleanup. `state.ts` holds the default of every field; tests change them. */
 export interface CleanupSettings {

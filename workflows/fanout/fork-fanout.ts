@@ -21,8 +21,8 @@ import { resumeFromStore } from './batch/resume.js';
 import { BatchState } from './batch/state.js';
 import { startBatchTimers } from './batch/timers.js';
 import type { BatchInput } from './protocol.js';
+import type { FanoutResult } from './result.js';
 import { obtainSource } from './source/obtain.js';
-import type { FanoutResult } from './types.js';
 
 /** Runs a batch from a `FanoutInput` to a `FanoutResult`. Its items arrive by Update. */
 export function forkFanout(input: BatchInput): Promise<FanoutResult> {

@@ -1,5 +1,5 @@
 /** A bounded list of what needs attention: names the first entries and counts the rest. Pure. */
-import type { LeftBehind } from '../job/types.js';
+import type { LeftBehind } from '../job/result.js';
 
 export class LeftList {
   private readonly named: LeftBehind[];

@@ -1,5 +1,5 @@
 /** The progress of a `forkFanout` batch. Types only. */
-import type { JobError } from '../job/types.js';
+import type { JobError } from '../job/result.js';
 import type { FanoutOutcome, ItemOutcome } from './types.js';
 
 /** Counts of a batch. `queued`, `running` and the outcomes add up to `items`. */

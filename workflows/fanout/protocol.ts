@@ -1,6 +1,7 @@
 /** The messages between the workflows of one batch, and the state that they carry over. Types only. */
 
-import type { JobError, JobTiming, LeftBehind, SandboxSource } from '../job/types.js';
+import type { JobError, LeftBehind } from '../job/result.js';
+import type { JobTiming, SandboxSource } from '../job/types.js';
 import type { FanoutPhase } from './progress.js';
 import type {
   FanoutInput,

@@ -1,6 +1,6 @@
 /** The state that a job carries over when its history is long and it continues as new. */
 import type { CarriedInbox } from '../shared/event-inbox.js';
-import type { JobState, Milestone } from './state.js';
+import { JobState, type Milestone } from './state.js';
 import type { JobInput } from './types.js';
 
 /** All carried fields. Other fields are determined again, or are not in use when a run continues as new. */
@@ -65,7 +65,14 @@ export function carryJob(run: JobState): CarriedJob {
   return { fields, reached: [...run.reachedAtMs], inbox: run.inbox.carry() };
 }
 
-export function resumeJob(run: JobState, { fields, reached }: CarriedJob): void {
+/** Creates the state of a job: a new one, or the one that an earlier run carried over. */
+export function createJobState({ carried, ...input }: JobExecution): JobState {
+  const run = new JobState(input, carried?.inbox);
+  if (carried) resumeJob(run, carried);
+  return run;
+}
+
+function resumeJob(run: JobState, { fields, reached }: CarriedJob): void {
   for (const name of carriedFields) {
     const value = fields[name];
     if (value === undefined) continue;

@@ -10,24 +10,23 @@
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
 import { sendNotification } from '../notification/notify.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
-import { carryJob, type JobExecution } from './carry-over.js';
+import { carryJob, createJobState, type JobExecution } from './carry-over.js';
 import { handleMessages } from './handlers.js';
+import type { JobResult } from './result.js';
 import { continuesAsNew, runJob } from './run-job.js';
-import { JobState } from './state.js';
-import type { JobResult } from './types.js';
 
 /** Runs a job: one or more prompts in one sandbox, from a `JobInput` to a `JobResult`. */
 export function createThenPrompt(input: JobExecution): Promise<JobResult> {
   return endingReads(() => runCreateThenPrompt(input));
 }
 
-async function runCreateThenPrompt({ carried, ...input }: JobExecution): Promise<JobResult> {
-  const run = new JobState(input, carried);
+async function runCreateThenPrompt(execution: JobExecution): Promise<JobResult> {
+  const run = createJobState(execution);
   handleMessages(run);
   const result = await runJob(run);
   if (result === continuesAsNew) {
     await condition(allHandlersFinished);
-    return continueAsNew<typeof createThenPrompt>({ ...input, carried: carryJob(run) });
+    return continueAsNew<typeof createThenPrompt>({ ...execution, carried: carryJob(run) });
   }
   const { outcome, error } = result;
   await CancellationScope.nonCancellable(() => sendNotification(run, 'ended', outcome, error?.message ?? null));

@@ -1,5 +1,5 @@
 /** The progress of a `createThenPrompt` job. Types only. */
-import type { JobOutcome, PromptResult } from './types.js';
+import type { JobOutcome, PromptResult, Wake } from './result.js';
 
 /** The phase of a job. */
 export type JobPhase =
@@ -46,20 +46,4 @@ export interface JobProgress {
   readonly deadlineAt: string;
   /** Null until the job has ended. */
   readonly outcome: JobOutcome | null;
-}
-
-/** What woke a wait. */
-export interface Wake {
-  /** What was waited for, such as `usable` or `archived`. */
-  readonly waitedFor: string;
-  /** What ended the wait. */
-  readonly by: 'webhook' | 'safety_poll' | 'deadline';
-  /** The event that woke it; null for a timer. */
-  readonly event: string | null;
-  /** Time from the creation of the event until the workflow received it, in ms; null for a timer. */
-  readonly lagMs: number | null;
-  /** Length of the wait in ms. */
-  readonly waitedMs: number;
-  /** When the workflow woke, as an ISO 8601 time. */
-  readonly at: string;
 }

@@ -10,9 +10,9 @@ import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { commands } from '../shared/proxies.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
 import { resolveUnknownOutcome } from './prompts/await-resolution.js';
+import type { JobError } from './result.js';
 import type { CommandUnderWay, JobState } from './state.js';
 import { JobTermination, jobError, sandboxFailed, serviceFailureOf, toJobTermination } from './termination.js';
-import type { JobError } from './types.js';
 import { readSandbox } from './wait-until-usable.js';
 
 type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>['value'];

@@ -12,10 +12,10 @@ import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
 import { prepareSandbox } from './prepare-sandbox.js';
 import { runPrompts } from './prompts/run-prompts.js';
+import type { JobResult } from './result.js';
 import { runCommands } from './run-commands.js';
 import type { JobState } from './state.js';
 import { type JobTermination, jobError, toJobTermination } from './termination.js';
-import type { JobResult } from './types.js';
 
 /** Returned if the job has not ended but its history is long: a new run continues from `carryJob`. */
 export const continuesAsNew = 'continues_as_new';

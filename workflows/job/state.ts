@@ -3,25 +3,23 @@ import { patched, setCurrentDetails } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import type { Resolution } from '../messages.js';
 import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
-import { EventInbox } from '../shared/event-inbox.js';
+import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import type { StopMemory } from '../stop/request-stop.js';
-import { type CarriedJob, resumeJob } from './carry-over.js';
-import type { JobPhase, JobProgress, Wake } from './progress.js';
-import { truncateResult } from './truncate-result.js';
+import type { JobPhase, JobProgress } from './progress.js';
 import type {
   CollectedFile,
   DeletionResult,
   JobError,
-  JobInput,
   JobOutcome,
   JobResult,
-  JobTiming,
   LeftBehind,
   PromptResult,
-  PromptStep,
   StopResult,
-} from './types.js';
+  Wake,
+} from './result.js';
+import { truncateResult } from './truncate-result.js';
+import type { JobInput, JobTiming, PromptStep } from './types.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** A prompt and its status. Only the step holds the text, so that continue-as-new carries it once. */
@@ -133,13 +131,12 @@ export class JobState {
 
   constructor(
     readonly input: JobInput,
-    carried?: CarriedJob,
+    inbox?: CarriedInbox,
   ) {
     this.timing = { ...defaultTiming, ...input.timing };
-    this.inbox = new EventInbox(carried?.inbox, () => patched('a full inbox drops of the busiest sandbox'));
+    this.inbox = new EventInbox(inbox, () => patched('a full inbox drops of the busiest sandbox'));
     this.deadlineAtMs = input.origin ? Number.POSITIVE_INFINITY : this.startedAtMs + input.deadlineMs;
-    if (carried) resumeJob(this, carried);
-    else for (const step of input.prompts) this.addPrompt(step);
+    for (const step of input.prompts) this.addPrompt(step);
   }
 
   enter(phase: JobPhase): void {

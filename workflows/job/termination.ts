@@ -5,7 +5,7 @@ import type { JobErrorCode, ResultErrorCode } from '../../src/contract/result-er
 import type { ForeignCode } from '../../src/contract/sandflow-error.js';
 import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/service-failure.js';
 import { cut } from '../../src/contract/texts.js';
-import type { JobError, JobOutcome } from './types.js';
+import type { JobError, JobOutcome } from './result.js';
 
 /** Longest error message, in characters. A message may quote output of any length. */
 const maxMessageLength = 4_000;

@@ -1,6 +1,6 @@
 /** Keeps the result and progress of a job within one payload of Temporal, whatever its prompts and answers. Pure. */
 import { bytesOf, cut, headLength, maxJobResultBytes, payloadBytes } from '../../src/contract/texts.js';
-import type { PromptResult } from './types.js';
+import type { PromptResult } from './result.js';
 
 /** Longest answer that a job holds itself, in bytes. */
 const longestAnswerBytes = 16 * 1024;

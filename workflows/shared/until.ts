@@ -7,7 +7,7 @@
  */
 import { condition } from '@temporalio/workflow';
 import type { SandboxEventType } from '../../src/contract/states.js';
-import type { Wake } from '../job/progress.js';
+import type { Wake } from '../job/result.js';
 import type { JobTiming } from '../job/types.js';
 import type { SandboxEvent } from '../messages.js';
 import type { EventInbox, InboxMark } from './event-inbox.js';

@@ -1,6 +1,6 @@
 /** The state of one stop workflow: its requests, its observations and its notifications. */
 import { CancellationScope, log, metricMeter, setCurrentDetails } from '@temporalio/workflow';
-import type { Wake } from '../job/progress.js';
+import type { Wake } from '../job/result.js';
 import type { JobTiming, NotifyTarget } from '../job/types.js';
 import { sendNotification } from '../notification/notify.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';

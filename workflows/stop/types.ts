@@ -1,6 +1,9 @@
 /** The input, result and progress of a `stopAndAwaitArchive`. Types only. */
-import type { JobProgress, Wake } from '../job/progress.js';
-import type { JobError, JobTiming, NotifyTarget, PreservedWork } from '../job/types.js';
+
+import type { PreservedWork } from '../../src/contract/preserved-work.js';
+import type { JobProgress } from '../job/progress.js';
+import type { JobError, Wake } from '../job/result.js';
+import type { JobTiming, NotifyTarget } from '../job/types.js';
 
 /** One caller's request to stop the sandbox. */
 export interface StopRequest {

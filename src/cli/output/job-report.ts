@@ -1,5 +1,5 @@
 /** `--json` prints every job in this one shape, whatever happened to the job. */
-import type { CollectedFile, JobError, JobResult, PromptResult } from '../../../workflows/job/types.js';
+import type { CollectedFile, JobError, JobResult, PromptResult } from '../../../workflows/job/result.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 
 export interface ReportedFile extends CollectedFile {

@@ -1,6 +1,7 @@
 /** Describes a job: its progress, what it left behind, what its stop saved. */
 import type { JobPhase, JobProgress } from '../../../workflows/job/progress.js';
-import type { LeftBehind, PreservedWork } from '../../../workflows/job/types.js';
+import type { LeftBehind } from '../../../workflows/job/result.js';
+import type { PreservedWork } from '../../contract/preserved-work.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { oneLine } from './terminal-safe.js';
 

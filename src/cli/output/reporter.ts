@@ -1,5 +1,6 @@
 /** Shows a watched job on stderr: one status line in a terminal, plain lines elsewhere, nothing when quiet. */
-import type { JobProgress, Wake } from '../../../workflows/job/progress.js';
+import type { JobProgress } from '../../../workflows/job/progress.js';
+import type { Wake } from '../../../workflows/job/result.js';
 import type { OutputStream } from '../io.js';
 import { formatDuration } from '../units.js';
 import { blockedText, phaseText } from './job-text.js';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { CollectedFile } from '../../../workflows/job/types.js';
+import type { CollectedFile } from '../../../workflows/job/result.js';
 import type { ReportedFile } from '../output/job-report.js';
 import { replaceFile } from '../replace-file.js';
 import type { GetPair } from './file-pairs.js';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import type { JobProgress } from '../../../workflows/job/progress.js';
-import type { JobError, JobResult } from '../../../workflows/job/types.js';
+import type { JobError, JobResult } from '../../../workflows/job/result.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { explainError } from '../../temporal/ask-workflow.js';
 import { abortable } from '../../temporal/calls.js';

@@ -1,8 +1,9 @@
 /** Explains the state of a sandbox's last stop. Pure. */
-import type { PreservedWork } from '../../../workflows/job/types.js';
+
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import { ownerWorkflowId } from '../../contract/addresses.js';
 import { isDate } from '../../contract/is-date.js';
+import type { PreservedWork } from '../../contract/preserved-work.js';
 import { preservedWorkOf } from '../../contract/preserved-work.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { isUsable } from '../../contract/states.js';

@@ -1,5 +1,5 @@
 /** Describes a stop request as text. Pure. */
-import type { JobError } from '../../../workflows/job/types.js';
+import type { JobError } from '../../../workflows/job/result.js';
 import type { StopOutcome, StopRequestView } from '../../../workflows/stop/types.js';
 import { keptTexts } from '../output/job-text.js';
 import type { StopSelection } from './options.js';

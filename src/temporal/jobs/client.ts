@@ -8,7 +8,8 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
 import type { JobProgress } from '../../../workflows/job/progress.js';
-import type { JobInput, JobResult, PromptStep } from '../../../workflows/job/types.js';
+import type { JobResult } from '../../../workflows/job/result.js';
+import type { JobInput, PromptStep } from '../../../workflows/job/types.js';
 import {
   progressQuery,
   promptUpdate,

@@ -13,7 +13,7 @@ import { dueGrants } from '../../../workflows/fanout/batch/due-grants.js';
 import { reportOf } from '../../../workflows/fanout/chunk/report.js';
 import { ChunkState } from '../../../workflows/fanout/chunk/state.js';
 import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../workflows/fanout/protocol.js';
-import type { ItemSummary } from '../../../workflows/fanout/types.js';
+import type { ItemSummary } from '../../../workflows/fanout/result.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 
 interface World {

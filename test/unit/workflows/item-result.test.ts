@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOf, headLength, maxJobResultBytes, maxSteps, payloadBytes } from '../../../src/contract/texts.js';
 import { hasEndedAsRequested, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
+import type { JobResult, PromptResult } from '../../../workflows/job/result.js';
 import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';
-import type { JobResult, PromptResult } from '../../../workflows/job/types.js';
 
 const stopped = (status: string) => ({ stopId: 'st_1', status, kept: null, error: null });
 const deleted = (status: string) => ({ operationId: 'op_1', status, error: null });

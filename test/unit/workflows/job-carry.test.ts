@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { carriedFields, carryJob } from '../../../workflows/job/carry-over.js';
+import { carriedFields, carryJob, createJobState } from '../../../workflows/job/carry-over.js';
 import { JobState } from '../../../workflows/job/state.js';
 import type { JobInput } from '../../../workflows/job/types.js';
 
@@ -53,7 +53,7 @@ describe('what a job carries over to its next run', () => {
     run.firstSentAtMs = 7;
     Object.assign(run.prompts[0] ?? {}, { status: 'completed', result: 'done' });
     run.inbox.record({ id: 'e', type: 'sandbox.ready', createdAt: '', sandboxId: 'bx_a', sandboxName: 'n' });
-    const next = new JobState(input, JSON.parse(JSON.stringify(carryJob(run))));
+    const next = createJobState({ ...input, carried: JSON.parse(JSON.stringify(carryJob(run))) });
     for (const name of carriedFields) expect(next[name], name).toEqual(run[name]);
     expect([...next.reachedAtMs]).toEqual([...run.reachedAtMs]);
     expect(next.inbox.next('bx_a', ['sandbox.ready'], 0)).toBeDefined();
@@ -63,7 +63,7 @@ describe('what a job carries over to its next run', () => {
   it('has no deadline for an item without a fork, before and after', () => {
     const origin = { key: 'k', execution: 'e', batchId: 'b', step: 'i0', firstGeneration: 1, lookFirst: false };
     const run = new JobState({ ...input, origin });
-    expect(new JobState(run.input, JSON.parse(JSON.stringify(carryJob(run)))).deadlineAtMs).toBe(
+    expect(createJobState({ ...run.input, carried: JSON.parse(JSON.stringify(carryJob(run))) }).deadlineAtMs).toBe(
       Number.POSITIVE_INFINITY,
     );
   });

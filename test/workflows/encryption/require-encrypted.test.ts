@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
 import { startJob } from '../../../src/temporal/jobs/client.js';
-import type { JobResult } from '../../../workflows/job/types.js';
+import type { JobResult } from '../../../workflows/job/result.js';
 import { type Stand, script } from '../workflow-harness.js';
 import { createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-harness.js';
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/addresses.js';
-import type { FanoutItemInput, ItemResult } from '../../../workflows/fanout/types.js';
+import type { ItemResult } from '../../../workflows/fanout/result.js';
+import type { FanoutItemInput } from '../../../workflows/fanout/types.js';
 import { type fanoutItem, type JobInput, type JobOrigin, progressQuery } from '../../../workflows/index.js';
 import { createStand, deployment, jobInput, type Stand, script, shortTiming } from '../workflow-harness.js';
 

@@ -79,9 +79,7 @@ describe('a create', () => {
     const result = await run({ deadlineMs: 1_500, timing: { ...shortTiming, cleanUpMs: 2_500 } });
     expect(result).toMatchObject({ outcome: 'deadline_exceeded', sandboxId: null });
     const made = stand.service.books.sandboxes().map(({ name }) => name);
-    expect(result.left).toMatchObject([
-      { kind: 'sandbox', sandboxId: null, why: expect.stringContaining('unknown') },
-    ]);
+    expect(result.left).toMatchObject([{ kind: 'sandbox', sandboxId: null, why: expect.stringContaining('unknown') }]);
     expect(made).toContain(result.left[0]?.sandboxName);
     expect(Date.now() - began).toBeLessThan(45_000);
     await heal(stand);

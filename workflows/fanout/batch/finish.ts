@@ -4,15 +4,16 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { isUsable } from '../../../src/contract/states.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
+import type { JobError } from '../../job/result.js';
 import { jobError, toJobTermination } from '../../job/termination.js';
-import type { JobError } from '../../job/types.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
 import { sendNotification } from '../../notification/notify.js';
 import { bulk } from '../../shared/proxies.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import { releaseLease } from '../../watch/acquire-lease.js';
+import type { FanoutResult } from '../result.js';
 import { sourceJob } from '../source/caller.js';
-import type { FanoutOutcome, FanoutResult } from '../types.js';
+import type { FanoutOutcome } from '../types.js';
 import { outcomeOf } from './end-decision.js';
 import type { BatchState } from './state.js';
 

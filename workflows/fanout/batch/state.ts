@@ -1,8 +1,8 @@
 /** The state of one batch: its chunks, their grants and reports, and its end. */
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
+import type { JobError, LeftBehind } from '../../job/result.js';
 import type { JobState } from '../../job/state.js';
-import type { JobError, LeftBehind } from '../../job/types.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../progress.js';

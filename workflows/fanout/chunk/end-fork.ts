@@ -2,13 +2,14 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
 import { cleanUp } from '../../job/end/clean-up.js';
+import type { JobError, JobOutcome } from '../../job/result.js';
 import type { JobState } from '../../job/state.js';
 import { jobError } from '../../job/termination.js';
-import type { JobError, JobOutcome } from '../../job/types.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
 import { bulk } from '../../shared/proxies.js';
 import { hasEndedAsRequested } from '../item/result.js';
-import type { FanoutItemInput, ItemSummary, ItemToEnd } from '../types.js';
+import type { ItemSummary } from '../result.js';
+import type { FanoutItemInput, ItemToEnd } from '../types.js';
 
 const lookEveryMs = 2_000;
 

@@ -13,7 +13,7 @@ import { workflowTypes } from '../../messages.js';
 import { bulk, lookups } from '../../shared/proxies.js';
 import type { fanoutItem } from '../item/fanout-item.js';
 import type { KnownItem } from '../protocol.js';
-import type { ItemSummary } from '../types.js';
+import type { ItemSummary } from '../result.js';
 import { itemInput } from './item-input.js';
 import { awaitItem, watchItems } from './running-items.js';
 import type { Slot } from './slot.js';

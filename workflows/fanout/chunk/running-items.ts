@@ -2,7 +2,7 @@
 import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../../src/contract/addresses.js';
 import { followProxies } from '../../shared/proxies.js';
-import type { ItemSummary } from '../types.js';
+import type { ItemSummary } from '../result.js';
 import type { ChunkState } from './state.js';
 
 /** Waits for the ends of these items with one activity, which restarts after each end. */

@@ -1,11 +1,12 @@
 /** The state of one chunk: its items and its grant. */
 import { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
-import type { JobError } from '../../job/types.js';
+import type { JobError } from '../../job/result.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { LeftList } from '../left-list.js';
 import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../protocol.js';
-import type { FanoutItem, ItemOutcome, ItemSummary } from '../types.js';
+import type { ItemSummary } from '../result.js';
+import type { FanoutItem, ItemOutcome } from '../types.js';
 import { accounted } from './item-reservation.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';

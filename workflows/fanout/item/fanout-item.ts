@@ -4,14 +4,14 @@
  * the chunk receives a summary.
  */
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
-import { type CarriedJob, carryJob } from '../../job/carry-over.js';
+import { type CarriedJob, carryJob, createJobState } from '../../job/carry-over.js';
 import { handleMessages } from '../../job/handlers.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
-import { JobState } from '../../job/state.js';
 import { endingReads } from '../../shared/abandon-on-cancel.js';
 import { storing } from '../../shared/proxies.js';
 import { endFork } from '../chunk/end-fork.js';
-import type { FanoutItemInput, ItemSummary } from '../types.js';
+import type { ItemSummary } from '../result.js';
+import type { FanoutItemInput } from '../types.js';
 import { reportToChunk } from './report-to-chunk.js';
 import { itemResult, itemSummary, type StartedItemResult } from './result.js';
 
@@ -21,7 +21,7 @@ export function fanoutItem(input: FanoutItemInput & { readonly carried?: Carried
 }
 
 async function runFanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
-  const run = new JobState(input.job, input.carried);
+  const run = createJobState({ ...input.job, carried: input.carried });
   handleMessages(run);
   reportToChunk(run, input);
   if (input.toEnd) return endFork(run, input, input.toEnd);

@@ -1,8 +1,10 @@
 /** The result of an item: in full for the result store, and as a summary for its chunk. Pure. */
 import { machineSeconds } from '../../../src/contract/machine-types.js';
+import type { JobResult, LeftBehind } from '../../job/result.js';
 import type { JobState, Milestone } from '../../job/state.js';
-import type { JobEnd, JobResult, LeftBehind } from '../../job/types.js';
-import type { FanoutItemInput, ItemResult, ItemSummary } from '../types.js';
+import type { JobEnd } from '../../job/types.js';
+import type { ItemResult, ItemSummary } from '../result.js';
+import type { FanoutItemInput } from '../types.js';
 
 const errorLength = 500;
 const whyLength = 200;

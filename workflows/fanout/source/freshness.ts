@@ -1,11 +1,12 @@
 /** Decides whether forks of a sandbox would start from its current content. Pure. */
 
+import type { PreservedWork } from '../../../src/contract/preserved-work.js';
 import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
 import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/result-error-codes.js';
 import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
 import { isCreating, isUsable } from '../../../src/contract/states.js';
+import type { JobError } from '../../job/result.js';
 import { jobError } from '../../job/termination.js';
-import type { JobError, PreservedWork } from '../../job/types.js';
 
 /** What to do with a source before it is forked. */
 export type Freshness =

@@ -7,9 +7,9 @@ import { hasEndedAsRequested } from '../../fanout/item/result.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { unwatchSandbox } from '../../watch/acquire-lease.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
+import type { JobError, JobOutcome, KeptMemo } from '../result.js';
 import type { JobState } from '../state.js';
 import { jobError, toJobTermination } from '../termination.js';
-import type { JobError, JobOutcome } from '../types.js';
 import { readSandbox } from '../wait-until-usable.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
@@ -23,12 +23,6 @@ export interface JobEnding {
   readonly error: JobError | null;
   /** True if prompts may be running. */
   readonly cutShort: boolean;
-}
-
-/** The memo of a workflow that keeps its sandbox. Cleanups skip that sandbox. */
-export interface KeptMemo {
-  /** Id of the kept sandbox. Any other sandbox that the job created and lost is an orphan. */
-  readonly kept: string;
 }
 
 /** Cleans up after the job. @returns why the cleanup is incomplete, or null */

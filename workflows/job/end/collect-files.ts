@@ -2,9 +2,9 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import { files } from '../../shared/proxies.js';
 import { callMachine } from '../call-machine.js';
+import type { CollectedFile } from '../result.js';
 import type { JobState } from '../state.js';
 import { toJobTermination } from '../termination.js';
-import type { CollectedFile } from '../types.js';
 
 /**
  * Before the first prompt, records the digest of each file to collect. The digest of an unreadable file stays unknown.

@@ -5,8 +5,8 @@ import { effects, reads } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
+import type { DeletionResult } from '../result.js';
 import type { JobState } from '../state.js';
-import type { DeletionResult } from '../types.js';
 import { readSandbox } from '../wait-until-usable.js';
 import { stopSandbox } from './stop-sandbox.js';
 

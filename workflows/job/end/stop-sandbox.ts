@@ -18,9 +18,9 @@ import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { observeStop, readStop } from '../../stop/read-stop.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
+import type { StopResult } from '../result.js';
 import type { JobState } from '../state.js';
 import { sandboxFailed } from '../termination.js';
-import type { StopResult } from '../types.js';
 import { readSandbox } from '../wait-until-usable.js';
 
 const longestPauseMs = 15_000;

@@ -1,6 +1,6 @@
 /** Follows a prompt until it ends or the job continues as new. */
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import type { PromptEnd } from '../../../activities/prompt/follow.js';
+import type { PromptEnd } from '../../../activities/prompt/end.js';
 import { followTaskQueue } from '../../../src/contract/addresses.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { followProxies } from '../../shared/proxies.js';

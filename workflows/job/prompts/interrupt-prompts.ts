@@ -1,6 +1,6 @@
 /** Interrupts the running prompts of a job, and reports the prompts that it could not interrupt. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import type { PromptEnd } from '../../../activities/prompt/follow.js';
+import type { PromptEnd } from '../../../activities/prompt/end.js';
 import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { JobState } from '../state.js';

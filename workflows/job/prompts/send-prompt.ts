@@ -7,7 +7,8 @@
  *      └───────────────────────────────────────────┴──────────────┘
  */
 import { CancellationScope, CancelledFailure, isCancellation, sleep } from '@temporalio/workflow';
-import type { PromptEvidence, PromptQuery } from '../../../activities/prompt/evidence.js';
+import type { PromptQuery } from '../../../activities/prompt/evidence.js';
+import type { PromptEvidence } from '../../../activities/prompt/record.js';
 import type { SendPromptInput } from '../../../activities/prompt/send.js';
 import { outcomeUnknownCode } from '../../../src/contract/service-failure.js';
 import { bytesOf, cut, headOf, type Text } from '../../../src/contract/texts.js';

@@ -2,8 +2,8 @@
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
-import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/types.js';
-import type { CollectedFile } from '../../../../workflows/job/types.js';
+import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/result.js';
+import type { CollectedFile } from '../../../../workflows/job/result.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import type { FanoutReportData } from '../../../report/index.js';
 import type { ResultStore } from '../../../result-store/index.js';

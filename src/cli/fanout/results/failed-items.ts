@@ -1,5 +1,5 @@
 /** Finds the items of a batch that fail during a watch. */
-import type { ItemResult } from '../../../../workflows/fanout/types.js';
+import type { ItemResult } from '../../../../workflows/fanout/result.js';
 import { fanoutPrefix } from '../../../contract/fanout-addresses.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import type { FailedItem } from '../progress/batch-view.js';

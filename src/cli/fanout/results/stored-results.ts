@@ -1,6 +1,6 @@
 /** `sandflow fanout results` and `fanout report`: they read the result store, even while the batch runs. */
 import { relative, resolve } from 'node:path';
-import type { ItemResult } from '../../../../workflows/fanout/types.js';
+import type { ItemResult } from '../../../../workflows/fanout/result.js';
 import { fanoutItemResults } from '../../../result-store/index.js';
 import { fanoutProgress } from '../../../temporal/fanouts/client.js';
 import type { CommandContext } from '../../command.js';

@@ -6,7 +6,7 @@ import { createPreviews, downloadResults } from '../../../../src/cli/fanout/resu
 import { createFailedItems } from '../../../../src/cli/fanout/results/failed-items.js';
 import { createItemFolders, placeBelow } from '../../../../src/cli/fanout/results/item-folders.js';
 import { createResultStore } from '../../../../src/result-store/index.js';
-import type { ItemResult } from '../../../../workflows/fanout/types.js';
+import type { ItemResult } from '../../../../workflows/fanout/result.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { batchResult, collectedFile, itemResult, promptResult } from './samples.js';
 

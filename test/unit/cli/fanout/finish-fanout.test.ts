@@ -5,7 +5,7 @@ import { finishFanout, leaveFanout } from '../../../../src/cli/fanout/results/fi
 import type { OutputStream } from '../../../../src/cli/io.js';
 import { createTerminal } from '../../../../src/cli/output/terminal.js';
 import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
-import type { FanoutResult } from '../../../../workflows/fanout/types.js';
+import type { FanoutResult } from '../../../../workflows/fanout/result.js';
 import { batchResult } from './samples.js';
 
 const home: DownloadedResults = {

@@ -1,6 +1,6 @@
 /** Small results of batches for the tests of the command line. */
-import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/types.js';
-import type { CollectedFile, JobResult, PromptResult } from '../../../../workflows/job/types.js';
+import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/result.js';
+import type { CollectedFile, JobResult, PromptResult } from '../../../../workflows/job/result.js';
 
 export function promptResult(change: Partial<PromptResult> = {}): PromptResult {
   return {

@@ -6,7 +6,7 @@ import { createReporter } from '../../../../src/cli/output/reporter.js';
 import { createTerminal } from '../../../../src/cli/output/terminal.js';
 import { terminalSafe } from '../../../../src/cli/output/terminal-safe.js';
 import type { JobProgress } from '../../../../workflows/job/progress.js';
-import type { JobResult, PromptResult } from '../../../../workflows/job/types.js';
+import type { JobResult, PromptResult } from '../../../../workflows/job/result.js';
 
 function prompt(change: Partial<PromptResult>): PromptResult {
   return {
