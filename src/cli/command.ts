@@ -12,12 +12,12 @@ export interface CommandContext {
 /** The command to which another command is added. */
 export type Parent = CommandUnknownOpts;
 
-/** Adds a command to its parent. Runs at start-up, so only the command's action may import heavy modules. */
+/** Adds a command with its action to its parent. Runs at start-up, so only the command's action may import heavy modules. */
 export type AddCommand = (parent: Parent, context: CommandContext) => void;
 
-/** The options of the command that `grammar` adds, as the parser returns them. */
-export type OptionsOf<Grammar extends (parent: Parent) => { opts(): OptionValues }> = Plain<
-  ReturnType<ReturnType<Grammar>['opts']>
+/** The options of the command that `Declaration` adds, as the parser returns them. */
+export type OptionsOf<Declaration extends (parent: Parent) => { opts(): OptionValues }> = Plain<
+  ReturnType<ReturnType<Declaration>['opts']>
 >;
 
 /** A flag is inferred as `true`; here it is a boolean. */

@@ -4,8 +4,8 @@ import { saveDownload } from '../../client/download.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { parseDurationMs } from '../units.js';
-import type { ApiOptions } from './command.js';
 import { lookUp } from './contract-hint.js';
+import type { ApiOptions } from './options.js';
 import { planRequest } from './plan-request.js';
 import { bytesOnTerminal, printAnswer } from './print-answer.js';
 

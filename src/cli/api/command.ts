@@ -1,28 +1,8 @@
-import { type AddCommand, collect, type OptionsOf, type Parent } from '../command.js';
-
-const api = (parent: Parent) =>
-  parent
-    .command('api')
-    .description('Call any endpoint of the service with the configured key')
-    .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
-    .argument('<path>', 'relative to SANDBOX_API_URL, like /sandboxes')
-    .option(
-      '--field <key=value>',
-      'a field of the JSON body; numbers, booleans, null and JSON are parsed (repeatable)',
-      collect,
-      [],
-    )
-    .option('--body <file>', 'a file with the JSON body, or - for stdin')
-    .option('--query <key=value>', 'a query parameter (repeatable)', collect, [])
-    .option('--confirm <id>', 'with DELETE: repeat the id at the end of the path')
-    .option('--output <file>', 'save a successful response body to a file, unchanged')
-    .option('--include', 'print status and headers before the response body')
-    .option('--timeout <duration>', 'how long to wait without data from the service', '2m');
-
-export type ApiOptions = OptionsOf<typeof api>;
+import type { AddCommand } from '../command.js';
+import { declareApi } from './options.js';
 
 export const addApi: AddCommand = (parent, context) => {
-  api(parent).action(async (method, path, options) => {
+  declareApi(parent).action(async (method, path, options) => {
     const { callApi } = await import('./call-api.js');
     context.exitCode = await callApi(method, path, options, context);
   });

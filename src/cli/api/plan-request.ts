@@ -5,7 +5,7 @@ import type { PlainRequest } from '../../client/index.js';
 import type { CliIo } from '../io.js';
 import { readAll } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
-import type { ApiOptions } from './command.js';
+import type { ApiOptions } from './options.js';
 
 type RequestOptions = Pick<ApiOptions, 'field' | 'query' | 'body' | 'confirm'>;
 

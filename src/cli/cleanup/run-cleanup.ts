@@ -11,7 +11,7 @@ import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/terminal.js';
 import { UsageError } from '../usage-error.js';
-import type { RunCleanupOptions } from './command.js';
+import type { RunCleanupOptions } from './options.js';
 import { readPolicyFile } from './policy-file.js';
 import { reportTable, summaryLines, wentWell } from './report-text.js';
 import { watchCleanup } from './watch-cleanup.js';

@@ -15,7 +15,7 @@ import type { Reporter } from '../output/reporter.js';
 import { printList } from '../output/table.js';
 import { formatDuration, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
-import type { ApplyScheduleOptions } from './command.js';
+import type { ApplyScheduleOptions } from './options.js';
 import { readPolicyFile } from './policy-file.js';
 
 const embeddedNotice =

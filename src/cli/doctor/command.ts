@@ -1,15 +1,9 @@
 import type { AddCommand } from '../command.js';
+import { declareDoctor } from './options.js';
 
 export const addDoctor: AddCommand = (parent, context) => {
-  parent
-    .command('doctor')
-    .description(
-      'Check Temporal, the service, the API key, the clock, the webhook, the bridge, the workers and the encryption keys',
-    )
-    .option('--bridge <url>', 'address of the bridge, if it is not the embedded one')
-    .option('--json', 'print one JSON object on stdout')
-    .action(async (options) => {
-      const { runDoctor } = await import('./run-doctor.js');
-      context.exitCode = await runDoctor(options, context);
-    });
+  declareDoctor(parent).action(async (options) => {
+    const { runDoctor } = await import('./run-doctor.js');
+    context.exitCode = await runDoctor(options, context);
+  });
 };

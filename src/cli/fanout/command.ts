@@ -1,241 +1,42 @@
-import type { OptionValues } from '@commander-js/extra-typings';
+import { type AddCommand, withEnd } from '../command.js';
 import {
-  type AddCommand,
-  type AnyCommand,
-  collect,
-  type OptionsOf,
-  type Parent,
-  type WithEnd,
-  withEnd,
-} from '../command.js';
-
-const help = `
-Items:
-  text   one prompt per line; blank lines and lines that begin with # are skipped. If the first line is ---,
-         each prompt may span several lines, up to the next ---
-  JSONL  a prompt as a string, or an object: prompt or prompts, id, provider, model, effort, type, end, deadline,
-         put {"remote": "local"}, get ["remote"], labels
-  CSV    with a header row; columns named like the fields of JSONL set them (put as LOCAL:REMOTE), all others
-         become labels
-  --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file.
-
-Source of the forks:
-  --source or --snapshot, or a sandbox that the batch creates, prepares and stops: --environment, --setup,
-  --prepare-put, --command, --prepare-prompt.
-
-Examples:
-  sandflow fanout prompts.txt --source bx_2345abcd
-  sandflow fanout issues.csv --prompt "Fix {{issue}} in {{file}}" --get report.md --budget 10h
-  sandflow fanout prompts.jsonl --command "git clone https://example.com/app.git" --model m1,m2 --repeat 3
-  sandflow fanout prompts.txt --snapshot base --first 5 --dry-run
-  generate | sandflow fanout - --format jsonl --id nightly-42
-
-The batch runs in Temporal: Ctrl-C detaches and the batch keeps running. At the end, results.jsonl, report.html and
-the items' files are in ./fanout-<id>, and the path of results.jsonl is on stdout.
-
-Exit codes:
-  0    the batch completed: every item, or as many as --first requires
-  1    the batch ended with another outcome, left something behind, or a file of a completed item is missing
-  2    invalid usage or items; nothing was started
-  3    Temporal or the service is unreachable; the batch keeps running
-  4    --watch-deadline passed; the batch keeps running
-  130  detached by Ctrl-C; the batch keeps running
-`;
-
-const machineSizes = ['small', 'default', 'large', 'xlarge'] as const;
-
-/**
- * Options of the batch's policy. They have no defaults here, because a resume changes only the options that it names.
- * `options.ts` has the defaults of a new batch.
- */
-const withPolicy = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
-  command
-    .option('--concurrency <count>', 'maximum number of forks that run at once (default: 20)')
-    .option('--retries <count>', 'how often to retry a failed item, each time in a new fork (default: 0)')
-    .option('--first <count>', 'end after this many successes; interrupt and clean up the rest')
-    .option('--fail-fast', 'end when an item has failed its last attempt')
-    .option('--item-deadline <duration>', 'hard deadline of each item (default: 1h)')
-    .option('--deadline <duration>', 'hard deadline of the batch, before clean-up (default: 1d)')
-    .option(
-      '--budget <duration>',
-      'limit of machine time for all forks together, like 10h or 90m; a larger machine size counts more',
-    )
-    .addOption(
-      command
-        .createOption('--type <size>', 'machine size of the forks (default: that of the source)')
-        .choices(machineSizes),
-    )
-    .addOption(
-      command
-        .createOption('--then <end>', 'what to do with each fork at the end (default: stop, so that no work is lost)')
-        .choices(['stop', 'delete', 'keep']),
-    )
-    .option('--ttl <duration>', 'time until a fork stops itself, renewed while its item runs (default: 30m)')
-    .addOption(
-      command
-        .createOption(
-          '--on-unknown <action>',
-          'what to do if it is unknown whether a prompt was accepted (default: abandon)',
-        )
-        .choices(['abandon', 'resend']),
-    );
-
-/** Options for watching a batch and saving its results. */
-const withWatching = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
-  command
-    .option('--out <folder>', 'folder for results, report and files (default: ./fanout-<id>)')
-    .option('--report <file>', 'file for the HTML report (default: report.html in that folder)')
-    .option('--watch-deadline <duration>', 'stop watching after this time; the batch keeps running (exit code 4)')
-    .option('--json', 'print one JSON object on stdout')
-    .option('--quiet', 'print warnings only, no progress');
-
-const withItems = (parent: Parent) =>
-  parent
-    .command('fanout')
-    .description('Run a batch of prompts durably, each in a fork of one prepared sandbox')
-    // Options of `fanout` come before a subcommand; the subcommand's own options come after it.
-    .enablePositionalOptions()
-    .argument('[items...]', 'files of prompts: text, JSONL, CSV; - for stdin')
-    .addOption(
-      parent
-        .createOption('--format <format>', 'format of the items (default: by file extension, else text)')
-        .choices(['text', 'jsonl', 'csv', 'tsv']),
-    )
-    .option('--prompt <template>', 'prompt template with {{column}}, or @file (repeatable)', collect, [])
-    .option(
-      '--provider <names>',
-      'agent harness; with several, separated by commas, each item runs with each',
-      collect,
-      [],
-    )
-    .option('--model <names>', 'model; with several, each item runs with each', collect, [])
-    .option('--effort <levels>', 'reasoning effort; with several, each item runs with each', collect, [])
-    .option('--repeat <count>', 'how many times to run each item', '1')
-    .option('--put <local:remote>', 'a file or folder to write into each fork (repeatable)', collect, [])
-    .option('--get <remote>', 'a file to collect from each fork (repeatable)', collect, [])
-    .option('--source <sandbox>', 'fork this sandbox; it is stopped first if it changed after its last snapshot')
-    .option('--allow-stale', 'with --source: fork the last snapshot as it is')
-    .option('--snapshot <name>', 'start from a named snapshot')
-    .option('--environment <name>', 'environment of the prepared sandbox, or of forks from a snapshot')
-    .option('--setup <script>', 'setup script of the prepared sandbox: text, or @file')
-    .option(
-      '--prepare-put <local:remote>',
-      'a file or folder to write into the prepared sandbox (repeatable)',
-      collect,
-      [],
-    )
-    .option(
-      '--command <command>',
-      'a command to run in the prepared sandbox, after the files (repeatable)',
-      collect,
-      [],
-    )
-    .option(
-      '--prepare-prompt <text>',
-      'a prompt for the prepared sandbox, after the commands, or @file (repeatable)',
-      collect,
-      [],
-    )
-    .addOption(
-      parent.createOption('--prepare-type <size>', 'machine size of the prepared sandbox').choices(machineSizes),
-    )
-    .option('--prepare-deadline <duration>', 'deadline of the whole preparation (default: 1h)')
-    .addOption(
-      parent
-        .createOption(
-          '--prepare-then <end>',
-          'what to do with the prepared sandbox after the batch; after delete, the batch cannot be resumed (default: stop)',
-        )
-        .choices(['stop', 'delete']),
-    );
-
-const fanout = (parent: Parent) =>
-  withWatching(
-    withPolicy(withItems(parent))
-      .option('--id <batch>', 'batch id; an id that is in use attaches to its batch instead of starting another')
-      .option('--title <text>', 'title for lists and the report')
-      .option('--notify <target>', 'notify a URL, command:… or command-id:… when the batch ends or is blocked')
-      .option('--dry-run', 'check and count the items, print the maximum machine-time, and start nothing')
-      .option('--detach', 'start the batch, print its id and exit'),
-  ).addHelpText('after', help);
-
-const watch = (parent: Parent) =>
-  withWatching(
-    parent
-      .command('watch')
-      .description('Watch a batch until it ends and download its results, as `fanout` does')
-      .argument('<batch>', 'id of the batch'),
-  );
-
-const resume = (parent: Parent) =>
-  withWatching(
-    withPolicy(
-      parent
-        .command('resume')
-        .description('Run the missing and failed items of an ended batch; completed items are not repeated')
-        .argument('<batch>', 'id of the batch')
-        .option('--no-retry-failed', 'run only items that were not started or were cancelled')
-        .option('--detach', 'start the batch, print its id and exit'),
-    ),
-  );
-
-export type FanoutOptions = WithEnd<OptionsOf<typeof fanout>>;
-export type WatchFanoutOptions = OptionsOf<typeof watch>;
-export type ResumeFanoutOptions = WithEnd<OptionsOf<typeof resume>>;
-/** Options that `fanout` and `fanout resume` share. An option that was not given is undefined. */
-export type PolicyOptions = Omit<ResumeFanoutOptions, 'retryFailed' | 'detach' | keyof WatchFanoutOptions>;
+  declareCancel,
+  declareFanout,
+  declareList,
+  declareReport,
+  declareResults,
+  declareResume,
+  declareShow,
+  declareWatch,
+} from './options.js';
 
 /** `sandflow fanout`: a batch of prompts, each in its own fork of one prepared sandbox. */
 export const addFanout: AddCommand = (parent, context) => {
-  const batches = fanout(parent).action(async (items, options) => {
+  const batches = declareFanout(parent).action(async (items, options) => {
     const { runFanout } = await import('./run-fanout.js');
     context.exitCode = await runFanout(items, withEnd(options), context);
   });
-  batches
-    .command('list')
-    .description('List the batches of this deployment, newest first')
-    .option('--open', 'only running batches')
-    .option('--limit <count>', 'maximum number of batches to list', '50')
-    .option('--json', 'print one JSON object on stdout')
-    .action(async (options) => (await import('../jobs/list.js')).printBatches(options, context));
-  batches
-    .command('show')
-    .description('Show the progress of a batch, or its outcome')
-    .argument('<batch>', 'id of the batch')
-    .option('--json', 'print one JSON object on stdout')
-    .action(async (batchId, options) => {
-      const { showFanout } = await import('./act-on-batch.js');
-      context.exitCode = await showFanout(batchId, options, context);
-    });
-  watch(batches).action(async (batchId, options) => {
+  declareList(batches).action(async (options) => (await import('../jobs/list.js')).printBatches(options, context));
+  declareShow(batches).action(async (batchId, options) => {
+    const { showFanout } = await import('./act-on-batch.js');
+    context.exitCode = await showFanout(batchId, options, context);
+  });
+  declareWatch(batches).action(async (batchId, options) => {
     const { watchAgain } = await import('./act-on-batch.js');
     context.exitCode = await watchAgain(batchId, options, context);
   });
-  batches
-    .command('cancel')
-    .description('Cancel a batch: interrupt every fork, stop or delete it, and check that it is stopped or deleted')
-    .argument('<batch>', 'id of the batch')
-    .option('--wait', 'wait until the batch has ended')
-    .option('--json', 'print one JSON object on stdout')
-    .action(async (batchId, options) => {
-      const { cancelAndReport } = await import('./act-on-batch.js');
-      context.exitCode = await cancelAndReport(batchId, options, context);
-    });
-  resume(batches).action(async (batchId, options) => {
+  declareCancel(batches).action(async (batchId, options) => {
+    const { cancelAndReport } = await import('./act-on-batch.js');
+    context.exitCode = await cancelAndReport(batchId, options, context);
+  });
+  declareResume(batches).action(async (batchId, options) => {
     const { resumeBatch } = await import('./act-on-batch.js');
     context.exitCode = await resumeBatch(batchId, withEnd(options), context);
   });
-  batches
-    .command('results')
-    .description('Print the results of a batch, running or ended, as JSONL: one line per item')
-    .argument('<batch>', 'id of the batch')
-    .action(async (batchId) => (await import('./results/stored-results.js')).printResults(batchId, context));
-  batches
-    .command('report')
-    .description('Write the HTML report of a batch, running or ended')
-    .argument('<batch>', 'id of the batch')
-    .option('--out <file>', 'output file (default: ./fanout-<id>/report.html)')
-    .action(async (batchId, options) =>
-      (await import('./results/stored-results.js')).reportBatch(batchId, options, context),
-    );
+  declareResults(batches).action(async (batchId) =>
+    (await import('./results/stored-results.js')).printResults(batchId, context),
+  );
+  declareReport(batches).action(async (batchId, options) =>
+    (await import('./results/stored-results.js')).reportBatch(batchId, options, context),
+  );
 };

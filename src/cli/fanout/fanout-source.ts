@@ -3,7 +3,7 @@ import type { FanoutSource } from '../../../workflows/fanout/types.js';
 import type { FilePut } from '../../../workflows/job/types.js';
 import { parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
-import type { FanoutOptions } from './command.js';
+import type { FanoutOptions } from './options.js';
 
 const defaultPrepareDeadline = '1h';
 

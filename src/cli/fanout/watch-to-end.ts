@@ -3,7 +3,7 @@ import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
 import { parseDurationMs } from '../units.js';
-import type { WatchFanoutOptions } from './command.js';
+import type { WatchFanoutOptions } from './options.js';
 import type { BatchView } from './progress/batch-view.js';
 import { findDollarsPerSecond } from './progress/price.js';
 import { watchFanout } from './progress/watch-fanout.js';

@@ -13,7 +13,7 @@ import { seeThrough } from '../run/run-job.js';
 import { watchJob } from '../run/watch-job.js';
 import { parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
-import type { CancelJobOptions, PromptJobOptions, ResolveJobOptions, WatchJobOptions } from './command.js';
+import type { CancelJobOptions, PromptJobOptions, ResolveJobOptions, WatchJobOptions } from './options.js';
 
 /** @returns the exit code */
 export function watchAgain(jobId: string, options: WatchJobOptions, context: CommandContext): Promise<number> {

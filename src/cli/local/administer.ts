@@ -12,7 +12,7 @@ import { oneLine } from '../output/terminal-safe.js';
 import { replaceFile } from '../replace-file.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
-import type { ClockOptions } from './command.js';
+import type { ClockOptions } from './options.js';
 
 interface JsonOption {
   readonly json?: boolean;

@@ -6,7 +6,7 @@ import { type LocalAdmin, readAnswer, withLocalAdmin } from '../connect/local-ad
 import { jsonText } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
-import type { LocalLogOptions } from './command.js';
+import type { LocalLogOptions } from './options.js';
 
 const maxLines = 1_000;
 const pollIntervalMs = 300;

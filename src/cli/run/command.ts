@@ -1,70 +1,9 @@
-import { type AddCommand, collect, type OptionsOf, type Parent, type WithEnd, withEnd } from '../command.js';
-
-const help = `
-Examples:
-  sandflow run "Say hello"                     text
-  sandflow run task.md --get out/report.md     a file; the result is saved in the current folder
-  git diff | sandflow run - --model MODEL      stdin
-  sandflow run task.md --id nightly-42         repeating an id attaches to its job
-`;
-
-const run = (parent: Parent) =>
-  parent
-    .command('run')
-    .description('Run a prompt durably in a sandbox and print its result')
-    .argument('[prompt...]', 'text, a file, or - for stdin; several run in order in one conversation')
-    .option('--prompt <text>', 'another prompt, always taken as text (repeatable)', collect, [])
-    .option('--each-conversation', 'run the prompts in parallel, each in its own conversation')
-    .option('--provider <name>', 'agent harness, such as codex or claude-code')
-    .option('--model <name>', 'model of the provider')
-    .addOption(
-      parent
-        .createOption('--effort <level>', 'reasoning effort')
-        .choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
-    )
-    .addOption(parent.createOption('--type <size>', 'machine size').choices(['small', 'default', 'large', 'xlarge']))
-    .option('--ttl <duration>', 'time until the sandbox stops itself, renewed while the job runs', '30m')
-    .option('--id <job>', 'job id; an id that is in use attaches to its job instead of starting another')
-    .option('--again', 'with --id: start a new job if the earlier one has finished')
-    .option('--from <snapshot>', 'create the sandbox from a named snapshot')
-    .option('--sandbox <id>', 'reuse an existing sandbox; it is resumed if it is archived')
-    .option('--environment <name>', 'environment of the new sandbox')
-    .option('--setup <script>', 'setup script of the new sandbox: text, or @file')
-    .option('--put <local:remote>', 'a file or folder to write before the first prompt (repeatable)', collect, [])
-    .option('--get <remote[:local]>', 'a file to collect at the end (repeatable)', collect, [])
-    .addOption(
-      parent
-        .createOption('--then <end>', 'what to do with the sandbox at the end (default: stop, or keep with --sandbox)')
-        .choices(['stop', 'delete', 'keep']),
-    )
-    .addOption(
-      parent
-        .createOption('--wait-for <state>', 'when to start; hydrated waits until every file of a snapshot is on disk')
-        .choices(['usable', 'hydrated'])
-        .default('usable'),
-    )
-    .option('--deadline <duration>', 'hard deadline of the job, before clean-up', '1h')
-    .addOption(
-      parent
-        .createOption('--on-unknown <action>', 'what to do if it is unknown whether a call took effect')
-        .choices(['wait', 'abandon', 'resend'])
-        .default('wait'),
-    )
-    .option('--notify <target>', 'notify a URL, command:… or command-id:… when the job ends or is blocked')
-    .option('--no-snapshots', 'create the sandbox with snapshots off')
-    .option('--no-monitoring', 'create the sandbox with monitoring off')
-    .option('--no-env', 'create the sandbox without an environment')
-    .option('--detach', 'start the job, print its id and exit')
-    .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
-    .option('--json', 'print one JSON object on stdout')
-    .option('--quiet', 'print warnings only, no progress')
-    .addHelpText('after', help);
-
-export type RunOptions = WithEnd<OptionsOf<typeof run>>;
+import { type AddCommand, withEnd } from '../command.js';
+import { declareRun } from './options.js';
 
 /** `sandflow run`: one job, from prompt to result. */
 export const addRun: AddCommand = (parent, context) => {
-  run(parent).action(async (prompts, options) => {
+  declareRun(parent).action(async (prompts, options) => {
     context.jobId = options.id ?? null;
     const { runJob } = await import('./run-job.js');
     context.exitCode = await runJob(prompts, withEnd(options), context);

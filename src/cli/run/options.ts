@@ -1,83 +1,63 @@
-/** Builds the job that the options of `run` describe. */
-import { randomInt } from 'node:crypto';
-import type { JobInput, SandboxSource } from '../../../workflows/job/types.js';
-import { notifyTargetOf } from '../notify/notify-target.js';
-import { parseDurationMs, parseTtlSeconds } from '../units.js';
-import { requireSandboxId, UsageError } from '../usage-error.js';
-import type { RunOptions } from './command.js';
+import { collect, type OptionsOf, type Parent, type WithEnd } from '../command.js';
 
-/** A create that ends `cancelled` found no machine; a later attempt may find one. */
-const maxGenerations = 3;
+const help = `
+Examples:
+  sandflow run "Say hello"                     text
+  sandflow run task.md --get out/report.md     a file; the result is saved in the current folder
+  git diff | sandflow run - --model MODEL      stdin
+  sandflow run task.md --id nightly-42         repeating an id attaches to its job
+`;
 
-export interface JobParts {
-  readonly deployment: string;
-  readonly jobId: string;
-  readonly prompts: readonly string[];
-  readonly setupScript: string | undefined;
-  readonly put: JobInput['put'];
-  readonly collect: readonly string[];
-}
+export const declareRun = (parent: Parent) =>
+  parent
+    .command('run')
+    .description('Run a prompt durably in a sandbox and print its result')
+    .argument('[prompt...]', 'text, a file, or - for stdin; several run in order in one conversation')
+    .option('--prompt <text>', 'another prompt, always taken as text (repeatable)', collect, [])
+    .option('--each-conversation', 'run the prompts in parallel, each in its own conversation')
+    .option('--provider <name>', 'agent harness, such as codex or claude-code')
+    .option('--model <name>', 'model of the provider')
+    .addOption(
+      parent
+        .createOption('--effort <level>', 'reasoning effort')
+        .choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
+    )
+    .addOption(parent.createOption('--type <size>', 'machine size').choices(['small', 'default', 'large', 'xlarge']))
+    .option('--ttl <duration>', 'time until the sandbox stops itself, renewed while the job runs', '30m')
+    .option('--id <job>', 'job id; an id that is in use attaches to its job instead of starting another')
+    .option('--again', 'with --id: start a new job if the earlier one has finished')
+    .option('--from <snapshot>', 'create the sandbox from a named snapshot')
+    .option('--sandbox <id>', 'reuse an existing sandbox; it is resumed if it is archived')
+    .option('--environment <name>', 'environment of the new sandbox')
+    .option('--setup <script>', 'setup script of the new sandbox: text, or @file')
+    .option('--put <local:remote>', 'a file or folder to write before the first prompt (repeatable)', collect, [])
+    .option('--get <remote[:local]>', 'a file to collect at the end (repeatable)', collect, [])
+    .addOption(
+      parent
+        .createOption('--then <end>', 'what to do with the sandbox at the end (default: stop, or keep with --sandbox)')
+        .choices(['stop', 'delete', 'keep']),
+    )
+    .addOption(
+      parent
+        .createOption('--wait-for <state>', 'when to start; hydrated waits until every file of a snapshot is on disk')
+        .choices(['usable', 'hydrated'])
+        .default('usable'),
+    )
+    .option('--deadline <duration>', 'hard deadline of the job, before clean-up', '1h')
+    .addOption(
+      parent
+        .createOption('--on-unknown <action>', 'what to do if it is unknown whether a call took effect')
+        .choices(['wait', 'abandon', 'resend'])
+        .default('wait'),
+    )
+    .option('--notify <target>', 'notify a URL, command:… or command-id:… when the job ends or is blocked')
+    .option('--no-snapshots', 'create the sandbox with snapshots off')
+    .option('--no-monitoring', 'create the sandbox with monitoring off')
+    .option('--no-env', 'create the sandbox without an environment')
+    .option('--detach', 'start the job, print its id and exit')
+    .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
+    .option('--json', 'print one JSON object on stdout')
+    .option('--quiet', 'print warnings only, no progress')
+    .addHelpText('after', help);
 
-/**
- * Builds the input of the job.
- * @throws UsageError if options conflict
- */
-export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
-  const { provider, model, effort } = options;
-  return {
-    deployment: parts.deployment,
-    jobId: parts.jobId,
-    source: sourceOf(options, parts.setupScript),
-    waitFor: options.waitFor,
-    put: parts.put,
-    prompts: parts.prompts.map((prompt) => ({ prompt, provider, model, reasoningEffort: effort })),
-    conversations: options.eachConversation ? 'each' : 'one',
-    collect: parts.collect,
-    end: options.end ?? (options.sandbox === undefined ? 'stop' : 'keep'),
-    deadlineMs: parseDurationMs(options.deadline, '--deadline'),
-    ttlSeconds: parseTtlSeconds(options.ttl),
-    onUnknownOutcome: options.onUnknown,
-    maxGenerations,
-    notify: notifyTargetOf(options.notify),
-  };
-}
-
-function sourceOf(options: RunOptions, setupScript: string | undefined): SandboxSource {
-  const { sandbox, environment, from, type } = options;
-  if (sandbox === undefined) {
-    return {
-      kind: 'create',
-      body: {
-        environment,
-        from,
-        setupScript,
-        type,
-        noEnv: options.env ? undefined : true,
-        snapshots: options.snapshots ? undefined : false,
-        monitoring: options.monitoring ? undefined : false,
-      },
-    };
-  }
-  const onlyForNew = [
-    environment !== undefined && '--environment',
-    from !== undefined && '--from',
-    setupScript !== undefined && '--setup',
-    !options.env && '--no-env',
-    !options.snapshots && '--no-snapshots',
-    !options.monitoring && '--no-monitoring',
-  ].filter((flag) => flag !== false);
-  if (onlyForNew.length > 0) {
-    throw new UsageError(`${onlyForNew.join(', ')} applies to a new sandbox only; remove it or --sandbox.`);
-  }
-  requireSandboxId(sandbox, '--sandbox');
-  return { kind: 'existing', sandboxId: sandbox, type };
-}
-
-const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
-
-/** A readable id for a job without `--id`: the day and six random characters, like `0317-k3x9ab`. */
-export function generateJobId(now: Date = new Date()): string {
-  const day = now.toISOString().slice(5, 10).replace('-', '');
-  const random = Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('');
-  return `${day}-${random}`;
-}
+export type RunOptions = WithEnd<OptionsOf<typeof declareRun>>;

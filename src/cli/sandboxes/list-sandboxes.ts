@@ -7,7 +7,7 @@ import { withService } from '../connect/with-service.js';
 import { printList } from '../output/table.js';
 import { ageText } from '../units.js';
 import { UsageError } from '../usage-error.js';
-import type { ListSandboxesOptions } from './command.js';
+import type { ListSandboxesOptions } from './options.js';
 import { sandboxReport, ttlLeftText } from './show-sandbox.js';
 
 /** Matches whole names: `*` matches any characters, `?` matches one. */

@@ -6,7 +6,7 @@ import { connectTemporal } from '../../temporal/connect.js';
 import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
-import type { BridgeOptions } from './command.js';
+import type { BridgeOptions } from './options.js';
 import { createLogLines, interruption, parseAddress, parsePort, sayReady } from './serving.js';
 
 /** Serves until the first Ctrl-C or SIGTERM, then lets deliveries in progress finish. */

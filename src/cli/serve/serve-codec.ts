@@ -5,7 +5,7 @@ import { readPrivateText } from '../../os/private-file.js';
 import { openEncryption } from '../connect/encryption.js';
 import type { CliIo } from '../io.js';
 import { badConfiguration } from '../usage-error.js';
-import type { CodecOptions } from './command.js';
+import type { CodecOptions } from './options.js';
 import { interruption, parsePort, sayReady } from './serving.js';
 
 /** Serves until the first Ctrl-C or SIGTERM. Calls neither Temporal nor the service. */

@@ -4,7 +4,7 @@ import { createLocalService } from '../../local-service/index.js';
 import { ensureKeyFile } from '../../os/private-file.js';
 import { checkTrustedFolder, prepareTrustedFolder } from '../../os/trusted-folder.js';
 import type { CliIo } from '../io.js';
-import type { LocalOptions } from '../local/command.js';
+import type { LocalOptions } from '../local/options.js';
 import { readLocalConfig } from './local-config.js';
 import { createLogLines, interruption, parsePort, sayReady } from './serving.js';
 

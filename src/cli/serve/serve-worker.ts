@@ -9,7 +9,7 @@ import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
 import { openNotifying } from '../notify/files.js';
 import { badConfiguration, UsageError } from '../usage-error.js';
-import type { WorkerOptions } from './command.js';
+import type { WorkerOptions } from './options.js';
 import { interruption, sayReady } from './serving.js';
 
 const noTexts =

@@ -5,7 +5,7 @@ import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { nameMatches } from '../sandboxes/list-sandboxes.js';
 import { UsageError } from '../usage-error.js';
-import type { StopCommandOptions } from './command.js';
+import type { StopCommandOptions } from './options.js';
 
 /** True for a stop that has not ended. */
 export function isOpenStop(stop: Pick<StopOperation, 'status'> | null | undefined): boolean {

@@ -1,51 +1,9 @@
-import type { AddCommand, OptionsOf, Parent } from '../command.js';
-
-const stopHelp = `
-Examples:
-  sandflow stop bx_2345abcd --wait               wait until it is archived, or for the deadline
-  sandflow stop --all --name 'try-*' --yes       every sandbox with a matching name
-  sandflow stop bx_2345abcd --alert-after 10m --notify https://hooks.example.com/stops
-
-Exit codes:
-  0    every stop was accepted; with --wait, every sandbox ended archived or already_archived
-  1    at least one stop was not accepted or did not end so
-  130  Ctrl-C ended the wait; the stops continue
-`;
-
-const stop = (parent: Parent) =>
-  parent
-    .command('stop')
-    .description('Stop sandboxes durably; --wait waits until they are archived')
-    .argument('[sandbox...]', 'ids of sandboxes')
-    .option('--all', 'every sandbox of the account that can be stopped; asks first')
-    .option('--name <pattern>', 'with --all: only matching names; * matches any characters, ? matches one')
-    .option('--yes', 'with --all: skip the question')
-    .option('--wait', 'wait until each stop has ended, and print whether the work was saved')
-    .option('--deadline <duration>', 'when to stop waiting for the archive; the service continues anyway', '30m')
-    .option('--alert-after <duration>', 'when to notify that a stop has not ended (default: never)')
-    .option(
-      '--notify <target>',
-      'notify a URL, command:… or command-id:… of the alert, of a service refusal, and of the end',
-    )
-    .option('--request <id>', 'request id; repeating it resumes the wait instead of requesting again')
-    .option('--json', 'print one JSON object on stdout')
-    .option('--quiet', 'print warnings only, no progress')
-    .addHelpText('after', stopHelp);
-
-const list = (parent: Parent) =>
-  parent
-    .command('list')
-    .description('List the open stops of the account, oldest first, with the number of waiting requests')
-    .option('--failing', 'only stops whose last attempt failed')
-    .option('--older-than <duration>', 'only stops that were requested longer ago than this')
-    .option('--json', 'print one JSON object on stdout');
-
-export type StopCommandOptions = OptionsOf<typeof stop>;
-export type ListStopsOptions = OptionsOf<typeof list>;
+import type { AddCommand } from '../command.js';
+import { declareExplain, declareList, declareStop, declareStops } from './options.js';
 
 /** `sandflow stop`: stops sandboxes and confirms that they are stopped. */
 export const addStop: AddCommand = (parent, context) => {
-  stop(parent).action(async (sandboxIds, options) => {
+  declareStop(parent).action(async (sandboxIds, options) => {
     const { stopSandboxes } = await import('./stop-sandboxes.js');
     context.exitCode = await stopSandboxes(sandboxIds, options, context);
   });
@@ -53,14 +11,9 @@ export const addStop: AddCommand = (parent, context) => {
 
 /** `sandflow stops`: lists open stops and explains one. */
 export const addStops: AddCommand = (parent, context) => {
-  const stops = parent.command('stops').description('List open stops, or explain one');
-  list(stops).action(async (options) => (await import('./list-stops.js')).listStops(options, context));
-  stops
-    .command('explain')
-    .description("Explain the state of a sandbox's last stop, what happens next and what you can do")
-    .argument('<sandbox>', 'id of the sandbox')
-    .option('--json', 'print one JSON object on stdout')
-    .action(async (sandboxId, options) =>
-      (await import('./show-explanation.js')).showExplanation(sandboxId, options, context),
-    );
+  const stops = declareStops(parent);
+  declareList(stops).action(async (options) => (await import('./list-stops.js')).listStops(options, context));
+  declareExplain(stops).action(async (sandboxId, options) =>
+    (await import('./show-explanation.js')).showExplanation(sandboxId, options, context),
+  );
 };

@@ -7,7 +7,7 @@ import { withPlatform } from '../connect/with-platform.js';
 import { printList } from '../output/table.js';
 import { ageText, parseDurationMs } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
-import type { ListStopsOptions } from './command.js';
+import type { ListStopsOptions } from './options.js';
 
 export async function listStops(options: ListStopsOptions, context: CommandContext): Promise<void> {
   const { io } = context;

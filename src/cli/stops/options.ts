@@ -1,50 +1,53 @@
-/** Reads the arguments of `stop`. Pure. */
-import { randomBytes } from 'node:crypto';
-import type { NotifyTarget } from '../../../workflows/job/types.js';
-import { notifyTargetOf } from '../notify/notify-target.js';
-import { parseDurationMs } from '../units.js';
-import { requireSandboxId, UsageError } from '../usage-error.js';
-import type { StopCommandOptions } from './command.js';
+import type { OptionsOf, Parent } from '../command.js';
 
-/** The stop request that each sandbox gets. */
-export interface StopSelection {
-  readonly requestId: string;
-  readonly deadlineMs: number;
-  readonly alertAfterMs: number | null;
-  readonly notify: NotifyTarget | undefined;
-}
+export const declareStops = (parent: Parent) => parent.command('stops').description('List open stops, or explain one');
 
-export interface StopCommand {
-  /** The named sandboxes, each once; undefined for `--all`. */
-  readonly sandboxIds: readonly string[] | undefined;
-  readonly wish: StopSelection;
-}
+const stopHelp = `
+Examples:
+  sandflow stop bx_2345abcd --wait               wait until it is archived, or for the deadline
+  sandflow stop --all --name 'try-*' --yes       every sandbox with a matching name
+  sandflow stop bx_2345abcd --alert-after 10m --notify https://hooks.example.com/stops
 
-/** @throws UsageError if the arguments conflict or select no sandbox */
-export function readStopCommand(named: readonly string[], options: StopCommandOptions): StopCommand {
-  const { all = false, name, request } = options;
-  for (const id of named) requireSandboxId(id);
-  if (named.length === 0 && !all) {
-    throw new UsageError('Name the sandboxes to stop, or use --all. `sandflow sandboxes` lists them.');
-  }
-  if (named.length > 0 && all) throw new UsageError('Name sandboxes or use --all, not both.');
-  if (name !== undefined && !all) throw new UsageError('--name requires --all.');
-  if (name === '') throw new UsageError('--name: an empty pattern matches no sandbox. Use * for any characters.');
-  if (request !== undefined && (request === '' || request.length > 200)) {
-    throw new UsageError('--request must have 1 to 200 characters.');
-  }
-  const deadlineMs = parseDurationMs(options.deadline, '--deadline');
-  const alertAfterMs = parseDurationMs(options.alertAfter, '--alert-after') ?? null;
-  if (alertAfterMs !== null && alertAfterMs >= deadlineMs) {
-    throw new UsageError('--alert-after must be shorter than --deadline, or no alert is sent.');
-  }
-  return {
-    sandboxIds: all ? undefined : [...new Set(named)],
-    wish: {
-      requestId: request ?? randomBytes(5).toString('hex'),
-      deadlineMs,
-      alertAfterMs,
-      notify: notifyTargetOf(options.notify),
-    },
-  };
-}
+Exit codes:
+  0    every stop was accepted; with --wait, every sandbox ended archived or already_archived
+  1    at least one stop was not accepted or did not end so
+  130  Ctrl-C ended the wait; the stops continue
+`;
+
+export const declareStop = (parent: Parent) =>
+  parent
+    .command('stop')
+    .description('Stop sandboxes durably; --wait waits until they are archived')
+    .argument('[sandbox...]', 'ids of sandboxes')
+    .option('--all', 'every sandbox of the account that can be stopped; asks first')
+    .option('--name <pattern>', 'with --all: only matching names; * matches any characters, ? matches one')
+    .option('--yes', 'with --all: skip the question')
+    .option('--wait', 'wait until each stop has ended, and print whether the work was saved')
+    .option('--deadline <duration>', 'when to stop waiting for the archive; the service continues anyway', '30m')
+    .option('--alert-after <duration>', 'when to notify that a stop has not ended (default: never)')
+    .option(
+      '--notify <target>',
+      'notify a URL, command:… or command-id:… of the alert, of a service refusal, and of the end',
+    )
+    .option('--request <id>', 'request id; repeating it resumes the wait instead of requesting again')
+    .option('--json', 'print one JSON object on stdout')
+    .option('--quiet', 'print warnings only, no progress')
+    .addHelpText('after', stopHelp);
+
+export const declareList = (parent: Parent) =>
+  parent
+    .command('list')
+    .description('List the open stops of the account, oldest first, with the number of waiting requests')
+    .option('--failing', 'only stops whose last attempt failed')
+    .option('--older-than <duration>', 'only stops that were requested longer ago than this')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareExplain = (parent: Parent) =>
+  parent
+    .command('explain')
+    .description("Explain the state of a sandbox's last stop, what happens next and what you can do")
+    .argument('<sandbox>', 'id of the sandbox')
+    .option('--json', 'print one JSON object on stdout');
+
+export type StopCommandOptions = OptionsOf<typeof declareStop>;
+export type ListStopsOptions = OptionsOf<typeof declareList>;

@@ -1,4 +1,5 @@
 /** `sandflow stop`. */
+import type { StopRequest } from '../../../workflows/stop/types.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import type { Platform } from '../connect/platform.js';
@@ -9,10 +10,10 @@ import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { chooseSandboxes } from './choose-sandboxes.js';
-import type { StopCommandOptions } from './command.js';
 import { createConcurrencyLimit } from './concurrency-limit.js';
-import { readStopCommand, type StopSelection } from './options.js';
+import type { StopCommandOptions } from './options.js';
 import { createReconnectingClient } from './reconnecting-client.js';
+import { readStopCommand } from './stop-request.js';
 import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
 import { watchStopToEnd } from './watch-to-end.js';
 
@@ -33,7 +34,7 @@ export async function stopSandboxes(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  const { sandboxIds: given, wish } = readStopCommand(named, options);
+  const { sandboxIds: given, request } = readStopCommand(named, options);
   const config = await io.readConfig();
   if (config.sandboxService) {
     const notice = (text: string) => void io.stderr.write(`${text}\n`);
@@ -43,16 +44,16 @@ export async function stopSandboxes(
     await keepNotifyCommand(options.notify, config);
     const sandboxIds = given ?? (await chooseSandboxes(platform.reads, options, io));
     if (sandboxIds.length === 0) io.stderr.write('No matching sandbox can be stopped.\n');
-    const ends = await stopEach(sandboxIds, wish, options, { context, platform, reporter });
+    const ends = await stopEach(sandboxIds, request, options, { context, platform, reporter });
     reporter.close();
-    if (options.json) printJson(io.stdout, { requestId: wish.requestId, stops: ends.map(reportOf), error: null });
-    return exitCodeOf(ends, wish, options.wait === true, context);
+    if (options.json) printJson(io.stdout, { requestId: request.requestId, stops: ends.map(reportOf), error: null });
+    return exitCodeOf(ends, request, options.wait === true, context);
   });
 }
 
 function stopEach(
   sandboxIds: readonly string[],
-  wish: StopSelection,
+  request: StopRequest,
   options: StopCommandOptions,
   { context, platform, reporter }: { context: CommandContext; platform: Platform; reporter: Reporter },
 ): Promise<Ended[]> {
@@ -66,7 +67,7 @@ function stopEach(
   return Promise.all(
     sandboxIds.map(async (sandboxId) => {
       const end = await watchStopToEnd(sandboxId, {
-        ...{ wish, taskQueue, gate, link, reporter, interrupted, lookEveryMs },
+        ...{ request, taskQueue, gate, link, reporter, interrupted, lookEveryMs },
         wait: options.wait === true,
       });
       if (!options.json && end.kind !== 'left') {
@@ -83,10 +84,10 @@ function reportOf({ sandboxId, end }: Ended): object {
   return { sandboxId, outcome: null, error: end.kind === 'failed' ? end.error : null };
 }
 
-function exitCodeOf(ends: readonly Ended[], wish: StopSelection, waited: boolean, { io }: CommandContext): number {
+function exitCodeOf(ends: readonly Ended[], request: StopRequest, waited: boolean, { io }: CommandContext): number {
   const left = ends.filter(({ end }) => end.kind === 'left').map(({ sandboxId }) => sandboxId);
   if (left.length > 0) {
-    io.stderr.write(`${reattachHint(left, wish)}\n`);
+    io.stderr.write(`${reattachHint(left, request)}\n`);
     return exitCodes.detached;
   }
   if (ends.every(({ end }) => isGood(end, waited))) return exitCodes.done;

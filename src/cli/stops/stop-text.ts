@@ -1,8 +1,7 @@
 /** Describes a stop request as text. Pure. */
 import type { JobError } from '../../../workflows/job/result.js';
-import type { StopOutcome, StopRequestView } from '../../../workflows/stop/types.js';
+import type { StopOutcome, StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
 import { keptTexts } from '../output/job-text.js';
-import type { StopSelection } from './options.js';
 
 /** How the command ended for one sandbox. */
 export type StopEnd =
@@ -59,7 +58,7 @@ export function newsText(view: StopRequestView, seen: StopRequestView | undefine
 }
 
 /** Names the command that waits for the same requests again. That command requests no stop twice. */
-export function reattachHint(sandboxIds: readonly string[], { requestId }: StopSelection): string {
+export function reattachHint(sandboxIds: readonly string[], { requestId }: StopRequest): string {
   const request = /^[\w.:-]+$/.test(requestId) ? requestId : `'${requestId.replaceAll("'", "'\\''")}'`;
   const one = sandboxIds.length === 1;
   return [

@@ -1,5 +1,5 @@
 /** `sandflow stop` for one sandbox: requests the stop and, with `--wait`, waits for its end. */
-import type { StopRequestView } from '../../../workflows/stop/types.js';
+import type { StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { requestStop } from '../../temporal/stops/client.js';
 import { awaitStop } from '../../temporal/stops/read.js';
@@ -7,12 +7,11 @@ import { failureOf } from '../errors.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import type { ConcurrencyLimit } from './concurrency-limit.js';
-import type { StopSelection } from './options.js';
 import type { ReconnectingClient } from './reconnecting-client.js';
 import { newsText, type StopEnd } from './stop-text.js';
 
 export interface WatchStopOptions {
-  readonly wish: StopSelection;
+  readonly request: StopRequest;
   readonly taskQueue: string;
   readonly wait: boolean;
   /** Limits the requests that are sent at once. */
@@ -25,7 +24,7 @@ export interface WatchStopOptions {
 
 /** Never throws: a failure of one sandbox must not affect the others. */
 export async function watchStopToEnd(sandboxId: string, options: WatchStopOptions): Promise<StopEnd> {
-  const { wish, taskQueue, wait, gate, link, reporter, lookEveryMs } = options;
+  const { request, taskQueue, wait, gate, link, reporter, lookEveryMs } = options;
   // Each wait adds listeners, so each sandbox has its own signal.
   const signal = AbortSignal.any([options.interrupted]);
   let seen: StopRequestView | undefined;
@@ -38,7 +37,7 @@ export async function watchStopToEnd(sandboxId: string, options: WatchStopOption
   try {
     const requested = await gate(() => {
       signal.throwIfAborted();
-      return link.call((temporal) => requestStop(temporal, { sandboxId, ...wish }, { taskQueue }));
+      return link.call((temporal) => requestStop(temporal, { sandboxId, ...request }, { taskQueue }));
     });
     if (!wait) return { kind: 'seen', view: requested.accepted };
     onChange(requested.accepted);

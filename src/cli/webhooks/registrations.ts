@@ -7,7 +7,7 @@ import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
 import { UsageError } from '../usage-error.js';
-import type { EnsureWebhookOptions } from './command.js';
+import type { EnsureWebhookOptions } from './options.js';
 
 interface JsonOption {
   readonly json?: boolean;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseSandboxes, stoppable } from '../../../../src/cli/stops/choose-sandboxes.js';
 import { createConcurrencyLimit } from '../../../../src/cli/stops/concurrency-limit.js';
-import { readStopCommand } from '../../../../src/cli/stops/options.js';
+import { readStopCommand } from '../../../../src/cli/stops/stop-request.js';
 import { endText, isGood, newsText, reattachHint, type StopEnd } from '../../../../src/cli/stops/stop-text.js';
 import type { SandboxClient } from '../../../../src/client/index.js';
 import { notifyCommandId } from '../../../../src/notify/index.js';
@@ -49,16 +49,16 @@ describe('the arguments of stop', () => {
 
   it('name each sandbox once, with one request id', () => {
     const given = { deadline: '30m', alertAfter: '10m', notify: 'command:true' };
-    const { sandboxIds, wish } = readStopCommand([id, id], given);
+    const { sandboxIds, request } = readStopCommand([id, id], given);
     expect(sandboxIds).toEqual([id]);
-    expect(wish).toEqual({
+    expect(request).toEqual({
       requestId: expect.stringMatching(/^[0-9a-f]{10}$/),
       deadlineMs: 1_800_000,
       alertAfterMs: 600_000,
       notify: { commandId: notifyCommandId('true') },
     });
     const all = readStopCommand([], { all: true, deadline: '30m', request: 'nightly' });
-    expect(all).toMatchObject({ sandboxIds: undefined, wish: { requestId: 'nightly', alertAfterMs: null } });
+    expect(all).toMatchObject({ sandboxIds: undefined, request: { requestId: 'nightly', alertAfterMs: null } });
   });
 });
 

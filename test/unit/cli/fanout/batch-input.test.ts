@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FanoutOptions } from '../../../../src/cli/fanout/command.js';
+import { matrixOf, policyOf } from '../../../../src/cli/fanout/batch-input.js';
 import { sourceOf } from '../../../../src/cli/fanout/fanout-source.js';
-import { matrixOf, policyOf } from '../../../../src/cli/fanout/options.js';
+import type { FanoutOptions } from '../../../../src/cli/fanout/options.js';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
 import type { ItemWish } from '../../../../src/fanout/index.js';
 import { temporaryDirectory } from '../temporary-directory.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunOptions } from '../../../../src/cli/run/command.js';
-import { generateJobId, jobInputOf } from '../../../../src/cli/run/options.js';
+import { generateJobId, jobInputOf } from '../../../../src/cli/run/job-input.js';
+import type { RunOptions } from '../../../../src/cli/run/options.js';
 import { jobIdProblem } from '../../../../src/contract/addresses.js';
 import { notifyCommandId } from '../../../../src/notify/index.js';
 import { parseJobInput } from '../../../../src/temporal/jobs/input.js';

@@ -1,0 +1,88 @@
+import type { OptionsOf, Parent } from '../command.js';
+
+const help = `
+Examples:
+  sandflow cleanup plan policy.yaml               show what it would do, and why it skips the rest
+  sandflow cleanup run policy.yaml                run it
+  sandflow cleanup schedule apply policy.yaml     run it every night
+  sandflow cleanup report                         show the result of the last run
+
+Exit codes:
+  0    the plan is complete, or every due action was done or skipped for a reason
+  1    an action failed or was not confirmed, or nothing was done: outside the window, or during another run
+  130  Ctrl-C ended the wait; the cleanup continues
+`;
+
+export const declareCleanup = (parent: Parent) =>
+  parent
+    .command('cleanup')
+    .description('Stop and delete sandboxes by a policy; skip those still in use')
+    .addHelpText('after', help);
+
+export const declarePlan = (parent: Parent) =>
+  parent
+    .command('plan')
+    .description('Show what a policy would do now, without changes')
+    .argument('<policy>', 'a policy file')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareRun = (parent: Parent) =>
+  parent
+    .command('run')
+    .description('Plan, then run the plan; each action is checked again right before it')
+    .argument('<policy>', 'a policy file')
+    .option('--dry-run', 'only plan')
+    .option('--wait', 'wait until it has ended (the default)')
+    .option('--detach', 'start it, print its id and exit')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareReport = (parent: Parent) =>
+  parent
+    .command('report')
+    .description('Show the report of the last cleanup, or of a given one')
+    .argument('[id]', 'id of a run (default: the last one that has ended)')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareValidate = (parent: Parent) =>
+  parent
+    .command('validate')
+    .description('Check a policy file offline')
+    .argument('<policy>', 'a policy file')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareSchedule = (parent: Parent) =>
+  parent.command('schedule').description('Run cleanups on a Temporal Schedule');
+
+export const declareApply = (parent: Parent) =>
+  parent
+    .command('apply')
+    .description('Create or replace the schedule of a policy; a paused one stays paused')
+    .argument('<policy>', 'a policy file; its name names the schedule')
+    .option('--at <time>', "time of day in the policy's zone, like 02:30 (default: when its first window opens)")
+    .option('--cron <expression>', "in place of --at: a cron expression, in the policy's zone")
+    .option('--jitter <duration>', 'delay the start by a random time up to this', '10m')
+    .option('--catch-up <duration>', 'make up for a missed run if Temporal is back within this time', '24h')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareScheduleList = (parent: Parent) =>
+  parent
+    .command('list')
+    .description('List the schedules of this deployment')
+    .option('--json', 'print one JSON object on stdout');
+
+const changes = {
+  pause: 'Pause a schedule',
+  resume: 'Resume a paused schedule',
+  trigger: 'Start a run now, unless one is running',
+  delete: 'Delete a schedule; runs that have started continue',
+} as const;
+
+export const declareChange = (parent: Parent, change: keyof typeof changes) =>
+  parent
+    .command(change)
+    .description(changes[change])
+    .argument('<policy-name>', 'name in the policy')
+    .option('--json', 'print one JSON object on stdout');
+
+export type RunCleanupOptions = OptionsOf<typeof declareRun>;
+export type ApplyScheduleOptions = OptionsOf<typeof declareApply>;

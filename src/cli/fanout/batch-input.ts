@@ -1,0 +1,76 @@
+/** Builds the policy and the matrix that the options of `fanout` describe. */
+import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
+import type { PromptStep } from '../../../workflows/job/types.js';
+import { maxRetries } from '../../contract/fanout-addresses.js';
+import { reasoningEfforts } from '../../contract/requests.js';
+import type { Matrix } from '../../fanout/index.js';
+import { parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
+import { UsageError } from '../usage-error.js';
+import type { FanoutOptions, PolicyOptions } from './options.js';
+
+export const defaultPolicy: FanoutPolicy = {
+  concurrency: 20,
+  stopAt: { kind: 'go_on' },
+  retries: 0,
+  itemDeadlineMs: 3_600_000,
+  deadlineMs: 86_400_000,
+  budgetSeconds: null,
+  type: null,
+  end: 'stop',
+  ttlSeconds: 1_800,
+  onUnknownOutcome: 'abandon',
+};
+
+/**
+ * Returns only the parts of the policy whose options were given.
+ * @throws UsageError
+ */
+export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
+  const { concurrency, retries, itemDeadline, deadline, budget, type, end, ttl, onUnknown } = options;
+  const stopAt = stopAtOf(options);
+  return {
+    ...(concurrency !== undefined && { concurrency: parseCount(concurrency, '--concurrency', 1, 2_000) }),
+    ...(stopAt && { stopAt }),
+    ...(retries !== undefined && { retries: parseCount(retries, '--retries', 0, maxRetries) }),
+    ...(itemDeadline !== undefined && { itemDeadlineMs: parseDurationMs(itemDeadline, '--item-deadline') }),
+    ...(deadline !== undefined && { deadlineMs: parseDurationMs(deadline, '--deadline') }),
+    ...(budget !== undefined && { budgetSeconds: Math.floor(parseDurationMs(budget, '--budget') / 1_000) }),
+    ...(type !== undefined && { type }),
+    ...(end !== undefined && { end }),
+    ...(ttl !== undefined && { ttlSeconds: parseTtlSeconds(ttl) }),
+    ...(onUnknown !== undefined && { onUnknownOutcome: onUnknown }),
+  };
+}
+
+/** @throws UsageError */
+export function matrixOf(options: Pick<FanoutOptions, 'provider' | 'model' | 'effort' | 'repeat'>): Matrix {
+  return {
+    providers: listOf(options.provider, '--provider'),
+    models: listOf(options.model, '--model'),
+    efforts: listOf(options.effort, '--effort').map(effortOf),
+    repeats: parseCount(options.repeat, '--repeat', 1, 1_000),
+  };
+}
+
+function stopAtOf({ first, failFast }: PolicyOptions): FanoutPolicy['stopAt'] | undefined {
+  if (first !== undefined && failFast) throw new UsageError('Use --first or --fail-fast, not both.');
+  if (failFast) return { kind: 'fail_fast' };
+  return first === undefined ? undefined : { kind: 'successes', count: parseCount(first, '--first', 1, 1_000_000) };
+}
+
+/** `--model a,b` and `--model a --model b` are equivalent. */
+function listOf(given: readonly string[], option: string): string[] {
+  const values = given.flatMap((text) => text.split(',')).map((value) => value.trim());
+  for (const [index, value] of values.entries()) {
+    if (value === '') throw new UsageError(`${option}: a value is empty. Separate values with commas: ${option} a,b.`);
+    if (values.indexOf(value) !== index)
+      throw new UsageError(`${option}: ${value} is given twice. Use --repeat to run items more than once.`);
+  }
+  return values;
+}
+
+function effortOf(text: string): NonNullable<PromptStep['reasoningEffort']> {
+  const effort = reasoningEfforts.find((known) => known === text);
+  if (effort) return effort;
+  throw new UsageError(`--effort must be one of ${reasoningEfforts.join(', ')}, not "${text}".`);
+}

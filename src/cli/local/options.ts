@@ -1,0 +1,75 @@
+import type { OptionsOf, Parent } from '../command.js';
+
+export const declareLocal = (parent: Parent) =>
+  parent
+    .command('local')
+    .description('Run only the local Sandbox Service, for this machine; subcommands inspect and change a running one')
+    .option('--port <port>', 'port to listen on; 0 for any free port', '7391')
+    .option('--directory <path>', 'directory of its disks and database (default: "local" in SANDFLOW_HOME)')
+    .option(
+      '--api-key-file <path>',
+      'file of the API key that it accepts; created if missing (default: "api-key" in the directory)',
+    )
+    .option(
+      '--config <file>',
+      'JSON with commandAgents, timings, limits… (default: local-service.json in SANDFLOW_HOME)',
+    )
+    .option('--faults', 'allow fault injection, for tests')
+    .option('--ready-json', 'print one JSON line on stdout when ready');
+
+export const declareLog = (parent: Parent) =>
+  parent
+    .command('log')
+    .description('Show the calls to a running local service, one per line, without bodies, keys or secrets')
+    .option('--follow', 'keep printing new calls until Ctrl-C')
+    .option('-n, --lines <count>', 'number of recent calls to show first', '20')
+    .option('--endpoint <name>', 'only calls to this endpoint, like createSandbox')
+    .option('--status <status>', 'only this response status or class, like 404 or 5xx')
+    .option('--json', 'print each call as one line of JSON');
+
+export const declareAssumptions = (parent: Parent) =>
+  parent
+    .command('assumptions')
+    .description('List the assumptions beyond the specification that responses of a running local service relied on')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareClock = (parent: Parent) =>
+  parent
+    .command('clock')
+    .description('Read, hold, release or advance the clock of a running local service')
+    .option('--hold', 'stop the clock')
+    .option('--release', 'let the clock run again')
+    .option('--advance <duration>', 'move the clock forward, like 15d; everything due on the way happens in order')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareExport = (parent: Parent) =>
+  parent
+    .command('export')
+    .description('Export the state of a running local service to a file: records, disks, snapshots and secrets')
+    .argument('<file>', 'output file, a gzipped tar; an existing file is replaced')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareImport = (parent: Parent) =>
+  parent
+    .command('import')
+    .description('Replace the state of a running local service with an export, atomically')
+    .argument('<file>', 'a file from `sandflow local export`')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareSeed = (parent: Parent) =>
+  parent
+    .command('seed')
+    .description('Add sandboxes, webhooks, environments and accounts to a running local service, atomically')
+    .argument('<file>', 'a JSON document')
+    .option('--json', 'print one JSON object on stdout, with the created keys and secrets');
+
+export const declareReset = (parent: Parent) =>
+  parent
+    .command('reset')
+    .description('Delete every sandbox, webhook and record of a running local service')
+    .option('--yes', 'confirm; this cannot be undone')
+    .option('--json', 'print one JSON object on stdout');
+
+export type LocalOptions = OptionsOf<typeof declareLocal>;
+export type LocalLogOptions = OptionsOf<typeof declareLog>;
+export type ClockOptions = OptionsOf<typeof declareClock>;

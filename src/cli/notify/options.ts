@@ -1,0 +1,10 @@
+import type { Parent } from '../command.js';
+
+export const declareNotify = (parent: Parent) =>
+  parent.command('notify').description('Manage the signing of notifications');
+
+export const declareSecret = (parent: Parent) =>
+  parent
+    .command('secret')
+    .description('Print the file of the signing secrets of this SANDFLOW_HOME; create it if missing')
+    .option('--json', 'print one JSON object on stdout');

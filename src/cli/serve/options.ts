@@ -1,0 +1,48 @@
+/** The grammar of the commands that serve until a signal. */
+import { collect, type OptionsOf, type Parent } from '../command.js';
+
+export const declareDev = (parent: Parent) =>
+  parent
+    .command('dev')
+    .description('Run the embedded stack in the foreground and print its addresses')
+    .option('--ready-json', 'print one JSON line on stdout when ready');
+
+export const declareWorker = (parent: Parent) =>
+  parent
+    .command('worker')
+    .description('Run a worker; SIGTERM drains it')
+    .option('--notify-commands <file>', 'JSON file of the commands that notifications may run on this machine, by id')
+    .addOption(parent.createOption('--allow-notify-commands').hideHelp())
+    .option('--metrics <address>', 'serve Prometheus metrics at host:port, like 127.0.0.1:9464 (default: off)')
+    .option('--ready-json', 'print one JSON line on stdout when ready');
+
+export const declareBridge = (parent: Parent) =>
+  parent
+    .command('bridge')
+    .description('Receive webhooks and signal the workflows that wait for them')
+    .option('--port <port>', 'port to listen on; 0 for any free port', '7392')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--metrics <address>', 'serve Prometheus metrics at host:port, like 127.0.0.1:9465 (default: off)')
+    .option('--ready-json', 'print one JSON line on stdout when ready');
+
+export const declareCodecServer = (parent: Parent) =>
+  parent
+    .command('codec-server')
+    .description('Decode payloads for the Temporal UI and CLI')
+    .requiredOption('--token-file <file>', 'a file of mode 600 with the token that callers must send')
+    .option(
+      '--origin <origin>',
+      'origin whose pages may call, like https://temporal.example.com (repeatable)',
+      collect,
+      [],
+    )
+    .option('--port <port>', 'port to listen on; 0 for any free port', '8234')
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--ready-json', 'print one JSON line on stdout when ready');
+
+export const declareSupervisor = (parent: Parent) =>
+  parent.command('supervisor', { hidden: true }).description('Hold the embedded stack of a SANDFLOW_HOME');
+
+export type WorkerOptions = OptionsOf<typeof declareWorker>;
+export type BridgeOptions = OptionsOf<typeof declareBridge>;
+export type CodecOptions = OptionsOf<typeof declareCodecServer>;

@@ -1,0 +1,43 @@
+/** Builds the request that the arguments of `stop` describe. Pure. */
+import { randomBytes } from 'node:crypto';
+import type { StopRequest } from '../../../workflows/stop/types.js';
+import { notifyTargetOf } from '../notify/notify-target.js';
+import { parseDurationMs } from '../units.js';
+import { requireSandboxId, UsageError } from '../usage-error.js';
+import type { StopCommandOptions } from './options.js';
+
+export interface StopCommand {
+  /** The named sandboxes, each once; undefined for `--all`. */
+  readonly sandboxIds: readonly string[] | undefined;
+  /** The request that each sandbox gets. */
+  readonly request: StopRequest;
+}
+
+/** @throws UsageError if the arguments conflict or select no sandbox */
+export function readStopCommand(named: readonly string[], options: StopCommandOptions): StopCommand {
+  const { all = false, name, request: requestId } = options;
+  for (const id of named) requireSandboxId(id);
+  if (named.length === 0 && !all) {
+    throw new UsageError('Name the sandboxes to stop, or use --all. `sandflow sandboxes` lists them.');
+  }
+  if (named.length > 0 && all) throw new UsageError('Name sandboxes or use --all, not both.');
+  if (name !== undefined && !all) throw new UsageError('--name requires --all.');
+  if (name === '') throw new UsageError('--name: an empty pattern matches no sandbox. Use * for any characters.');
+  if (requestId !== undefined && (requestId === '' || requestId.length > 200)) {
+    throw new UsageError('--request must have 1 to 200 characters.');
+  }
+  const deadlineMs = parseDurationMs(options.deadline, '--deadline');
+  const alertAfterMs = parseDurationMs(options.alertAfter, '--alert-after') ?? null;
+  if (alertAfterMs !== null && alertAfterMs >= deadlineMs) {
+    throw new UsageError('--alert-after must be shorter than --deadline, or no alert is sent.');
+  }
+  return {
+    sandboxIds: all ? undefined : [...new Set(named)],
+    request: {
+      requestId: requestId ?? randomBytes(5).toString('hex'),
+      deadlineMs,
+      alertAfterMs,
+      notify: notifyTargetOf(options.notify),
+    },
+  };
+}
