@@ -16,7 +16,7 @@ const exportWord = /^export (?=(?:async )?(?:function|const|class) (\w+))/gm;
 const styles = ['base', 'summary', 'charts', 'lanes', 'items', 'matrix', 'dialogs', 'media'];
 
 export function styleText(): string {
-  return styles.map((name) => readFileSync(new URL(`${name}.css`, folder), 'utf8')).join('\n');
+  return styles.map((name) => readFileSync(new URL(`styles/${name}.css`, folder), 'utf8')).join('\n');
 }
 
 /** The script with all modules that `main.js` needs. Each module comes after the modules that it imports. */

@@ -1,7 +1,7 @@
 /** The allowed outcomes of a run for each fault and call. `oracle.ts` checks the rest of its result. */
 import type { EndpointName } from '../../src/contract/endpoints.js';
-import type { FaultClass } from './faults.js';
-import type { Scenario } from './scenario.js';
+import type { FaultClass } from './faults/faults.js';
+import type { Scenario } from './scenarios/scenario.js';
 
 export type Extent = 'once' | 'lasting';
 

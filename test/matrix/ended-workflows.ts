@@ -1,7 +1,7 @@
 /** Whether the workflows of a run ended correctly: by themselves, and without a failed task. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import type { Prepared } from './scenario.js';
+import type { Prepared } from './scenarios/scenario.js';
 import type { World } from './world.js';
 
 /** The time in which workflows that a run has started end after it, in ms. */

@@ -1,9 +1,9 @@
 import { beforeAll, expect, inject, it } from 'vitest';
+import { actRowName } from './acts/run-act.js';
+import { actRowsOf, runActs } from './acts/run-acts.js';
 import { withoutRows } from './coverage.js';
-import { allFaults, type Fault } from './faults.js';
+import { allFaults, type Fault } from './faults/faults.js';
 import { rowName } from './row.js';
-import { actRowName } from './run-act.js';
-import { actRowsOf, runActs } from './run-acts.js';
 import { choose, failuresText, runTable, say } from './run-table.js';
 import { type Recording, record, rowsOf, scenarios } from './table.js';
 import { createWorld } from './world.js';

@@ -2,8 +2,8 @@
 import { isUsable } from '../../src/contract/states.js';
 import type { SandboxRecord } from '../../src/local-service/store/sandbox-record.js';
 import type { JobResult } from '../../workflows/index.js';
-import type { ProxiedCall } from './fault-proxy.js';
-import type { Ended, Prepared, Scenario } from './scenario.js';
+import type { ProxiedCall } from './faults/fault-proxy.js';
+import type { Ended, Prepared, Scenario } from './scenarios/scenario.js';
 import type { World } from './world.js';
 
 export interface Run {

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { followTaskQueue } from '../../src/contract/addresses.js';
 import { allowedOutcomes, type Extent, isHarmless } from './allowed.js';
 import { brokenWorkflows } from './ended-workflows.js';
-import type { ProxiedCall, Striker } from './fault-proxy.js';
-import type { Fault } from './faults.js';
+import type { ProxiedCall, Striker } from './faults/fault-proxy.js';
+import type { Fault } from './faults/faults.js';
 import { brokenPromises, type Run } from './oracle.js';
-import type { Ended, Prepared, Scenario } from './scenario.js';
+import type { Ended, Prepared, Scenario } from './scenarios/scenario.js';
 import type { World } from './world.js';
 
 export interface Site {

@@ -2,7 +2,7 @@
  * Runs rows, many at once, in one world after another, and prints the progress. Concurrency or a busy machine
  * makes rows exceed their time: a row that broke no promise is run again with few others and three times the time.
  */
-import { allFaults } from './faults.js';
+import { allFaults } from './faults/faults.js';
 import { isSlow, type Row, rowName, runRow, type Verdict } from './row.js';
 import { faultNamed } from './table.js';
 import type { World } from './world.js';

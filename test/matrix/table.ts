@@ -1,10 +1,10 @@
 /** The table: every scenario × each of its calls × every fault × once and permanently. */
-import type { ProxiedCall } from './fault-proxy.js';
-import type { Fault } from './faults.js';
-import { jobScenarios } from './job-scenarios.js';
-import { otherScenarios } from './other-scenarios.js';
+import type { ProxiedCall } from './faults/fault-proxy.js';
+import type { Fault } from './faults/faults.js';
 import { type Row, runPlain, type Site } from './row.js';
-import type { Ended, Scenario } from './scenario.js';
+import { jobScenarios } from './scenarios/job-scenarios.js';
+import { otherScenarios } from './scenarios/other-scenarios.js';
+import type { Ended, Scenario } from './scenarios/scenario.js';
 import type { World } from './world.js';
 
 export const scenarios: readonly Scenario[] = [...jobScenarios, ...otherScenarios];

@@ -4,8 +4,8 @@ import { inject, vi } from 'vitest';
 import { createSandboxClient } from '../../src/client/index.js';
 import { createSandflowWorker, type SandflowWorker } from '../../src/worker/index.js';
 import { createStand, type Stand, script } from '../workflows/workflow-harness.js';
-import { createFaultProxy, type FaultProxy } from './fault-proxy.js';
-import type { ForeignIds } from './garble.js';
+import { createFaultProxy, type FaultProxy } from './faults/fault-proxy.js';
+import type { ForeignIds } from './faults/garble.js';
 import { createTaggedClient } from './tagged-client.js';
 
 const apiKey = 'test-key';

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createCliHome } from '../../e2e/cli-program.js';
-import { patient, shell } from '../../e2e/stack-fixture.js';
+import { createCliHome } from '../../e2e/cli/program.js';
+import { patient, shell } from '../../e2e/stack/fixture.js';
 import { startService } from '../../local-service/service-under-test.js';
 
 /** None of them is part of another, and none occurs by chance. */

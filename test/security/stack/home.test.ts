@@ -1,8 +1,8 @@
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type CliHome, createCliHome } from '../../e2e/cli-program.js';
-import { patient } from '../../e2e/stack-fixture.js';
+import { type CliHome, createCliHome } from '../../e2e/cli/program.js';
+import { patient } from '../../e2e/stack/fixture.js';
 
 describe('C7: the home of a running stack', () => {
   let cli: CliHome;

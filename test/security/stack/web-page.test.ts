@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectTemporal } from '../../../src/temporal/connect.js';
-import { type CliHome, createCliHome } from '../../e2e/cli-program.js';
-import { browserPath } from '../../e2e/report-browser.js';
-import { embeddedBooks, patient } from '../../e2e/stack-fixture.js';
+import { type CliHome, createCliHome } from '../../e2e/cli/program.js';
+import { browserPath } from '../../e2e/report/browser.js';
+import { embeddedBooks, patient } from '../../e2e/stack/fixture.js';
 import { type Attempt, createHostilePages, type HostilePages } from './hostile-page.js';
 import { type ListeningPort, listeningPorts } from './listening-ports.js';
 

@@ -1,0 +1,115 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CliHome, createCliHome } from './program.js';
+
+const hello = fileURLToPath(new URL('../../../examples/hello.md', import.meta.url));
+const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
+/** Runs until the test ends it, so that no test depends on speed. */
+const untilInterrupted = shell('while true; do sleep 0.2; done');
+
+describe('sandflow run without configuration', () => {
+  let cli: CliHome;
+  beforeAll(() => {
+    cli = createCliHome();
+  });
+  afterAll(() => cli.close());
+
+  it('runs the example and prints its result on stdout and everything else on stderr', async () => {
+    const { exitCode, stdout, stderr } = await cli.run(['run', hello]);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('completed · job') });
+    expect(stdout).toMatch(/^Hello from .*\nwritten by a durable job\n$/);
+  });
+
+  it('reports the whole job as JSON, woken by the webhook and confirmed as archived', async () => {
+    const { exitCode, stdout } = await cli.run(['run', shell('echo one'), '--json', '--quiet']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      outcome: 'completed',
+      prompts: [{ status: 'completed', result: expect.stringContaining('one') }],
+      stop: { status: 'completed', kept: 'saved' },
+      wakes: [
+        { by: 'webhook', event: 'sandbox.ready' },
+        { by: 'webhook', event: 'sandbox.archived' },
+      ],
+      error: null,
+    });
+  });
+
+  it('puts files into the sandbox and collects files', async () => {
+    await writeFile(join(cli.home, 'in.txt'), 'forth');
+    const prompt = shell('cat data/in.txt > out.txt; echo " and back" >> out.txt');
+    const { exitCode } = await cli.run(['run', prompt, '--put', 'in.txt:data/in.txt', '--get', 'out.txt:got/out.txt']);
+    expect(exitCode).toBe(0);
+    expect(await readFile(join(cli.home, 'got/out.txt'), 'utf8')).toBe('forth and back\n');
+  });
+
+  it('does not start an id twice, and starts it again with --again', async () => {
+    const run = async (...more: string[]) => {
+      const { exitCode, stdout } = await cli.run(['run', shell('hostname'), '--id', 'ci-7', '--json', ...more]);
+      expect(exitCode).toBe(0);
+      return JSON.parse(stdout).sandboxId as string;
+    };
+    const [first, beside] = await Promise.all([run(), run()]);
+    expect(beside).toBe(first);
+    expect(await run()).toBe(first);
+    expect(await run('--again')).not.toBe(first);
+  });
+
+  it('exits with 1 for another outcome', async () => {
+    const { exitCode, stdout } = await cli.run(['run', shell('exit 3'), '--then', 'delete', '--json']);
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'prompt_failed', deletion: { status: 'completed' } });
+  });
+
+  it('detaches at the first Ctrl-C, stops watching at its deadline, and the job continues until it is cancelled', async () => {
+    const watched = cli.start(['run', untilInterrupted, '--id', 'long']);
+    await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
+    watched.process.kill('SIGINT');
+    expect(await watched.ended).toMatchObject({
+      exitCode: 130,
+      stderr: expect.stringContaining('sandflow jobs watch long'),
+    });
+    expect(await cli.run(['jobs', 'watch', 'long', '--watch-deadline', '1s'])).toMatchObject({ exitCode: 4 });
+    expect((await cli.run(['jobs', 'show', 'long'])).stdout).toContain('the agent is working');
+    expect((await cli.run(['jobs', 'resolve', 'long', '--abandon'])).exitCode).toBe(2);
+    expect(await cli.run(['jobs', 'cancel', 'long', '--wait'])).toMatchObject({ exitCode: 0 });
+    const { exitCode, stdout } = await cli.run(['jobs', 'watch', 'long', '--json']);
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'cancelled', stop: { status: 'completed' } });
+    expect((await cli.run(['jobs', 'cancel', 'long'])).exitCode).toBe(2);
+  });
+
+  it('starts a detached job, adds a prompt to it, and lists it', async () => {
+    const release = 'while [ ! -e go ]; do sleep 0.1; done';
+    expect(await cli.run(['run', shell(release), '--id', 'later', '--detach'])).toMatchObject({
+      exitCode: 0,
+      stdout: 'later\n',
+    });
+    const watched = cli.start(['jobs', 'watch', 'later', '--json']);
+    await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
+    expect((await cli.run(['jobs', 'prompt', 'later', shell('echo second')])).exitCode).toBe(0);
+    const listed = JSON.parse((await cli.run(['jobs', 'list', '--open', '--json'])).stdout);
+    expect(listed.jobs).toMatchObject([{ jobId: 'later', status: 'running' }]);
+    await cli.run(['jobs', 'cancel', 'later']);
+    expect(JSON.parse((await watched.ended).stdout).prompts).toHaveLength(2);
+  });
+
+  it('keeps watching when Temporal is killed, and the job completes', async () => {
+    const watched = cli.start(['run', shell('sleep 3; echo through'), '--id', 'kill']);
+    await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
+    const [temporal = Number.NaN] = cli.alive(`--db-filename ${cli.home}/`);
+    process.kill(temporal, 'SIGKILL');
+    expect(await watched.ended).toMatchObject({
+      exitCode: 0,
+      stdout: 'through\n',
+      stderr: expect.stringContaining('Reconnected.'),
+    });
+  });
+
+  it('reports with doctor that everything works', async () => {
+    const { exitCode, stdout } = await cli.run(['doctor', '--json']);
+    expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 0, healthy: true });
+  });
+});

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { progressQuery } from '../../../../workflows/index.js';
+import { cli as runCli } from '../../../unit/cli/in-process.js';
+import { createStand, deployment, type Stand, script } from '../../workflow-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand({ service: { timings: { archiveMs: 4_000 } } });
+});
+afterAll(() => stand.close());
+
+const cli = (args: readonly string[]) =>
+  runCli(['jobs', ...args], {
+    env: {
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      SANDBOX_API_URL: stand.service.url ?? '',
+      SANDBOX_API_KEY: 'test-key',
+      SANDFLOW_DEPLOYMENT: deployment,
+      SANDFLOW_TASK_QUEUE: stand.taskQueue,
+    },
+  });
+
+describe('jobs show', () => {
+  it('D9: names the sandbox that may exist while a create gets no valid answer', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 503, code: 'http_500', times: 4 });
+    const handle = await stand.start({});
+    const { jobId } = await handle.query(progressQuery);
+    await expect
+      .poll(async () => (await cli(['show', jobId])).stdout, { timeout: 30_000 })
+      .toMatch(/^Waiting for a response to createSandbox since .*; last attempt: .*http_500/m);
+    const { stdout } = await cli(['show', jobId]);
+    const pattern = /sandflow sandboxes --name "(.*)-\*"/.exec(stdout)?.[1];
+    expect(pattern).toBeDefined();
+    const { sandboxName } = await handle.result();
+    expect(sandboxName?.startsWith(`${pattern}-`), `${sandboxName} fits ${pattern}`).toBe(true);
+  });
+});
+
+describe('jobs cancel', () => {
+  it('B13: sent twice makes the job skip collecting files, and reports it', async () => {
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }] });
+    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    const { jobId } = await handle.query(progressQuery);
+    const first = await cli(['cancel', jobId]);
+    expect(first).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('cancel again to skip that') });
+    const second = await cli(['cancel', jobId, '--json']);
+    expect(second).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('it now skips collecting files') });
+    expect(JSON.parse(second.stdout)).toMatchObject({ jobId, again: true, error: null });
+    expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
+    const { events } = await handle.fetchHistory();
+    const signals = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) =>
+      signal ? [signal.signalName] : [],
+    );
+    expect(signals).toContain('skipCollecting');
+  });
+});

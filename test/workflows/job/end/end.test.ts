@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { progressQuery, promptUpdate, resolveUpdate } from '../../../../workflows/index.js';
+import { createStand, type Stand, script } from '../../workflow-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand();
+});
+afterAll(() => stand.close());
+
+type Handle = Awaited<ReturnType<Stand['start']>>;
+const phase = async (handle: Handle) => (await handle.query(progressQuery)).phase;
+const promptOf = async (handle: Handle) => (await handle.query(progressQuery)).prompts[0];
+
+/** Waits until the service shows a working agent. */
+async function untilRunning(handle: Handle): Promise<string> {
+  await expect.poll(() => phase(handle), { timeout: 20_000 }).toBe('following');
+  const { sandboxId } = await handle.query(progressQuery);
+  await expect.poll(async () => (await stand.api.getSandbox(sandboxId ?? '')).sandbox.state).toBe('running');
+  return sandboxId ?? '';
+}
+
+describe('a cancel', () => {
+  it('interrupts the agent, stops the sandbox and ends as cancelled', async () => {
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }] });
+    const sandboxId = await untilRunning(handle);
+    await handle.cancel();
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'cancelled', stop: { status: 'completed', kept: 'saved' } });
+    expect(result.prompts[0]?.status).toBe('interrupted');
+    const [prompt] = stand.service.books.prompts({ sandboxId });
+    expect(prompt?.status).toBe('interrupted');
+  });
+
+  it('deletes the sandbox if the job should delete it', async () => {
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }], end: 'delete' });
+    await untilRunning(handle);
+    await handle.cancel();
+    expect(await handle.result()).toMatchObject({ outcome: 'cancelled', deletion: { status: 'completed' } });
+  });
+
+  it('waits for a create in progress and leaves no machine behind', async () => {
+    await stand.fault({ kind: 'latency', endpoint: 'createSandbox', ms: 1_500 });
+    const handle = await stand.start({});
+    await expect.poll(async () => (await handle.describe()).raw.pendingActivities?.length ?? 0).toBeGreaterThan(0);
+    await handle.cancel();
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'cancelled', stop: { status: 'completed' } });
+    expect(result.sandboxId).not.toBeNull();
+  });
+
+  it('ends at once while the service refuses to create, since nothing was created', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 429, code: 'daily_limit_reached' });
+    const handle = await stand.start({});
+    await expect.poll(async () => (await handle.query(progressQuery)).blocked?.reason).toBe('service_refuses');
+    await handle.cancel();
+    expect(await handle.result()).toMatchObject({ outcome: 'cancelled', sandboxId: null });
+  });
+});
+
+describe('a deadline', () => {
+  it('interrupts, cleans up and is the outcome', async () => {
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }], deadlineMs: 2_000 });
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'deadline_exceeded', stop: { status: 'completed' } });
+    expect(result.durationMs).toBeLessThan(45_000);
+  });
+});
+
+describe('a follow-up prompt', () => {
+  it('joins the conversation of a running job', async () => {
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 1; echo first > note') }] });
+    await untilRunning(handle);
+    expect(await handle.executeUpdate(promptUpdate, { args: [{ prompt: script('cat note') }] })).toEqual({ index: 1 });
+    const result = await handle.result();
+    expect(result.prompts[1]?.result).toContain('first');
+    expect(result.prompts[0]?.conversationId).toBe(result.prompts[1]?.conversationId);
+  });
+
+  it('is refused when it is empty', async () => {
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 1') }] });
+    await expect(handle.executeUpdate(promptUpdate, { args: [{ prompt: ' ' }] })).rejects.toThrow();
+    await handle.result();
+  });
+});
+
+describe('a step that fails while others run side by side', () => {
+  it('ends them too', async () => {
+    const prompts = [{ prompt: script('sleep 60') }, { prompt: 'hi', provider: 'nobody' }];
+    const handle = await stand.start({ prompts, conversations: 'each' });
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'rejected', stop: { status: 'completed' } });
+    expect(result.prompts.map(({ status }) => status)).toEqual(['interrupted', 'not_sent']);
+    expect(result.durationMs).toBeLessThan(45_000);
+  });
+});
+
+describe('an unknown outcome', () => {
+  const unknownPrompt = async (over = {}) => {
+    // The proxy's page does not show whether the prompt was accepted; it was not.
+    await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true });
+    const handle = await stand.start({ ...over });
+    return handle;
+  };
+  const blocked = async (handle: Handle) => (await handle.query(progressQuery)).blocked?.reason;
+
+  it('is shown, and a person can have the prompt sent again', async () => {
+    const handle = await unknownPrompt();
+    await expect.poll(() => blocked(handle), { timeout: 20_000 }).toBe('outcome_unknown');
+    expect((await promptOf(handle))?.status).toBe('unknown');
+    await handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] });
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+    expect(stand.service.books.prompts({ sandboxId: result.sandboxId ?? '' })).toHaveLength(1);
+  });
+
+  it('can be abandoned', async () => {
+    const handle = await unknownPrompt();
+    await expect.poll(() => blocked(handle), { timeout: 20_000 }).toBe('outcome_unknown');
+    await handle.executeUpdate(resolveUpdate, { args: [{ action: 'abandon' }] });
+    expect(await handle.result()).toMatchObject({ outcome: 'outcome_unknown', stop: { status: 'completed' } });
+  });
+
+  it('is abandoned by policy after the time for evidence', async () => {
+    const handle = await unknownPrompt({ onUnknownOutcome: 'abandon' });
+    expect(await handle.result()).toMatchObject({ outcome: 'outcome_unknown', error: { code: 'outcome_unknown' } });
+  });
+
+  it('is required for a decision', async () => {
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 1') }] });
+    await expect(handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] })).rejects.toThrow();
+    await handle.result();
+  });
+});

@@ -1,0 +1,282 @@
+/** The result of a job names what it could not end, find again or confirm. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError, type SandboxClient } from '../../../../src/client/index.js';
+import { type JobResult, progressQuery, skipCollectingSignal } from '../../../../workflows/index.js';
+import { changedBy } from '../../changed-client.js';
+import { heal } from '../../stop/stop-harness.js';
+import { createStand, type Stand, script, shortTiming } from '../../workflow-harness.js';
+
+let stand: Stand;
+let change: Partial<SandboxClient> = {};
+beforeAll(async () => {
+  stand = await createStand({ through: changedBy(() => change) });
+});
+afterEach(async () => {
+  change = {};
+  // Faults that a failed test leaves would make the following tests hang.
+  await heal(stand);
+});
+afterAll(() => stand.close());
+
+const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
+const refusal = (
+  endpoint: 'getSandbox' | 'interruptSandbox' | 'createSandbox',
+  status: number,
+  code: string,
+  meaning: 'permanent' | 'throttled_shortly' | 'throttled_for_long',
+) =>
+  new ApiError(`${endpoint}: ${code}`, {
+    endpoint,
+    status,
+    code,
+    typed: true,
+    meaning,
+    requestId: 'req_1',
+    retryAfterMs: null,
+    details: null,
+  });
+const notFound = () => Promise.reject(refusal('getSandbox', 404, 'sandbox_not_found', 'permanent'));
+const long = [{ prompt: script('sleep 60') }];
+
+describe('a created sandbox that is not found', () => {
+  it('A6, D5: for less than the lag of reads is awaited, and no second one is created', async () => {
+    await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
+    const until = Date.now() + 2_500;
+    change.getSandbox = (id, options) => (Date.now() < until ? notFound() : stand.api.getSandbox(id, options));
+    const before = stand.service.books.sandboxes().length;
+    expect(await run()).toMatchObject({
+      outcome: 'completed',
+      sandboxName: expect.stringMatching(/-main-1$/),
+      left: [],
+    });
+    expect(stand.service.books.sandboxes().length - before).toBe(1);
+  });
+
+  it('A6: for longer is replaced by the next one, named, and stopped if it appears', async () => {
+    await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
+    let first: string | undefined;
+    const until = Date.now() + 6_000;
+    change.getSandbox = (id, options) => {
+      first ??= id;
+      return id === first && Date.now() < until ? notFound() : stand.api.getSandbox(id, options);
+    };
+    const result = await run({
+      prompts: [{ prompt: script('sleep 4') }],
+      timing: { safetyPollFirstMs: 300, safetyPollGrowth: 1, safetyPollMaxMs: 300, readLagMs: 2_000 },
+    });
+    expect(result).toMatchObject({ outcome: 'completed', sandboxName: expect.stringMatching(/-main-2$/) });
+    expect(result.left).toMatchObject([
+      { kind: 'sandbox', sandboxId: first, why: expect.stringContaining('its stop was requested') },
+    ]);
+    await expect.poll(async () => (await stand.api.getSandbox(first ?? '')).sandbox.state).toBe('archived');
+  });
+});
+
+describe('a create', () => {
+  it('A13, D9: whose answers are all lost until the deadline is named', async () => {
+    await stand.fault({ kind: 'drop_response', endpoint: 'createSandbox', times: 1_000 });
+    const began = Date.now();
+    const result = await run({ deadlineMs: 1_500, timing: { ...shortTiming, cleanUpMs: 2_500 } });
+    expect(result).toMatchObject({ outcome: 'deadline_exceeded', sandboxId: null });
+    const made = stand.service.books.sandboxes().map(({ name }) => name);
+    expect(result.left).toMatchObject([{ kind: 'sandbox', sandboxId: null, why: expect.stringContaining('unknown') }]);
+    expect(made).toContain(result.left[0]?.sandboxName);
+    expect(Date.now() - began).toBeLessThan(45_000);
+    await heal(stand);
+  });
+
+  it('A19: that the service refuses does not age: the age of its key counts from the first call that may have been accepted', async () => {
+    const sent: number[] = [];
+    let refused = 0;
+    change.createSandbox = (body, options) => {
+      refused += 1;
+      if (refused <= 2) return Promise.reject(refusal('createSandbox', 429, 'rate_limited', 'throttled_shortly'));
+      return stand.api.createSandbox(body, options);
+    };
+    const handle = await stand.start({});
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    for (const { activityTaskScheduledEventAttributes: scheduled } of (await handle.fetchHistory()).events ?? []) {
+      if (scheduled?.activityType?.name !== 'createSandbox') continue;
+      const [payload] = scheduled.input?.payloads ?? [];
+      sent.push(JSON.parse(Buffer.from(payload?.data ?? []).toString()).firstSentAtMs);
+    }
+    expect(sent).toHaveLength(3);
+    expect(new Set(sent).size).toBe(3);
+  });
+});
+
+describe('a deletion', () => {
+  it('A14: that fails is requested again', async () => {
+    let asked = 0;
+    change.deleteSandbox = async (id, options) => {
+      asked += 1;
+      return asked === 1 ? { ok: true, operationId: 'del_1' } : stand.api.deleteSandbox(id, options);
+    };
+    change.getDeletionOperation = async (id, options) => {
+      const failed = { id, status: 'failed', error: 'disk' };
+      return id === 'del_1' ? { ok: true, operation: failed } : stand.api.getDeletionOperation(id, options);
+    };
+    expect(await run({ end: 'delete' })).toMatchObject({ deletion: { status: 'completed' }, error: null, left: [] });
+    expect(asked).toBe(2);
+  });
+
+  it('A14: that keeps failing is named', async () => {
+    change.deleteSandbox = async () => ({ ok: true, operationId: 'del_1' });
+    change.getDeletionOperation = async () => ({
+      ok: true,
+      operation: { id: 'del_1', status: 'failed', error: 'disk' },
+    });
+    const result = await run({ end: 'delete', timing: { ...shortTiming, cleanUpMs: 8_000 } });
+    expect(result).toMatchObject({
+      outcome: 'completed',
+      deletion: { status: 'failed', error: 'disk' },
+      error: { code: 'clean_up_unfinished' },
+      left: [{ kind: 'sandbox', sandboxId: result.sandboxId, why: 'The deletion was last seen failed: disk.' }],
+    });
+  });
+});
+
+describe('an interrupt', () => {
+  it('A15: that is refused is repeated, and the prompt is interrupted when the result says so', async () => {
+    let refused = 0;
+    change.interruptSandbox = (id, query, options) => {
+      refused += 1;
+      if (refused <= 2) return Promise.reject(refusal('interruptSandbox', 429, 'rate_limited', 'throttled_shortly'));
+      return stand.api.interruptSandbox(id, query, options);
+    };
+    const handle = await stand.start({ prompts: long, end: 'keep', timing: { ...shortTiming, cleanUpMs: 40_000 } });
+    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    await handle.cancel();
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
+    const { prompt } = await stand.api.getPrompt(result.sandboxId ?? '', result.prompts[0]?.promptId ?? '');
+    expect(prompt.status).toBe('interrupted');
+  });
+
+  it('A15: that is never accepted leaves a working agent, which is named', async () => {
+    change.interruptSandbox = () =>
+      Promise.reject(refusal('interruptSandbox', 429, 'rate_limited', 'throttled_shortly'));
+    const handle = await stand.start({ prompts: long, end: 'keep', timing: { ...shortTiming, cleanUpMs: 8_000 } });
+    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    await handle.cancel();
+    const result = await handle.result();
+    expect(result.outcome).toBe('cancelled');
+    expect(result.prompts[0]?.status).not.toBe('interrupted');
+    expect(result.left).toMatchObject([{ kind: 'prompt', sandboxId: result.sandboxId }]);
+  });
+});
+
+describe('files', () => {
+  const work = { prompts: [{ prompt: script('echo half > out.txt; sleep 60') }], collect: ['out.txt'] };
+  const works = async (handle: Awaited<ReturnType<Stand['start']>>) => {
+    await expect
+      .poll(
+        async () => {
+          const { sandboxId } = await handle.query(progressQuery);
+          return sandboxId && (await stand.api.readFile(sandboxId, 'out.txt').catch(() => null))?.content;
+        },
+        { timeout: 20_000 },
+      )
+      .toContain('half');
+  };
+
+  it('B13: are collected at a cancel, before the machine ends, and marked partial', async () => {
+    const handle = await stand.start(work);
+    await works(handle);
+    await handle.cancel();
+    expect(await handle.result()).toMatchObject({
+      outcome: 'cancelled',
+      stop: { status: 'completed' },
+      files: [{ path: 'out.txt', size: 5, partial: true, unchanged: false, error: null }],
+    });
+  });
+
+  it('B13: are collected at a deadline', async () => {
+    const result = await run({ ...work, deadlineMs: 4_000 });
+    expect(result).toMatchObject({ outcome: 'deadline_exceeded', files: [{ size: 5, partial: true, error: null }] });
+  });
+
+  it('B13: never take the time of the stop, and a second cancel skips them', async () => {
+    const handle = await stand.start({ ...work, timing: { ...shortTiming, cleanUpMs: 120_000 } });
+    await works(handle);
+    let asked = 0;
+    change.readFile = (_id, _path, options) => {
+      asked += 1;
+      return new Promise((_, reject) =>
+        options?.signal?.addEventListener('abort', () => reject(options.signal?.reason)),
+      );
+    };
+    await handle.cancel();
+    await expect.poll(() => asked).toBeGreaterThan(0);
+    await handle.signal(skipCollectingSignal);
+    expect(await handle.result()).toMatchObject({
+      outcome: 'cancelled',
+      stop: { status: 'completed' },
+      files: [{ ref: null, error: 'It was skipped by a second cancel' }],
+    });
+  });
+
+  it('that the job did not change are marked as unchanged', async () => {
+    const put = [{ path: 'in.txt', content: { base64: Buffer.from('in').toString('base64') } }];
+    const result = await run({
+      put,
+      collect: ['in.txt', 'new.txt'],
+      prompts: [{ prompt: script('echo x > new.txt') }],
+    });
+    expect(result.files).toMatchObject([
+      { path: 'in.txt', unchanged: true, partial: false },
+      { path: 'new.txt', unchanged: false, partial: false },
+    ]);
+  });
+
+  it('A12: of a sandbox that somebody stopped are not awaited, and the actual outcome stands', async () => {
+    const handle = await stand.start({ ...work, deadlineMs: 60_000 });
+    await works(handle);
+    const { sandboxId } = await handle.query(progressQuery);
+    await stand.api.stopSandbox(sandboxId ?? '');
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'sandbox_failed', files: [{ error: expect.any(String), partial: true }] });
+    expect(result.durationMs).toBeLessThan(40_000);
+  });
+});
+
+describe('the auto-stop of a sandbox', () => {
+  it('A20: of an existing sandbox is renewed to its current value, not to the one at the start', async () => {
+    const { sandbox } = await stand.api.createSandbox({ name: 'shared', ttlSeconds: 900 });
+    await expect.poll(async () => (await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
+    const set: unknown[] = [];
+    change.updateSandbox = (id, body, options) => {
+      set.push(body);
+      return stand.api.updateSandbox(id, body, options);
+    };
+    const handle = await stand.start({
+      source: { kind: 'existing', sandboxId: sandbox.id },
+      prompts: [{ prompt: script('sleep 8') }],
+      end: 'keep',
+      ttlSeconds: 2,
+    });
+    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    // A renewal in progress may have read the previous value.
+    const renewed = async () => {
+      await stand.api.updateSandbox(sandbox.id, { ttlSeconds: 7_200 });
+      set.length = 0;
+      await expect.poll(() => set.length).toBeGreaterThan(0);
+      return set[0];
+    };
+    await expect.poll(renewed).toEqual({ ttlSeconds: 7_200 });
+    set.length = 0;
+    await handle.result();
+    expect(set.length).toBeGreaterThan(0);
+    expect(new Set(set.map((body) => JSON.stringify(body)))).toEqual(new Set(['{"ttlSeconds":7200}']));
+  });
+
+  it('B1: that stopped the sandbox without a stop record ends the wait', async () => {
+    await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
+    change.getSandbox = async (id, options) => {
+      const answer = await stand.api.getSandbox(id, options);
+      return { ...answer, sandbox: { ...answer.sandbox, state: 'archived', stop: null } };
+    };
+    const result = await run({ timing: { ...shortTiming, cleanUpMs: 3_000 } });
+    expect(result).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'sandbox_stopped' } });
+  });
+});

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type JobInput, progressQuery } from '../../../../workflows/index.js';
+import { createPlayedStand, lostAnswer, type PlayedStand, somebodysSandbox } from '../../played-service.js';
+import { script } from '../../workflow-harness.js';
+
+let stand: PlayedStand;
+beforeEach(async () => {
+  stand = await createPlayedStand();
+});
+afterEach(() => stand.close());
+
+const text = script('echo mine');
+const decided = { onUnknownOutcome: 'abandon', prompts: [{ prompt: text }] } as const;
+const inSandbox = (sandboxId: string): Partial<JobInput> => ({
+  source: { kind: 'existing', sandboxId },
+  end: 'keep',
+});
+/** Prompts of others arrive, and ours are lost before the service has read them. */
+const overtakenBy = (body: { prompt: string; provider?: string }) => ({
+  sendPrompt: async (sandboxId: string) => {
+    await stand.api.sendPrompt(sandboxId, { new: true, ...body });
+    throw lostAnswer('sendPrompt');
+  },
+});
+
+describe('a prompt whose request was lost', () => {
+  it("A4: has an unknown outcome in a shared sandbox with somebody's prompt of the same text", async () => {
+    const sandboxId = await somebodysSandbox(stand);
+    stand.play(overtakenBy({ prompt: text }));
+    const result = await (await stand.start({ ...decided, ...inSandbox(sandboxId) })).result();
+    expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown', result: null }] });
+  });
+
+  it('A4: is not an older prompt of the source, when the history of a fork begins with its source', async () => {
+    const sourceId = await somebodysSandbox(stand);
+    const { conversationId } = await stand.api.sendPrompt(sourceId, { prompt: text });
+    const eventsOf = async (id: string) => (await stand.api.listEvents(id)).events;
+    await expect.poll(async () => (await eventsOf(sourceId)).at(-1)?.type).toBe('prompt.completed');
+    stand.play({
+      listEvents: async (id) => ({
+        ok: true,
+        type: 'event.list',
+        events: [...(await eventsOf(sourceId)), ...(await eventsOf(id))],
+      }),
+      sendPrompt: async () => {
+        throw lostAnswer('sendPrompt');
+      },
+    });
+    const source = { kind: 'fork', sandboxId: sourceId } as const;
+    const result = await (await stand.start({ ...decided, source })).result();
+    expect(result).toMatchObject({
+      outcome: 'outcome_unknown',
+      prompts: [{ status: 'unknown', conversationId: null }],
+    });
+    expect(conversationId).toBeTruthy();
+  });
+
+  it('D3: is not one of a history that was misrouted once', async () => {
+    let looks = 0;
+    stand.play({
+      sendPrompt: async (id, body) => {
+        await stand.api.sendPrompt(id, body);
+        throw lostAnswer('sendPrompt');
+      },
+      listEvents: async (id, query) => {
+        const answer = await stand.api.listEvents(id, query);
+        const others = { promptId: 'prm_others', conversationId: 'conv_others' };
+        looks += 1;
+        return looks === 2 ? { ...answer, events: answer.events.map((event) => ({ ...event, ...others })) } : answer;
+      },
+    });
+    const result = await (await stand.start({ ...decided, deadlineMs: 30_000 })).result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed', result: 'mine\n' }] });
+    expect(stand.service.books.prompts()).toHaveLength(1);
+  });
+
+  it('A4: is not one of another conversation or provider', async () => {
+    stand.play(overtakenBy({ prompt: text, provider: 'claude-code' }));
+    const result = await (await stand.start({ ...decided, prompts: [{ prompt: text, provider: 'codex' }] })).result();
+    expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown' }] });
+  });
+});
+
+describe('an answer about something else', () => {
+  it('D3: to a prompt in a given conversation is replaced by evidence', async () => {
+    let calls = 0;
+    stand.play({
+      sendPrompt: async (id, body, options) => {
+        const answer = await stand.api.sendPrompt(id, body, options);
+        calls += 1;
+        return calls === 2 ? { ...answer, promptId: 'prm_others', conversationId: 'conv_others' } : answer;
+      },
+    });
+    const prompts = [{ prompt: script('echo one') }, { prompt: script('echo two') }];
+    const result = await (await stand.start({ prompts })).result();
+    expect(result.prompts.map(({ result: said }) => said?.trim())).toEqual(['one', 'two']);
+    expect(result.prompts[1]?.conversationId).toBe(result.prompts[0]?.conversationId);
+    expect(stand.service.books.prompts()).toHaveLength(2);
+  });
+
+  describe.each(['create', 'existing'] as const)(
+    'an answer about something else to the first prompt, in a sandbox of source %s',
+    (kind) => {
+      it('D3: is detected if nothing appears of what it named', async () => {
+        stand.play({
+          sendPrompt: async (id, body, options) => {
+            const answer = await stand.api.sendPrompt(id, body, options);
+            return { ...answer, promptId: `prm_${'0'.repeat(24)}`, conversationId: `conv_${'0'.repeat(24)}` };
+          },
+        });
+        const own = { outcome: 'completed', prompts: [{ status: 'completed', result: 'mine\n' }] };
+        const shared = { outcome: 'outcome_unknown', prompts: [{ status: 'unknown' }] };
+        const source = kind === 'create' ? {} : inSandbox(await somebodysSandbox(stand));
+        const result = await (await stand.start({ ...decided, deadlineMs: 40_000, ...source })).result();
+        expect(result).toMatchObject(kind === 'create' ? own : shared);
+        expect(stand.service.books.prompts()).toHaveLength(1);
+      });
+    },
+  );
+});
+
+describe('a prompt that is accepted slowly', () => {
+  it('A16: heartbeats, and is not taken for one of a dead worker', async () => {
+    await stand.fault({ kind: 'latency', endpoint: 'sendPrompt', ms: 17_000 });
+    const handle = await stand.start({ onUnknownOutcome: 'abandon' });
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+    expect(JSON.stringify(await handle.fetchHistory())).not.toContain('outcome_unknown');
+  });
+
+  it('A16: is interrupted by a cancel before the answer, in a sandbox that stays', async () => {
+    const sandboxId = await somebodysSandbox(stand);
+    await stand.fault({ kind: 'latency', endpoint: 'sendPrompt', ms: 12_000 });
+    const handle = await stand.start({ ...inSandbox(sandboxId), prompts: [{ prompt: script('sleep 60') }] });
+    await expect.poll(async () => (await handle.query(progressQuery)).prompts[0]?.status).toBe('sending');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await handle.cancel();
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }] });
+    expect(stand.service.books.prompts({ sandboxId })).toMatchObject([{ status: 'interrupted' }]);
+  });
+});
