@@ -7,9 +7,9 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import { type Accounts, createAccounts } from './accounts/accounts.js';
 import { type AccountSetup, createAccountSetup } from './accounts/setup.js';
 import { type Agent, createAgents } from './agent/index.js';
+import { assemble, type Given } from './assembly.js';
 import { startAllWork } from './background/start-stop.js';
 import { type ClockState, type ControlledClock, createClock } from './clock.js';
-import { assemble, type Given } from './core/assemble.js';
 import { configuredRepos } from './environments/repos.js';
 import { allOperations } from './http/operations.js';
 import { createServer } from './http/server.js';
@@ -17,7 +17,7 @@ import { currentSurface, legacySurface } from './http/surface.js';
 import { createInspection, type Inspection } from './inspection.js';
 import { type IsolationReport, isolationReport, requireIsolatedAgents } from './isolation-report.js';
 import { createMachineHost } from './machine/index.js';
-import { defaultProfile, type LocalServiceOptions } from './options.js';
+import type { LocalServiceOptions } from './options.js';
 import { configuredProvider } from './prompts/providers.js';
 import { loadHostKey } from './ssh/host-key.js';
 import { createSshServer } from './ssh/ssh-server.js';
@@ -27,7 +27,7 @@ import { finishImport, removeUndecided } from './state/import-state.js';
 import { defaultImportLimits } from './state/unpack.js';
 import { createCallStore } from './store/call-store.js';
 import { openDatabase } from './store/database.js';
-import { createSettingStore } from './store/setting-store.js';
+import { createSettingStore } from './store/stores.js';
 import { defaultTimings } from './timings.js';
 import { resolveBySystem } from './webhooks/public-address.js';
 
@@ -100,7 +100,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     createSsh: (more) => createSshServer({ ...more, hostKey, host: options.host ?? '127.0.0.1', log }),
     timings: { ...defaultTimings, ...options.timings },
     limits: options.limits ?? {},
-    profile: { ...defaultProfile, ...options.profile },
+    profile: { ignoreName: false, omitPromptId: false, extraFields: false, ...options.profile },
     log,
     agentOf,
     defaultProvider,

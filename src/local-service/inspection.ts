@@ -3,7 +3,7 @@ import type { CallCount, CallRecord, CallStore } from './store/call-store.js';
 import type { DeliveryAttempt } from './store/delivery-store.js';
 import type { PromptRecord } from './store/prompt-store.js';
 import type { SandboxRecord } from './store/sandbox-record.js';
-import type { StoredStop } from './store/stop-store.js';
+import type { StoredStop } from './store/sandbox-store.js';
 import type { Stores } from './store/stores.js';
 
 /** Restricts an inspection. An empty filter selects everything. */

@@ -1,36 +1,11 @@
 /** Options of the local service. */
 import type { NewAccount, NewTeam } from './accounts/records.js';
+import type { LocalServiceLimits, LocalServiceProfile } from './core/context.js';
 import type { LocalRepo } from './environments/repos.js';
 import type { Log } from './log.js';
 import type { NetworkSetting } from './machine/index.js';
 import type { ImportLimits } from './state/unpack.js';
 import type { LocalServiceTimings } from './timings.js';
-
-/** Thresholds of 429 answers (the specification, "Limits", shows no numbers). Each is off by default. */
-export interface LocalServiceLimits {
-  /** Past this many requests of one caller in a second, the answer is `rate_limited`, with `Retry-After`. */
-  readonly requestsPerSecond?: number;
-  /** The same for a minute; `GET /limits` shows it as `requestsPerMinute`. */
-  readonly requestsPerMinute?: number;
-  /** Past this many sandboxes of an account or an organization that are not archived, the answer is `limit_reached`. */
-  readonly activeSandboxes?: number;
-  /** The same for the sandboxes of one member of an organization; the answer is `member_limit_reached`. */
-  readonly activeSandboxesPerMember?: number;
-  /** Past this many created sandboxes since midnight UTC, the answer is `daily_limit_reached`. */
-  readonly sandboxesPerDay?: number;
-}
-
-/** Deviations that a real service may have, since the specification is silent on them. They serve to test clients. */
-export interface LocalServiceProfile {
-  /** A create operation ignores the name in its request. */
-  readonly ignoreName: boolean;
-  /** The answer to a prompt holds no `promptId` (trap S2). */
-  readonly omitPromptId: boolean;
-  /** Every object of an answer carries an unlisted field. */
-  readonly extraFields: boolean;
-}
-
-export const defaultProfile: LocalServiceProfile = { ignoreName: false, omitPromptId: false, extraFields: false };
 
 interface CommandAgentSettings {
   /** Run by `/bin/sh -c` inside the sandbox; gets the prompt on its standard input. */

@@ -3,14 +3,14 @@
  */
 import type { CreateApiKeyBody } from '../../contract/account-requests.js';
 import { keyPresetActions } from '../../contract/key-presets.js';
+import { type Caller, isUnrestricted } from '../access/key-scope.js';
+import { sandboxFor } from '../access/sandbox-access.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { environmentsFor } from '../environments/environments.js';
-import { sandboxFor } from '../sandboxes/access.js';
 import { invalidRequest, notFound, ServiceError } from '../service-error.js';
 import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';
 import { type Issued, issue, reissue } from './credentials.js';
-import { type Caller, isUnrestricted } from './key-scope.js';
 
 const dayMs = 24 * 3_600_000;
 /** Specification, "Limits". */

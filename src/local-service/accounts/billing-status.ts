@@ -2,7 +2,7 @@
 
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
-import { costOf } from '../sandboxes/cost.js';
+import { costOf } from '../core/cost.js';
 import { ServiceError } from '../service-error.js';
 import type { TeamRecord } from '../store/account-store.js';
 import type { SandboxRecord, SandboxType } from '../store/sandbox-record.js';

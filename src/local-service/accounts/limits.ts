@@ -1,9 +1,9 @@
 /** Limits the number of sandboxes: the 429 answers of create and fork (specification, "Errors"; trap S14). */
 import type { Limits } from '../../contract/account-records.js';
+import type { Caller } from '../access/key-scope.js';
 import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import type { Caller } from './key-scope.js';
 
 /** Specification, "Limits". */
 export const maxWebhooks = 10;

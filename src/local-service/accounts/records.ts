@@ -1,5 +1,7 @@
 /** Creates and changes accounts and organizations of the local service. Not part of the specification. */
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { nameSchema } from '../../contract/requests.js';
 import type { Core } from '../core/context.js';
 import { notFound, ServiceError } from '../service-error.js';
 import type { AccountRecord, TeamRecord } from '../store/account-store.js';
@@ -47,6 +49,24 @@ export interface NewTeam extends TeamFlags {
   /** Logins of the members. An account leaves the organization that it was in before. */
   readonly members: readonly string[];
 }
+
+const loginSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, 'give letters, digits, and _ . - in between');
+export const accountFlagsSchema = z.strictObject({
+  ready: z.boolean().optional(),
+  trial: z.boolean().optional(),
+  billingRequired: z.boolean().optional(),
+  memberCapSeconds: z.number().nonnegative().nullable().optional(),
+});
+export const newAccountSchema = accountFlagsSchema.extend({
+  login: loginSchema,
+  email: z.email().optional(),
+  apiKey: z.string().min(16).max(200).optional(),
+});
+export const teamFlagsSchema = z.strictObject({
+  newSandboxesPrivate: z.boolean().optional(),
+  suspended: z.boolean().optional(),
+});
+export const newTeamSchema = teamFlagsSchema.extend({ name: nameSchema, members: z.array(loginSchema) });
 
 const newId = (kind: 'acct' | 'team'): string => `${kind}_${randomBytes(8).toString('hex')}`;
 

@@ -1,14 +1,24 @@
 /** Starts and stops all background work: prompts, scheduled work, deliveries, samples, SSH. */
-import type { Assembly } from '../core/assemble.js';
+import type { Context } from '../core/context.js';
+import type { ProcessSampler } from '../processes/sampler.js';
 import { recoverPrompts } from '../prompts/runner.js';
-import { reopenSsh } from '../ssh/access.js';
+import { reopenSsh } from '../sandboxes/ssh-access.js';
+import type { Deliverer } from '../webhooks/deliverer.js';
+import type { Scheduler } from './scheduler.js';
 import { scheduleHousekeeping, workHandlers } from './work-handlers.js';
+
+export interface BackgroundWork {
+  readonly context: Context;
+  readonly scheduler: Scheduler;
+  readonly sampler: ProcessSampler;
+  readonly deliverer: Deliverer;
+}
 
 /**
  * Recovers the work that the current state leaves open, as after a kill. Called before the service answers.
  * @returns a function that starts the work
  */
-export async function startAllWork({ context, scheduler, deliverer, sampler }: Assembly): Promise<() => void> {
+export async function startAllWork({ context, scheduler, deliverer, sampler }: BackgroundWork): Promise<() => void> {
   const waiting = recoverPrompts(context);
   await reopenSsh(context);
   return () => {
@@ -21,7 +31,7 @@ export async function startAllWork({ context, scheduler, deliverer, sampler }: A
 }
 
 /** Interrupts every prompt, ends every process and session, and waits until nothing runs. Safe to repeat. */
-export async function stopAllWork({ context, scheduler, deliverer, sampler }: Assembly): Promise<void> {
+export async function stopAllWork({ context, scheduler, deliverer, sampler }: BackgroundWork): Promise<void> {
   const { stores, host } = context;
   for (const { id } of stores.sandboxes.living()) context.prompts.interrupt(id);
   // Processes end first: a setup script may run for hours, and the scheduler waits for it.

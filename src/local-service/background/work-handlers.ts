@@ -4,9 +4,9 @@ import { boot, recoverFromError } from '../sandboxes/boot.js';
 import { executeDeletion } from '../sandboxes/delete.js';
 import { hydrate } from '../sandboxes/hydration.js';
 import { setUp } from '../sandboxes/setup.js';
+import { syncSsh } from '../sandboxes/ssh-access.js';
 import { autoStop } from '../sandboxes/stop.js';
 import { dropSnapshot } from '../snapshots/data.js';
-import { syncSsh } from '../ssh/access.js';
 import type { WorkHandlers } from './scheduler.js';
 
 /** The operation for each kind of work. */

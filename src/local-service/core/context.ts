@@ -1,20 +1,59 @@
-/** The dependencies of every operation. */
+/** The dependencies of every operation, and their interfaces. */
+import type { SandboxEventType } from '../../contract/states.js';
 import type { Agent } from '../agent/agent.js';
 import type { Clock } from '../clock.js';
 import type { Faults } from '../faults/faults.js';
 import type { Log } from '../log.js';
 import type { MachineHost } from '../machine/machine-host.js';
-import type { LocalServiceLimits, LocalServiceProfile } from '../options.js';
-import type { PromptRunner } from '../prompts/runner.js';
-import type { SandboxCredentials } from '../sandboxes/credential.js';
-import type { SandboxLocks } from '../sandboxes/locks.js';
 import type { SshServer } from '../ssh/ssh-server.js';
 import type { Database } from '../store/database.js';
 import type { SelectedRepository } from '../store/environment-store.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Stores } from '../store/stores.js';
 import type { WorkKind } from '../store/work-store.js';
 import type { LocalServiceTimings } from '../timings.js';
-import type { EventPublisher } from '../webhooks/event-publisher.js';
+import type { SandboxLocks } from './locks.js';
+
+/** Thresholds of 429 answers (the specification, "Limits", shows no numbers). Each is off by default. */
+export interface LocalServiceLimits {
+  /** Past this many requests of one caller in a second, the answer is `rate_limited`, with `Retry-After`. */
+  readonly requestsPerSecond?: number;
+  /** The same for a minute; `GET /limits` shows it as `requestsPerMinute`. */
+  readonly requestsPerMinute?: number;
+  /** Past this many sandboxes of an account or an organization that are not archived, the answer is `limit_reached`. */
+  readonly activeSandboxes?: number;
+  /** The same for the sandboxes of one member of an organization; the answer is `member_limit_reached`. */
+  readonly activeSandboxesPerMember?: number;
+  /** Past this many created sandboxes since midnight UTC, the answer is `daily_limit_reached`. */
+  readonly sandboxesPerDay?: number;
+}
+
+/** Deviations that a real service may have, since the specification is silent on them. They serve to test clients. */
+export interface LocalServiceProfile {
+  /** A create operation ignores the name in its request. */
+  readonly ignoreName: boolean;
+  /** The answer to a prompt holds no `promptId` (trap S2). */
+  readonly omitPromptId: boolean;
+  /** Every object of an answer carries an unlisted field. */
+  readonly extraFields: boolean;
+}
+
+export interface SandboxCredentials {
+  /**
+   * The variables with which a process in a sandbox calls the service. Their names are an assumption. The key is a
+   * secret: never log, show or keep it.
+   */
+  variablesFor(sandbox: SandboxRecord): Readonly<Record<string, string>>;
+  /** Takes the credential away: processes that use it get 401. Safe to repeat. */
+  revoke(sandboxId: string): void;
+}
+
+/** @param previousState left out for `sandbox.hydrated`, whose payload has no states */
+export type EventPublisher = (
+  type: SandboxEventType,
+  sandbox: SandboxRecord,
+  previousState?: SandboxRecord['state'],
+) => void;
 
 export interface Core {
   readonly database: Database;
@@ -47,6 +86,19 @@ export interface Core {
   readonly sandboxCredentials: SandboxCredentials;
   /** The repositories of each account that has no list of its own. */
   readonly repos: readonly SelectedRepository[];
+}
+
+export interface PromptRunner {
+  /** Starts the prompts that are queued for a sandbox and can run, once the current transaction is committed. */
+  wake(sandboxId: string): void;
+  /**
+   * Ends the queued and running prompts, of one conversation or of all, as `interrupted`; part of the current
+   * transaction.
+   * @returns the number of prompts that it ended
+   */
+  interrupt(sandboxId: string, conversationId?: string): number;
+  /** Waits until every agent has ended. */
+  idle(): Promise<void>;
 }
 
 export interface Context extends Core {

@@ -5,14 +5,13 @@
 
 import { createHash } from 'node:crypto';
 import { stableJson } from '../../contract/stable-json.js';
-import type { Caller } from '../accounts/key-scope.js';
 import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { assume } from './assume.js';
 import type { Context } from './context.js';
 
 export interface KeyedCall {
-  readonly caller: Caller;
+  readonly caller: { readonly accountId: string };
   readonly idempotencyKey: string | undefined;
   /** Equal for repetitions of the call, and different for every other call. */
   readonly fingerprint: string;

@@ -2,14 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import type { SelectRepoBody, UpdateEnvironmentBody } from '../../contract/account-requests.js';
 import { stableJson } from '../../contract/stable-json.js';
-import { type Caller, reachesEnvironment, requireEnvironmentOnKey } from '../accounts/key-scope.js';
+import { type Caller, reachesEnvironment, requireEnvironmentOnKey } from '../access/key-scope.js';
 import { assume } from '../core/assume.js';
-import type { Context, Core } from '../core/context.js';
+import type { Context } from '../core/context.js';
 import { notFound, ServiceError } from '../service-error.js';
 import type {
   EnvironmentContent,
   EnvironmentRecord,
-  EnvironmentVersion,
   SelectedRepository,
 } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
@@ -125,30 +124,6 @@ export function removeEnvironment(context: Context, environmentId: string): void
       context.stores.sandboxes.put({ ...sandbox, environment: null, environmentVersion: null });
     }
   });
-}
-
-/** The version that a sandbox is pinned to; undefined if the sandbox is attached to no environment. */
-export function versionOf(
-  { stores }: Pick<Core, 'stores'>,
-  { environmentVersionId: versionId }: Pick<SandboxRecord, 'environmentVersionId'>,
-): EnvironmentVersion | undefined {
-  return versionId === null ? undefined : stores.environments.version(versionId);
-}
-
-/**
- * True if sandboxes with this content hold personal logins of their creator (specification, "Access rules": "an
- * environment that passes nothing" holds none). Assumption: secret files count as logins, plain variables do not.
- */
-function passesCreatorLogins(content: EnvironmentContent): boolean {
-  const { passRepoHost, passSecrets, passSandboxCredentials, passAgentsCredentials, secretFiles } = content;
-  return passRepoHost || passSecrets || passSandboxCredentials || passAgentsCredentials || secretFiles.length > 0;
-}
-
-/** True while a sandbox holds its creator's personal logins (specification, field `holdsCreatorLogins`). */
-export function holdsCreatorLogins(context: Pick<Core, 'stores'>, sandbox: SandboxRecord): boolean {
-  if (sandbox.loginsWiped) return false;
-  const version = versionOf(context, sandbox);
-  return version !== undefined && passesCreatorLogins(version.content);
 }
 
 /** Stores content as a new version, unless the latest version has the same content. Safe to repeat. */

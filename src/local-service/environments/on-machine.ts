@@ -4,7 +4,6 @@ import { assume } from '../core/assume.js';
 import type { Context, Core } from '../core/context.js';
 import type { SecretFile } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import { versionOf } from './environments.js';
 import { placeSecretFiles } from './secret-files.js';
 import { variablesIn } from './variables.js';
 
@@ -19,7 +18,7 @@ export function machineEnvironment(
   { stores, sandboxCredentials }: Pick<Core, 'stores' | 'sandboxCredentials'>,
   sandbox: SandboxRecord,
 ): Readonly<Record<string, string>> {
-  const content = versionOf({ stores }, sandbox)?.content;
+  const content = stores.environments.version(sandbox.environmentVersionId)?.content;
   if (!content) return {};
   if (content.passSecrets || content.envContents !== '') assume('A-machine-variables');
   const secrets =
@@ -34,7 +33,7 @@ export function machineEnvironment(
 /** The secret files that belong on the disk of a sandbox now. */
 export function secretFilesFor({ stores }: Pick<Core, 'stores'>, sandbox: SandboxRecord): readonly SecretFile[] {
   if (!mayHoldLogins({ stores }, sandbox)) return [];
-  return versionOf({ stores }, sandbox)?.content.secretFiles ?? [];
+  return stores.environments.version(sandbox.environmentVersionId)?.content.secretFiles ?? [];
 }
 
 /**

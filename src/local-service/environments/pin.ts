@@ -1,6 +1,6 @@
 /** The environment and version that a new sandbox is pinned to (specification, field `environment`). */
 import type { CreateSandboxBody } from '../../contract/requests.js';
-import type { Caller } from '../accounts/key-scope.js';
+import type { Caller } from '../access/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { notFound } from '../service-error.js';

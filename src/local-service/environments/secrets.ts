@@ -2,7 +2,7 @@
 import type { UpdateSecretsBody } from '../../contract/account-requests.js';
 import type { Context } from '../core/context.js';
 import { invalidRequest, type ServiceError } from '../service-error.js';
-import type { SecretName } from '../store/secret-store.js';
+import type { SecretName } from '../store/environment-store.js';
 import { maxVariableBytes } from './variables.js';
 
 /** Linux limits what one program can be started with, and every program gets all secrets of the account. */

@@ -1,11 +1,11 @@
 /** POST /environments/{environmentId}/upgrade. */
 import { isCreating, isUsable } from '../../contract/states.js';
-import type { Caller } from '../accounts/key-scope.js';
+import type { Caller } from '../access/key-scope.js';
 import { assume } from '../core/assume.js';
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
 import { MachineError } from '../machine/index.js';
-import { changeSandbox } from '../sandboxes/change.js';
 import type { EnvironmentRecord, EnvironmentVersion } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { environmentFor } from './environments.js';

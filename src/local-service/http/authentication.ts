@@ -1,7 +1,7 @@
 /** Finds the caller whose token a request carries (specification, "Authentication"). */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Caller } from '../access/key-scope.js';
 import { hashOf } from '../accounts/credentials.js';
-import type { Caller } from '../accounts/key-scope.js';
 import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
 

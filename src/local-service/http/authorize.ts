@@ -2,7 +2,7 @@
  * Decides whether a caller may make a request, before its input is read (specification, "Scope" and "Authentication").
  */
 import type { Endpoint, EndpointName } from '../../contract/endpoints.js';
-import { type Caller, requireAccountWide, requireAction } from '../accounts/key-scope.js';
+import { type Caller, requireAccountWide, requireAction } from '../access/key-scope.js';
 import { ServiceError } from '../service-error.js';
 
 /**

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AssumptionId } from '../../contract/assumptions.js';
 import { endpoints } from '../../contract/endpoints.js';
 import { idempotencyKeyHeader } from '../../contract/requests.js';
-import type { Caller } from '../accounts/key-scope.js';
+import type { Caller } from '../access/key-scope.js';
 import { newRequestId } from '../core/ids.js';
 import type { CallFault } from '../faults/fault-specification.js';
 import type { CallRecord, CallStore } from '../store/call-store.js';

@@ -1,6 +1,6 @@
-import type { Caller } from '../accounts/key-scope.js';
+import type { Caller } from '../access/key-scope.js';
 import type { Clock } from '../clock.js';
-import type { LocalServiceLimits } from '../options.js';
+import type { LocalServiceLimits } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
 
 /**

@@ -5,7 +5,7 @@ import { type Endpoint, type EndpointName, endpoints } from '../../contract/endp
 import { noteAssumptions } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
-import type { Download } from '../machine/machine-host.js';
+import type { Download } from '../machine/disk/download.js';
 import { ServiceError } from '../service-error.js';
 import type { CallGate } from '../state/call-gate.js';
 import type { CallStore } from '../store/call-store.js';

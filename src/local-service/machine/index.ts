@@ -10,4 +10,4 @@ export { createMachineHost } from './local-machine-host.js';
 export { MachineError, type MachineErrorCode } from './machine-error.js';
 export type { MachineDescription, MachineHost } from './machine-host.js';
 export { type NetworkSetting, networkSettingSchema } from './network/network-setting.js';
-export { programEnvironment } from './shell/program.js';
+export { programEnvironment } from './program.js';

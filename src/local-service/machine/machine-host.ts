@@ -2,101 +2,16 @@
  * The machines of the local service. Each disk is a directory; each command is a process group. The host knows
  * directories and processes, but no sandbox state, no database and no HTTP.
  */
-import type { Readable } from 'node:stream';
+import type { Download } from './disk/download.js';
+import type { TreeEntry } from './disk/snapshot-tree.js';
 import type { IsolationDescription } from './isolation/choose-isolation.js';
+import type { CommandSpec } from './isolation/launch.js';
 import type { LimitsDescription } from './limits/sandbox-limits.js';
+import type { ProcessSample } from './processes/list.js';
 import type { InteractiveShell, ShellSpec } from './shell/interactive-shell.js';
-
-export interface CommandSpec {
-  /** Run by `/bin/sh -c`; at most 120 KiB. */
-  readonly command: string;
-  /**
-   * A path inside the sandbox, relative to its home, which is the default. If the command cannot enter the folder, it
-   * ends with exit code 126.
-   */
-  readonly cwd?: string;
-  /** Added to PATH, HOME, LANG, TERM, USER and SANDBOX_ID. Nothing of the service's own environment is passed on. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Empty by default. */
-  readonly stdin?: string;
-  /** No limit by default. */
-  readonly timeoutMs?: number;
-  /** Reported with the processes that the command starts. */
-  readonly commandId?: string;
-}
-
-export interface CommandOutcome {
-  /**
-   * Null if a signal, an abort or the time limit ended the command. Bubblewrap reports a signal as shells do: 128 plus
-   * its number.
-   */
-  readonly exitCode: number | null;
-  /** The first 8 MiB; if there was more, a last line says how much was left out. */
-  readonly stdout: string;
-  /** Bounded like `stdout`. */
-  readonly stderr: string;
-  readonly durationMs: number;
-  readonly timedOut: boolean;
-}
-
-export interface CommandWatch {
-  /** Gets all output, without a limit. No character is split between two chunks. */
-  readonly onStdout?: (chunk: string) => void;
-  readonly onStderr?: (chunk: string) => void;
-  /**
-   * On abort, the whole process group is ended: SIGTERM, then SIGKILL after two seconds. The run then resolves with the
-   * output so far and `exitCode` null. If the signal is already aborted, nothing is started.
-   */
-  readonly signal?: AbortSignal;
-}
+import type { CommandOutcome, CommandWatch } from './shell/run-command.js';
 
 type DownloadSource = { readonly sandboxId: string } | { readonly snapshotId: string };
-
-/**
- * The caller must read or destroy the stream. If the source could not be read completely, the stream fails; it never
- * just ends. A file is sent as it is, with exactly `sizeBytes` bytes. A folder is sent as a gzipped tar, with names
- * relative to it.
- */
-export type Download =
-  | { readonly kind: 'file'; readonly sizeBytes: number; readonly stream: Readable }
-  | { readonly kind: 'folder'; readonly stream: Readable };
-
-export interface TreeEntry {
-  /** Relative to the home. */
-  readonly path: string;
-  readonly type: 'file' | 'directory' | 'symlink';
-  /** The bytes of a file, or of the target path of a link; 0 for a folder. */
-  readonly size: number;
-  /** ISO 8601, UTC. */
-  readonly modifiedAt: string;
-}
-
-export interface SandboxProcess {
-  /** The pid on the machine, which differs from the pid inside the sandbox. */
-  readonly pid: number;
-  /** The first 2,000 characters of the program and its arguments, separated by spaces. */
-  readonly command: string;
-  /** 0 if the parent is not a process of the sandbox. */
-  readonly parentPid: number;
-  readonly user: 'sandbox';
-  /** The CPU time divided by the lifetime; 100 is one core. */
-  readonly cpuPercent: number;
-  /** Resident memory, in MiB. */
-  readonly memoryMB: number;
-  /** ISO 8601, UTC, by the clock of the machine, which tests do not move. */
-  readonly startedAt: string;
-  /** The age of the process, in milliseconds, for a service whose clock differs from that of the machine. */
-  readonly ageMs: number;
-  /** The id of the command that started the process; null if unknown. */
-  readonly commandId: string | null;
-}
-
-export interface ProcessSample {
-  /** At most 500, the busiest first. */
-  readonly processes: readonly SandboxProcess[];
-  /** The number of all processes, including those that `processes` leaves out. */
-  readonly total: number;
-}
 
 export interface MachineDescription extends IsolationDescription {
   readonly limits: LimitsDescription;

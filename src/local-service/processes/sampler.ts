@@ -2,7 +2,7 @@
 import { isUsable } from '../../contract/states.js';
 import type { Core } from '../core/context.js';
 import { reasonOf } from '../log.js';
-import type { StartWatch } from '../machine/shell/start-watch.js';
+import type { StartWatch } from '../machine/start-watch.js';
 import { keepSample } from './samples.js';
 
 export type ProcessSampler = ReturnType<typeof createProcessSampler>;

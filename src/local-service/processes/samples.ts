@@ -4,7 +4,7 @@
 import { isUsable } from '../../contract/states.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
-import type { SandboxProcess } from '../machine/machine-host.js';
+import type { SandboxProcess } from '../machine/processes/ps-listing.js';
 import type { SampledProcess } from '../store/sample-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 

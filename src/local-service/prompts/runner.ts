@@ -4,15 +4,13 @@
  */
 import { isUsable } from '../../contract/states.js';
 import type { AgentEvent, AgentOutcome } from '../agent/agent.js';
-import type { Context, Core } from '../core/context.js';
+import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
+import type { Context, Core, PromptRunner } from '../core/context.js';
 import { machineEnvironment } from '../environments/on-machine.js';
 import { reasonOf } from '../log.js';
-import { changeSandbox, freshArchiveAfter } from '../sandboxes/change.js';
 import type { PromptEnd, PromptRecord } from '../store/prompt-store.js';
 
-export type PromptRunner = ReturnType<typeof createPromptRunner>;
-
-export function createPromptRunner(core: Core) {
+export function createPromptRunner(core: Core): PromptRunner {
   const { database, stores } = core;
   /** `sandboxId/conversationId` → the agent that runs there. */
   const active = new Map<string, { readonly promptId: string; readonly abort: AbortController; done: Promise<void> }>();
@@ -93,14 +91,8 @@ export function createPromptRunner(core: Core) {
   }
 
   return {
-    /** Starts the prompts that are queued for a sandbox and can run, once the current transaction is committed. */
-    wake: (sandboxId: string) => database.afterCommit(() => wake(sandboxId)),
-    /**
-     * Ends the queued and running prompts, of one conversation or of all, as `interrupted`; part of the current
-     * transaction.
-     * @returns the number of prompts that it ended
-     */
-    interrupt(sandboxId: string, conversationId?: string) {
+    wake: (sandboxId) => database.afterCommit(() => wake(sandboxId)),
+    interrupt(sandboxId, conversationId) {
       return database.transaction(() => {
         const open = stores.prompts
           .open(sandboxId)
@@ -115,7 +107,6 @@ export function createPromptRunner(core: Core) {
         return open.length;
       });
     },
-    /** Waits until every agent has ended. */
     async idle() {
       while (active.size > 0) await Promise.all([...active.values()].map(({ done }) => done));
     },

@@ -2,9 +2,9 @@
 import type { PromptBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
 import { assume } from '../core/assume.js';
+import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { newConversationId, newPromptId } from '../core/ids.js';
-import { changeSandbox, freshArchiveAfter } from '../sandboxes/change.js';
 import { invalidRequest, notFound, ServiceError, sandboxNotFound } from '../service-error.js';
 import { requireEffort, requireProvider } from './providers.js';
 

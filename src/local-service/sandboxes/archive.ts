@@ -1,5 +1,6 @@
 /** Archival attempts: take a snapshot of the disk, then delete the disk. */
 
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
 import { MachineError, type MachineHost } from '../machine/index.js';
@@ -8,7 +9,6 @@ import { removeReplacedSnapshots } from '../snapshots/data.js';
 import { recordSnapshot } from '../snapshots/snapshots.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
-import { changeSandbox } from './change.js';
 
 /** The work `archive`: one attempt. A failed attempt is repeated until the sandbox is archived (trap S7). */
 export function archive(context: Context, work: Work): Promise<void> {

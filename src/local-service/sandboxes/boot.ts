@@ -1,11 +1,11 @@
 /** Takes a sandbox from accepted to usable, after a create or a resume. */
 import { isCreating, type SandboxState } from '../../contract/states.js';
+import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { prepareDisk } from '../environments/on-machine.js';
 import { reasonOf } from '../log.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
-import { changeSandbox, freshArchiveAfter } from './change.js';
 import { countEntries, planHydration } from './hydration.js';
 
 /** Schedules the boot of a sandbox that is in `provisioning`; part of the current transaction. */

@@ -1,7 +1,7 @@
 /** Create (specification, POST /sandboxes). */
 import type { CreateSandboxBody } from '../../contract/requests.js';
+import { type Caller, requireEnvironmentOnKey, requireSandboxOnKey } from '../access/key-scope.js';
 import { requireStandingToCreate } from '../accounts/billing-status.js';
-import { type Caller, requireEnvironmentOnKey, requireSandboxOnKey } from '../accounts/key-scope.js';
 import { refuseOverLimit } from '../accounts/limits.js';
 import type { Context } from '../core/context.js';
 import { acceptOnce, bodyHash } from '../core/idempotency.js';

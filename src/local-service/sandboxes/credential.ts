@@ -7,19 +7,10 @@ import { sandboxCredentialActions } from '../../contract/key-presets.js';
 import { hashOf, issue, reissue } from '../accounts/credentials.js';
 import type { Clock } from '../clock.js';
 import { assume } from '../core/assume.js';
+import type { SandboxCredentials } from '../core/context.js';
 import type { Database } from '../store/database.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Stores } from '../store/stores.js';
-
-export interface SandboxCredentials {
-  /**
-   * The variables with which a process in a sandbox calls the service. Their names are an assumption. The key is a
-   * secret: never log, show or keep it.
-   */
-  variablesFor(sandbox: SandboxRecord): Readonly<Record<string, string>>;
-  /** Takes the credential away: processes that use it get 401. Safe to repeat. */
-  revoke(sandboxId: string): void;
-}
 
 /** @param options.apiUrl base URL with the version; undefined while the service does not listen */
 export function createSandboxCredentials(options: {

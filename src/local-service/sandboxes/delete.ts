@@ -1,12 +1,12 @@
 /** Deletion for ever: accepted at once, done in the background, cannot be taken back. */
 
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { newDeletionId } from '../core/ids.js';
 import { sandboxNotFound } from '../service-error.js';
 import { snapshotsInUse } from '../snapshots/data.js';
-import type { DeletionRecord } from '../store/deletion-store.js';
+import type { DeletionRecord } from '../store/sandbox-store.js';
 import type { Work } from '../store/work-store.js';
-import { changeSandbox } from './change.js';
 
 /** A deletion operation as the service shows it: of a sandbox, or of a snapshot. */
 export function deletionView(deletion: DeletionRecord): Readonly<Record<string, unknown>> {

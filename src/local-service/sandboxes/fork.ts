@@ -7,10 +7,12 @@
  */
 import type { ForkBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
+import type { Caller } from '../access/key-scope.js';
+import { sandboxFor } from '../access/sandbox-access.js';
 import { requireStandingToCreate } from '../accounts/billing-status.js';
-import type { Caller } from '../accounts/key-scope.js';
 import { refuseOverLimit } from '../accounts/limits.js';
 import { assume } from '../core/assume.js';
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { acceptOnce, bodyHash } from '../core/idempotency.js';
 import { newSnapshotId } from '../core/ids.js';
@@ -18,9 +20,7 @@ import { reasonOf } from '../log.js';
 import { ServiceError } from '../service-error.js';
 import { recordSnapshot } from '../snapshots/snapshots.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import { sandboxFor } from './access.js';
 import { scheduleBoot } from './boot.js';
-import { changeSandbox } from './change.js';
 import { beginAcceptance, newSandbox } from './new-record.js';
 
 /** How long a copy is kept if the service ends before it records the fork, in ms. */

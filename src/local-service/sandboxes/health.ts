@@ -2,11 +2,11 @@
  * Makes a running machine degraded or broken, and well again (specification, "Sandbox", fields `health` and `error`).
  */
 import { isUsable } from '../../contract/states.js';
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { makeUsable } from './boot.js';
-import { changeSandbox } from './change.js';
 
 /**
  * Makes a usable sandbox degraded for the given reason; null makes it well again. The sandbox keeps running. It is also

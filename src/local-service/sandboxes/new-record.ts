@@ -1,13 +1,13 @@
 /** Creates the record of a sandbox once a create or a fork is accepted. */
 import type { CreateSandboxBody } from '../../contract/requests.js';
-import type { Caller } from '../accounts/key-scope.js';
+import type { Caller } from '../access/key-scope.js';
+import { freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
+import { newMeter } from '../core/cost.js';
 import { newSandboxId, subdomainOf } from '../core/ids.js';
 import { attachment } from '../environments/pin.js';
 import { ServiceError } from '../service-error.js';
 import { type SandboxRecord, sandboxRecordDefaults } from '../store/sandbox-record.js';
-import { freshArchiveAfter } from './change.js';
-import { newMeter } from './cost.js';
 
 /** Waits for the time that acceptance takes. Then throws if a fault makes the create fail before the sandbox exists. */
 export async function beginAcceptance({ timings, clock, closing, faults }: Context): Promise<void> {

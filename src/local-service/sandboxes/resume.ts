@@ -3,11 +3,11 @@
 import type { ResumeBody } from '../../contract/requests.js';
 import { isCreating, isUsable } from '../../contract/states.js';
 import { requireStandingToStart } from '../accounts/billing-status.js';
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import { scheduleBoot } from './boot.js';
-import { changeSandbox } from './change.js';
 import { wipeAtStart } from './sharing.js';
 
 /**

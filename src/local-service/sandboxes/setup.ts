@@ -1,10 +1,10 @@
 /** The create-time setup script (specification, fields `setupStatus` and `setupError`). */
 import { isUsable } from '../../contract/states.js';
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { machineEnvironment } from '../environments/on-machine.js';
 import { reasonOf } from '../log.js';
 import type { Work } from '../store/work-store.js';
-import { changeSandbox } from './change.js';
 
 const stderrTail = 2_000;
 

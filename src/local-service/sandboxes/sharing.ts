@@ -1,10 +1,10 @@
 /** Share and unshare of organization sandboxes (specification, "Access rules" and POST …/unshare). */
 
+import { holdsLogins, visibilityOf } from '../access/sandbox-access.js';
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { invalidRequest } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import { holdsLogins, visibilityOf } from './access.js';
-import { changeSandbox } from './change.js';
 
 export interface Sharing {
   readonly sandbox: SandboxRecord;

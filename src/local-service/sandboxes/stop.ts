@@ -8,12 +8,12 @@
  */
 import { isCreating, isUsable } from '../../contract/states.js';
 import { assume } from '../core/assume.js';
+import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { newSnapshotId, newStopId } from '../core/ids.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
-import { changeSandbox, freshArchiveAfter } from './change.js';
 
 /**
  * Stops a sandbox. If it is archived or being archived already, returns its existing stop.

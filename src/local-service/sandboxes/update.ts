@@ -1,14 +1,14 @@
 /** PATCH of a sandbox: its name, its time to live, the name of its snapshot. */
 import type { UpdateSandboxBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
+import { type Caller, requireAction } from '../access/key-scope.js';
+import { sandboxFor } from '../access/sandbox-access.js';
 import { requireAutoStopOfTrial } from '../accounts/billing-status.js';
-import { type Caller, requireAction } from '../accounts/key-scope.js';
+import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 import { giveName } from '../snapshots/snapshots.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import { sandboxFor } from './access.js';
-import { changeSandbox, freshArchiveAfter } from './change.js';
 
 /** @throws ServiceError `no_changes` for a body that holds none of the known fields */
 export function updateSandbox(

@@ -3,10 +3,10 @@
  * disk.
  */
 import { machineTypes } from '../../contract/machine-types.js';
-import type { Caller } from '../accounts/key-scope.js';
+import type { Caller } from '../access/key-scope.js';
+import { type Access, accessOf, holdsLogins, visibilityOf } from '../access/sandbox-access.js';
 import type { Core } from '../core/context.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
-import { type Access, accessOf, holdsLogins, visibilityOf } from './access.js';
 
 export type SandboxView = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 /** Removes snapshot data that nobody needs any more. While a boot restores from a snapshot, its data stays. */
 
 import { assume } from '../core/assume.js';
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { newDeletionId } from '../core/ids.js';
-import { changeSandbox } from '../sandboxes/change.js';
-import type { DeletionRecord } from '../store/deletion-store.js';
+import type { DeletionRecord } from '../store/sandbox-store.js';
 import type { SnapshotRecord } from '../store/snapshot-store.js';
 import type { Work } from '../store/work-store.js';
 

@@ -1,9 +1,9 @@
 /** Decides who sees which snapshot, and records complete snapshots (assumptions, "Records"). */
 
-import { type Caller, requireAction } from '../accounts/key-scope.js';
+import { type Caller, requireAction } from '../access/key-scope.js';
+import { accessOf, type Need, sandboxesFor, sandboxFor } from '../access/sandbox-access.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
-import { accessOf, type Need, sandboxesFor, sandboxFor } from '../sandboxes/access.js';
 import { notFound, ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { SnapshotRecord } from '../store/snapshot-store.js';

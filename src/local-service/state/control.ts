@@ -1,8 +1,8 @@
 /** Exports, imports, seeds and empties the whole state of the service. */
 import type { Readable } from 'node:stream';
+import type { Assembly } from '../assembly.js';
 import { startAllWork, stopAllWork } from '../background/start-stop.js';
 import type { ControlledClock } from '../clock.js';
-import type { Assembly } from '../core/assemble.js';
 import { snapshotsInUse } from '../snapshots/data.js';
 import type { CallStore } from '../store/call-store.js';
 import type { CallGate } from './call-gate.js';

@@ -7,7 +7,7 @@
 import { mkdtemp, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Assembly } from '../core/assemble.js';
+import type { Assembly } from '../assembly.js';
 import { removeTree, streamFolder } from '../machine/index.js';
 import type { CallStore } from '../store/call-store.js';
 import type { CallGate } from './call-gate.js';

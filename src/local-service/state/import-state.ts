@@ -10,9 +10,9 @@
 import { mkdtemp, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Assembly } from '../assembly.js';
 import { startAllWork, stopAllWork } from '../background/start-stop.js';
 import type { ClockState, ControlledClock } from '../clock.js';
-import type { Assembly } from '../core/assemble.js';
 import { removeTree, replaceMachines } from '../machine/index.js';
 import type { CallStore } from '../store/call-store.js';
 import type { Database } from '../store/database.js';

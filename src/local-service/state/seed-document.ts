@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { isSandboxId } from '../../contract/ids.js';
 import { sandboxTypes } from '../../contract/records.js';
 import { createWebhookBodySchema, nameSchema } from '../../contract/requests.js';
+import { newAccountSchema, newTeamSchema } from '../accounts/records.js';
 import { newEnvironmentSchema } from '../accounts/setup.js';
-import { newAccountSchema, newTeamSchema } from '../http/admin/accounts.js';
 import { ServiceError } from '../service-error.js';
 
 /** Path → text, or bytes as base64. */

@@ -3,10 +3,10 @@
  * sandbox.
  */
 
+import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { newStopId, subdomainOf } from '../core/ids.js';
 import { scheduleBoot } from '../sandboxes/boot.js';
-import { changeSandbox, freshArchiveAfter } from '../sandboxes/change.js';
 import { newSandbox } from '../sandboxes/new-record.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { SeededDisk } from './seed-disks.js';

@@ -1,4 +1,4 @@
-/** Environments and their versions. A version is written once and never changed. */
+/** Environments with their versions, and the secrets of accounts. A version is written once and never changed. */
 import type { Database } from './database.js';
 
 interface EnvironmentRow extends Omit<EnvironmentRecord, 'isDefault'> {
@@ -61,7 +61,8 @@ export function createEnvironmentStore(database: Database) {
      * them.
      */
     remove: (environmentId: string) => void remove.run(environmentId),
-    version: (versionId: string) => whole(version.get(versionId)),
+    /** Undefined for null, the version of a sandbox that is attached to no environment. */
+    version: (versionId: string | null) => (versionId === null ? undefined : whole(version.get(versionId))),
     latest: (environmentId: string) => whole(latest.get(environmentId)),
     /** Oldest first. */
     versions: (environmentId: string) => versions.all(environmentId),
@@ -126,4 +127,30 @@ export interface EnvironmentRecord {
   readonly name: string;
   readonly isDefault: boolean;
   readonly createdAt: string;
+}
+
+export interface SecretName {
+  readonly name: string;
+  readonly updatedAt: string;
+}
+
+/** The secrets of accounts. Values leave this store only to be given to machines. */
+export function createSecretStore(database: Database) {
+  const names = database.prepare<SecretName>('SELECT name, updatedAt FROM secrets WHERE accountId = ? ORDER BY name');
+  const values = database.prepare<{ name: string; value: string }>(
+    'SELECT name, value FROM secrets WHERE accountId = ? ORDER BY name',
+  );
+  const put = database.prepare(
+    'INSERT OR REPLACE INTO secrets (accountId, name, value, updatedAt) VALUES (?, ?, ?, ?)',
+  );
+  const remove = database.prepare('DELETE FROM secrets WHERE accountId = ? AND name = ?');
+  return {
+    /** Names and times, sorted by name; no values. */
+    names: (accountId: string) => names.all(accountId),
+    /** Values by name. Never show, log or keep them. */
+    values: (accountId: string) => new Map(values.all(accountId).map(({ name, value }) => [name, value])),
+    put: (accountId: string, { name, value, updatedAt }: SecretName & { readonly value: string }) =>
+      void put.run(accountId, name, value, updatedAt),
+    remove: (accountId: string, name: string) => void remove.run(accountId, name),
+  };
 }

@@ -1,10 +1,11 @@
-/**
- * Sandboxes. Every record is in the database. Sandboxes that are not gone are also in memory, so that get and list read
- * no disk. A rollback also takes back changes in memory.
- */
+/** Sandboxes, their stops, and the deletions of sandboxes and snapshots. */
 import type { Database } from './database.js';
-import { type SandboxRecord, sandboxRecordDefaults } from './sandbox-record.js';
+import { type SandboxRecord, type StopRecord, sandboxRecordDefaults } from './sandbox-record.js';
 
+/**
+ * Every record is in the database. Sandboxes that are not gone are also in memory, so that get and list read no disk. A
+ * rollback also takes back changes in memory.
+ */
 export function createSandboxStore(database: Database) {
   const living = new Map<string, SandboxRecord>();
   const put = database.prepare(
@@ -75,5 +76,60 @@ export function createSandboxStore(database: Database) {
         living.set(record.id, record);
       }
     },
+  };
+}
+
+export interface StoredStop extends StopRecord {
+  readonly sandboxId: string;
+}
+
+/** Stops, kept after a resume or a later stop (specification, "StopOperation"). */
+export function createStopStore(database: Database) {
+  const get = database.prepare<StoredStop>('SELECT * FROM stops WHERE id = ?');
+  const of = database.prepare<StoredStop>('SELECT * FROM stops WHERE sandboxId = ? ORDER BY requestedAt');
+  const all = database.prepare<StoredStop>('SELECT * FROM stops ORDER BY requestedAt');
+  const put = database.prepare('INSERT OR REPLACE INTO stops VALUES (?, ?, ?, ?, ?, ?, ?)');
+  return {
+    get: (stopId: string) => get.get(stopId),
+    put(sandboxId: string, stop: StopRecord) {
+      put.run(stop.id, sandboxId, stop.status, stop.requestedAt, stop.lastAttemptAt, stop.error, stop.endedAt);
+    },
+    of: (sandboxId: string) => of.all(sandboxId),
+    all: () => all.all(),
+  };
+}
+
+/** A deletion operation (assumptions, "Records"). */
+export interface DeletionRecord {
+  readonly id: string;
+  /** The sandbox that is deleted, or the sandbox of the snapshot that is deleted. */
+  readonly sandboxId: string;
+  /** Null if a sandbox is deleted. */
+  readonly snapshotId: string | null;
+  readonly status: 'pending' | 'running' | 'completed' | 'failed';
+  readonly requestedAt: string;
+  readonly completedAt: string | null;
+  readonly error: string | null;
+}
+
+const deletionColumns = 'id, sandboxId, status, requestedAt, completedAt, error, snapshotId';
+
+export function createDeletionStore(database: Database) {
+  const get = database.prepare<DeletionRecord>('SELECT * FROM deletions WHERE id = ?');
+  const open = database.prepare<DeletionRecord>(
+    "SELECT * FROM deletions WHERE sandboxId = ? AND snapshotId IS NULL AND status IN ('pending', 'running')",
+  );
+  const openOfSnapshot = database.prepare<DeletionRecord>(
+    "SELECT * FROM deletions WHERE snapshotId = ? AND status IN ('pending', 'running')",
+  );
+  const put = database.prepare(`INSERT OR REPLACE INTO deletions (${deletionColumns}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  return {
+    get: (operationId: string) => get.get(operationId),
+    /** The deletion that is under way for a sandbox; deletions of its snapshots do not count. */
+    openOf: (sandboxId: string) => open.get(sandboxId),
+    /** The deletion that is under way for a snapshot. */
+    openOfSnapshot: (snapshotId: string) => openOfSnapshot.get(snapshotId),
+    put: ({ id, sandboxId, status, requestedAt, completedAt, error, snapshotId }: DeletionRecord) =>
+      void put.run(id, sandboxId, status, requestedAt, completedAt, error, snapshotId),
   };
 }

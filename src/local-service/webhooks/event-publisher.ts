@@ -1,19 +1,11 @@
 /** Lifecycle events, written in the transaction of the state change that they report (specification, "Events"). */
-import type { SandboxEventType } from '../../contract/states.js';
 import type { Clock } from '../clock.js';
+import type { EventPublisher } from '../core/context.js';
 import { newWebhookEventId } from '../core/ids.js';
 import type { Faults } from '../faults/faults.js';
 import type { Database } from '../store/database.js';
 import { heldForReorder } from '../store/delivery-store.js';
-import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Stores } from '../store/stores.js';
-
-/** @param previousState left out for `sandbox.hydrated`, whose payload has no states */
-export type EventPublisher = (
-  type: SandboxEventType,
-  sandbox: SandboxRecord,
-  previousState?: SandboxRecord['state'],
-) => void;
 
 /** The delay from the next event until an event that was held back for reordering is sent, in ms. */
 const reorderGapMs = 100;

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { MachineHost, SandboxProcess } from '../../../src/local-service/machine/machine-host.js';
+import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
+import type { SandboxProcess } from '../../../src/local-service/machine/processes/ps-listing.js';
 import { listByPs } from '../../../src/local-service/machine/processes/ps-listing.js';
 import { readBootId } from '../../../src/local-service/machine/processes/table.js';
 import { machine, ownSandboxId, usableIsolations } from './machine-fixture.js';

@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { removeTree } from '../../../src/local-service/machine/disk/copy-tree.js';
-import type { CommandOutcome, CommandSpec } from '../../../src/local-service/machine/machine-host.js';
+import type { CommandSpec } from '../../../src/local-service/machine/isolation/launch.js';
+import type { CommandOutcome } from '../../../src/local-service/machine/shell/run-command.js';
 
 export const ownSandboxId = 'bx_abcd2345';
 export const neighbourId = 'bx_efgh2345';

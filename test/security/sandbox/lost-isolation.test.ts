@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isolationReport } from '../../../src/local-service/isolation-report.js';
 import { createMachineHost } from '../../../src/local-service/machine/index.js';
-import { defaultProgramPath, findProgram } from '../../../src/local-service/machine/shell/program.js';
+import { defaultProgramPath, findProgram } from '../../../src/local-service/machine/program.js';
 import { temporaryDirectory, usableIsolations } from '../../local-service/machine/machine-fixture.js';
 import { attackedHost, isRoot, ownSandboxId } from './attacked-host.js';
 import { descendantsOf } from './descendants.js';

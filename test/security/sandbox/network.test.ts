@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachineHost } from '../../../src/local-service/machine/index.js';
 import { readOwnNetworks } from '../../../src/local-service/machine/network/routes.js';
-import { defaultProgramPath, findProgram } from '../../../src/local-service/machine/shell/program.js';
+import { defaultProgramPath, findProgram } from '../../../src/local-service/machine/program.js';
 import { runningWith, temporaryDirectory, usableIsolations } from '../../local-service/machine/machine-fixture.js';
 import { attackedHost, isRoot, neighbourId, ownSandboxId, whyNot } from './attacked-host.js';
 import { descendantsOf, isAlive } from './descendants.js';

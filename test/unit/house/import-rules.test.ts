@@ -38,6 +38,35 @@ describe('imports', () => {
   });
 });
 
+describe('the local service has no import cycle, of types included', () => {
+  const root = 'src/local-service/';
+  const imports = sourceFiles('src/local-service').flatMap((file) =>
+    importsIn(file, readSource(file))
+      .filter(({ target }) => target.startsWith(root))
+      .map(({ target }) => [file, target] as const),
+  );
+
+  test('between files', () => {
+    expect(inCycles(imports)).toEqual([]);
+  });
+
+  test('between folders', () => {
+    const folderOf = (file: string) => file.slice(root.length).split('/')[0] ?? '';
+    expect(inCycles(imports.map(([from, to]) => [folderOf(from), folderOf(to)] as const))).toEqual([]);
+  });
+});
+
+/** Removes whatever imports nothing that is left, until only cycles and their importers remain. */
+function inCycles(imports: readonly (readonly [string, string])[]): string[] {
+  let left = imports.filter(([from, to]) => from !== to);
+  for (let before = -1; before !== left.length; ) {
+    before = left.length;
+    const importers = new Set(left.map(([from]) => from));
+    left = left.filter(([, to]) => importers.has(to));
+  }
+  return left.map(([from, to]) => `${from} -> ${to}`);
+}
+
 test('lint forbids packages in the same dependency-free files', () => {
   const { overrides } = JSON.parse(readSource('biome.json')) as { overrides: { includes: string[] }[] };
   const strict = overrides.find(({ includes }) => includes[0] === 'workflows/**');

@@ -1,9 +1,9 @@
 /** Routes for what the API of the service cannot create: accounts, teams, sessions, environments and repositories. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { nameSchema } from '../../../contract/requests.js';
+import type { Caller } from '../../access/key-scope.js';
 import { createAccounts } from '../../accounts/accounts.js';
-import type { Caller } from '../../accounts/key-scope.js';
+import { accountFlagsSchema, newAccountSchema, newTeamSchema, teamFlagsSchema } from '../../accounts/records.js';
 import { createAccountSetup, newEnvironmentSchema } from '../../accounts/setup.js';
 import type { Context } from '../../core/context.js';
 import { removeEnvironment } from '../../environments/environments.js';
@@ -12,23 +12,6 @@ import { ServiceError } from '../../service-error.js';
 import { callOf } from '../call.js';
 import { read } from '../parse-input.js';
 
-const loginSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, 'give letters, digits, and _ . - in between');
-const accountFlagsSchema = z.strictObject({
-  ready: z.boolean().optional(),
-  trial: z.boolean().optional(),
-  billingRequired: z.boolean().optional(),
-  memberCapSeconds: z.number().nonnegative().nullable().optional(),
-});
-export const newAccountSchema = accountFlagsSchema.extend({
-  login: loginSchema,
-  email: z.email().optional(),
-  apiKey: z.string().min(16).max(200).optional(),
-});
-const teamFlagsSchema = z.strictObject({
-  newSandboxesPrivate: z.boolean().optional(),
-  suspended: z.boolean().optional(),
-});
-export const newTeamSchema = teamFlagsSchema.extend({ name: nameSchema, members: z.array(loginSchema) });
 const switchSchema = z.strictObject({ enabled: z.boolean() });
 /** Default: the account of the caller. */
 const accountId = z.string().optional();

@@ -1,6 +1,6 @@
+import { isUnrestricted } from '../../access/key-scope.js';
 import { apiKeyView, catalogOf, resourcesOf, usageOf } from '../../accounts/api-key-view.js';
 import { createScopedKey, keyFor, revokeKey, rotateKey } from '../../accounts/api-keys.js';
-import { isUnrestricted } from '../../accounts/key-scope.js';
 import type { Operations } from '../operation.js';
 
 /** Specification, "API key endpoints" and "Key lifecycle". The routes of rotate and revoke accept only sessions. */

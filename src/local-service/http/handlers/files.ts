@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { requireMachine, sandboxFor } from '../../access/sandbox-access.js';
 import { newCommandId } from '../../core/ids.js';
 import { machineEnvironment } from '../../environments/on-machine.js';
-import { requireMachine, sandboxFor } from '../../sandboxes/access.js';
 import { ServiceError } from '../../service-error.js';
 import type { Operations } from '../operation.js';
 

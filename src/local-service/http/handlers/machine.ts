@@ -1,8 +1,8 @@
+import { requireMachine, sandboxFor } from '../../access/sandbox-access.js';
 import { assume } from '../../core/assume.js';
 import { listProcesses } from '../../processes/samples.js';
-import { requireMachine, sandboxFor } from '../../sandboxes/access.js';
+import { configureSshKey } from '../../sandboxes/ssh-access.js';
 import { ServiceError } from '../../service-error.js';
-import { configureSshKey } from '../../ssh/access.js';
 import type { Operations } from '../operation.js';
 
 export const machineOperations = {

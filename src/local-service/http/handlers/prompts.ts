@@ -1,5 +1,5 @@
+import { sandboxFor } from '../../access/sandbox-access.js';
 import { sendPrompt } from '../../prompts/send.js';
-import { sandboxFor } from '../../sandboxes/access.js';
 import { invalidRequest, notFound } from '../../service-error.js';
 import { historySeqOf } from '../../store/history-store.js';
 import type { Operations } from '../operation.js';

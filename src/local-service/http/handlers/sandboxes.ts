@@ -1,7 +1,7 @@
-import type { Caller } from '../../accounts/key-scope.js';
+import type { Caller } from '../../access/key-scope.js';
+import { requireAccess, sandboxesFor, sandboxFor } from '../../access/sandbox-access.js';
 import type { Context } from '../../core/context.js';
-import { requireAccess, sandboxesFor, sandboxFor } from '../../sandboxes/access.js';
-import { costOf } from '../../sandboxes/cost.js';
+import { costOf } from '../../core/cost.js';
 import { createSandbox } from '../../sandboxes/create.js';
 import { deleteSandbox, deletionView } from '../../sandboxes/delete.js';
 import { forkSandbox } from '../../sandboxes/fork.js';

@@ -1,4 +1,4 @@
-import { sandboxFor } from '../../sandboxes/access.js';
+import { sandboxFor } from '../../access/sandbox-access.js';
 import { deletionView } from '../../sandboxes/delete.js';
 import { notFound } from '../../service-error.js';
 import { deleteSnapshot } from '../../snapshots/data.js';

@@ -1,4 +1,4 @@
-import type { Caller } from '../../accounts/key-scope.js';
+import type { Caller } from '../../access/key-scope.js';
 import { maxWebhooks } from '../../accounts/limits.js';
 import { assume } from '../../core/assume.js';
 import type { Context } from '../../core/context.js';

@@ -2,7 +2,7 @@
 import { lstat, mkdtemp, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { MachineError } from '../machine-error.js';
-import { runProgram, succeeds } from '../shell/program.js';
+import { runProgram, succeeds } from '../program.js';
 import { hasCode } from './file-error.js';
 import { visitTree } from './listing.js';
 import { makeWritable } from './make-writable.js';

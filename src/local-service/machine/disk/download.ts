@@ -6,10 +6,18 @@ import { stat } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { MachineError } from '../machine-error.js';
-import type { Download } from '../machine-host.js';
 import { streamFile } from './file-stream.js';
 import { streamFolder } from './folder-stream.js';
 import { type OpenPlace, openPlace } from './walk.js';
+
+/**
+ * The caller must read or destroy the stream. If the source could not be read completely, the stream fails; it never
+ * just ends. A file is sent as it is, with exactly `sizeBytes` bytes. A folder is sent as a gzipped tar, with names
+ * relative to it.
+ */
+export type Download =
+  | { readonly kind: 'file'; readonly sizeBytes: number; readonly stream: Readable }
+  | { readonly kind: 'folder'; readonly stream: Readable };
 
 interface DownloadRequest {
   /** The directory of the disk or the snapshot. */

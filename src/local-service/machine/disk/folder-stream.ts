@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { MachineError } from '../machine-error.js';
-import { programEnvironment } from '../shell/program.js';
+import { programEnvironment } from '../program.js';
 import { folderLocation, type OpenFolder } from './folder.js';
 
 const maxMessageCharacters = 64 * 1024;

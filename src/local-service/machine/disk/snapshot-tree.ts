@@ -3,11 +3,20 @@ import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MachineError } from '../machine-error.js';
-import type { TreeEntry } from '../machine-host.js';
 import { fileError, hasCode } from './file-error.js';
 import { folderLocation } from './folder.js';
 import { listFolder } from './listing.js';
 import { openPlace } from './walk.js';
+
+export interface TreeEntry {
+  /** Relative to the home. */
+  readonly path: string;
+  readonly type: 'file' | 'directory' | 'symlink';
+  /** The bytes of a file, or of the target path of a link; 0 for a folder. */
+  readonly size: number;
+  /** ISO 8601, UTC. */
+  readonly modifiedAt: string;
+}
 
 const maxTreeEntries = 100_000;
 /** The most characters of all paths together, because each path repeats the names of the folders above it. */

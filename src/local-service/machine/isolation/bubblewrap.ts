@@ -8,9 +8,10 @@ import type { MachineDirectories } from '../disk/directories.js';
 import { sandboxHome } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
-import { type ShellLaunch, sandboxEnvironment, shellArguments } from '../shell/launch.js';
+import { type ShellLaunch, sandboxEnvironment, shellArguments } from './launch.js';
 import { diskArguments, resolverArguments } from './mounts.js';
 import { filterArguments, type Restrictions } from './restrictions.js';
+import { spawnShell } from './spawn-shell.js';
 
 export interface BubblewrapOptions extends Restrictions {
   /** The absolute path of `bwrap`. */
@@ -29,14 +30,14 @@ export function createBubblewrap(
   const own = resolverArguments(resolverFile);
   return {
     isolation: 'bubblewrap',
-    call(sandboxId, spec, { place, limits }) {
+    start(sandboxId, spec, { place, limits }) {
       const mounts = diskArguments(directories.disk(sandboxId), directories.temporary(sandboxId));
       const shell = ['--hostname', sandboxId.replaceAll('_', '-'), '--', '/bin/sh'];
       const network = place.kind === 'own' ? own : shared;
       const options = ['--args', '3', ...filtered, ...machine, ...network, ...unshared(place), ...mounts];
       const enter = [...limits.enter, ...(place.kind === 'own' ? place.enter : [])];
       const [file = program, ...before] = [...enter, program];
-      return {
+      return spawnShell({
         file,
         args: [...before, ...options, ...shell, ...shellArguments(spec.command, spec.cwd, limits.shell)],
         cwd: '/',
@@ -45,7 +46,7 @@ export function createBubblewrap(
         env: {},
         descriptor3: variableArguments(sandboxEnvironment(sandboxId, sandboxHome, spec)),
         descriptor5: systemCalls,
-      };
+      });
     },
     copyCall(options, source, target) {
       const mounts = ['--unshare-net', '--ro-bind', source, '/from', '--bind', target, '/to'];

@@ -7,10 +7,10 @@ import { chooseNetwork, type NetworkDescription } from '../network/choose-networ
 import type { NetworkSetting } from '../network/network-setting.js';
 import { resolverText } from '../network/routes.js';
 import { createSamePlace, type SandboxNetworks } from '../network/sandbox-networks.js';
-import type { ShellLaunch } from '../shell/launch.js';
-import { createPlainShell } from '../shell/plain-shell.js';
-import { defaultProgramPath, findProgram } from '../shell/program.js';
+import { defaultProgramPath, findProgram } from '../program.js';
 import { createBubblewrap } from './bubblewrap.js';
+import type { ShellLaunch } from './launch.js';
+import { createPlainShell } from './plain-shell.js';
 import { chooseRestrictions } from './restrictions.js';
 
 export interface IsolationOptions {

@@ -6,7 +6,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '../disk/copy-tree.js';
-import { runProgram } from '../shell/program.js';
+import { runProgram } from '../program.js';
 
 /** All devices that bubblewrap puts into /dev, with their numbers in Linux. */
 const devices = {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';
 import { sharedMemoryBytes } from '../limits/machine-size.js';
-import { runProgram, succeeds } from '../shell/program.js';
+import { runProgram, succeeds } from '../program.js';
 import { makeDevices } from './devices.js';
 import { diskArguments, machineArguments } from './mounts.js';
 import { copySettings } from './settings-copy.js';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runProgram } from '../shell/program.js';
+import { runProgram } from '../program.js';
 import { type MachineSize, memoryBytes, processCount } from './machine-size.js';
 
 const controlGroupRoot = '/sys/fs/cgroup';

@@ -1,7 +1,7 @@
 /** Measures how much a sandbox has written since a given time, including to removed files. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import type { MachineDirectories } from '../disk/directories.js';
-import { runProgram } from '../shell/program.js';
+import { runProgram } from '../program.js';
 
 const measureTimeoutMs = 30_000;
 /** The unit of `%b` of `find` and of `blocks` in a file's status. */

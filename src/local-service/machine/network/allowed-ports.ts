@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, Server, type Socket } from 'node:net';
 import { MachineError } from '../machine-error.js';
-import { programEnvironment } from '../shell/program.js';
+import { programEnvironment } from '../program.js';
 import type { HostPort } from './network-setting.js';
 
 /** The most connections of one sandbox at the same time. Each takes two descriptors of the service. */

@@ -1,5 +1,5 @@
 /** Finds out which network sandboxes can have on this machine. */
-import { findProgram } from '../shell/program.js';
+import { findProgram } from '../program.js';
 import { type NetworkTools, openNamespace } from './namespace.js';
 import { type NetworkSetting, parseHostPort } from './network-setting.js';
 import { createSamePlace, createSandboxNetworks, type SandboxNetworks } from './sandbox-networks.js';

@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { MachineError } from '../machine-error.js';
-import { programEnvironment, runProgram } from '../shell/program.js';
+import { programEnvironment, runProgram } from '../program.js';
 import { openAllowedPorts } from './allowed-ports.js';
 import type { HostPort } from './network-setting.js';
 import { internetRoutes, loopbackOnly, ownNetworkRoutes, readOwnNetworks, tapDevice } from './routes.js';

@@ -1,10 +1,16 @@
 /** Lists the processes of one sandbox. */
-import type { ProcessSample, SandboxProcess } from '../machine-host.js';
 import { processUse, readCommand, readMachineTimes, readMemoryMB } from './details.js';
-import { listByPs } from './ps-listing.js';
+import { listByPs, type SandboxProcess } from './ps-listing.js';
 import type { ProcessGroup } from './records.js';
 import { createProcessSearch, oneDisk } from './search.js';
 import type { ProcessEntry } from './table.js';
+
+export interface ProcessSample {
+  /** At most 500, the busiest first. */
+  readonly processes: readonly SandboxProcess[];
+  /** The number of all processes, including those that `processes` leaves out. */
+  readonly total: number;
+}
 
 const maxProcesses = 500;
 

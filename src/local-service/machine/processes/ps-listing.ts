@@ -1,8 +1,27 @@
 /** Lists processes with the system's `ps`, if there is no /proc. */
-import type { SandboxProcess } from '../machine-host.js';
-import { runProgram } from '../shell/program.js';
+import { runProgram } from '../program.js';
 import { commandText, tenths } from './details.js';
 import type { ProcessGroup } from './records.js';
+
+export interface SandboxProcess {
+  /** The pid on the machine, which differs from the pid inside the sandbox. */
+  readonly pid: number;
+  /** The first 2,000 characters of the program and its arguments, separated by spaces. */
+  readonly command: string;
+  /** 0 if the parent is not a process of the sandbox. */
+  readonly parentPid: number;
+  readonly user: 'sandbox';
+  /** The CPU time divided by the lifetime; 100 is one core. */
+  readonly cpuPercent: number;
+  /** Resident memory, in MiB. */
+  readonly memoryMB: number;
+  /** ISO 8601, UTC, by the clock of the machine, which tests do not move. */
+  readonly startedAt: string;
+  /** The age of the process, in milliseconds, for a service whose clock differs from that of the machine. */
+  readonly ageMs: number;
+  /** The id of the command that started the process; null if unknown. */
+  readonly commandId: string | null;
+}
 
 const fields = ['pid', 'ppid', 'pgid', 'pcpu', 'rss', 'etime', 'lstart', 'args'];
 /** The start time consists of five words, such as "Mon Jan  5 12:00:00 2026". */

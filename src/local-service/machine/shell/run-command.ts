@@ -1,15 +1,12 @@
 /** Runs one command, from its start to its outcome. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { Duplex, Writable } from 'node:stream';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { endPlaceholders, inheritedDescriptors, withPlaceholders } from '../isolation/inherited-descriptors.js';
+import type { CommandSpec, ShellLaunch, Surroundings } from '../isolation/launch.js';
 import type { SandboxLimits } from '../limits/sandbox-limits.js';
 import { MachineError } from '../machine-error.js';
-import type { CommandOutcome, CommandSpec, CommandWatch } from '../machine-host.js';
 import type { SandboxNetworks } from '../network/sandbox-networks.js';
 import type { ProcessGroups } from '../processes/groups.js';
 import type { ProcessGroup } from '../processes/records.js';
-import { type ShellLaunch, type Surroundings, startDescriptor, startWord } from './launch.js';
 import { captureOutput, type OutputCapture } from './output-capture.js';
 
 /**
@@ -19,7 +16,30 @@ import { captureOutput, type OutputCapture } from './output-capture.js';
 const quietMs = 100;
 const maxDrainMs = 2_000;
 
-const lastDescriptor = 5;
+export interface CommandOutcome {
+  /**
+   * Null if a signal, an abort or the time limit ended the command. Bubblewrap reports a signal as shells do: 128 plus
+   * its number.
+   */
+  readonly exitCode: number | null;
+  /** The first 8 MiB; if there was more, a last line says how much was left out. */
+  readonly stdout: string;
+  /** Bounded like `stdout`. */
+  readonly stderr: string;
+  readonly durationMs: number;
+  readonly timedOut: boolean;
+}
+
+export interface CommandWatch {
+  /** Gets all output, without a limit. No character is split between two chunks. */
+  readonly onStdout?: (chunk: string) => void;
+  readonly onStderr?: (chunk: string) => void;
+  /**
+   * On abort, the whole process group is ended: SIGTERM, then SIGKILL after two seconds. The run then resolves with the
+   * output so far and `exitCode` null. If the signal is already aborted, nothing is started.
+   */
+  readonly signal?: AbortSignal;
+}
 
 export interface CommandContext {
   readonly launch: ShellLaunch;
@@ -86,42 +106,13 @@ async function startIn(
   sandboxId: string,
   spec: CommandSpec,
 ): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
-  const { file, args, cwd, env, descriptor3, descriptor5 } = launch.call(sandboxId, spec, around);
-  const pipeFor = (content: unknown) => (content === undefined ? 'ignore' : 'pipe');
-  const inherited = inheritedDescriptors(lastDescriptor);
-  let child: ChildProcessWithoutNullStreams;
-  try {
-    const own = ['pipe', 'pipe', 'pipe', pipeFor(descriptor3), 'pipe', pipeFor(descriptor5)] as const;
-    const stdio = withPlaceholders(own, inherited);
-    child = spawn(file, args, { cwd, env, detached: true, stdio }) as ChildProcessWithoutNullStreams;
-  } catch (cause) {
-    throw new MachineError('bad_command', 'The command or its environment cannot be handed to a shell.', { cause });
-  }
-  endPlaceholders(child, inherited);
-  give(child.stdio[3], descriptor3);
-  give(child.stdio[lastDescriptor as 3], descriptor5);
-  giveStartWord(child.stdio[startDescriptor]);
+  const child = launch.start(sandboxId, spec, around);
   if (child.pid !== undefined) {
     const isMonitor = launch.isolation === 'bubblewrap';
     return { child, group: groups.add(sandboxId, child.pid, isMonitor, spec.commandId) };
   }
   const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
-  throw new MachineError('bad_command', `${file} could not be started: ${cause.message}`, { cause });
-}
-
-function give(channel: unknown, content: string | Buffer | undefined): void {
-  if (!(channel instanceof Writable)) return;
-  // If the program has not started, its own error says so.
-  channel.on('error', () => undefined);
-  channel.end(content);
-}
-
-/** Answers the shell once it has reported its start; see `awaitWord` in `launch.ts`. */
-function giveStartWord(channel: unknown): void {
-  if (!(channel instanceof Duplex)) return;
-  // A shell that ended before it reported its start needs no answer.
-  channel.on('error', () => undefined);
-  channel.once('data', () => channel.end(startWord));
+  throw new MachineError('bad_command', `${child.spawnfile} could not be started: ${cause.message}`, { cause });
 }
 
 /** Ends the group at the time limit or on the signal, and waits for its end before the outcome is returned. */

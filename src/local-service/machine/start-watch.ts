@@ -1,5 +1,5 @@
 /** Knows which sandboxes may have processes, so that only these need to be checked. */
-import type { MachineHost } from '../machine-host.js';
+import type { MachineHost } from './machine-host.js';
 
 export interface StartWatch {
   /** The host; it also notes each start of a command or a shell. */

@@ -1,23 +1,28 @@
 /** How a command becomes a process. This part is the same with and without isolation. */
-
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { CopyCall } from '../disk/copy-tree.js';
 import type { CommandLimits } from '../limits/sandbox-limits.js';
 import { MachineError } from '../machine-error.js';
-import type { CommandSpec } from '../machine-host.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
-import { defaultProgramPath } from './program.js';
+import { defaultProgramPath } from '../program.js';
+import { startDescriptor } from './spawn-shell.js';
 
-interface ProgramCall {
-  /** Absolute. */
-  readonly file: string;
-  readonly args: readonly string[];
-  /** The working directory of the program, as a path outside the sandbox. */
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** Written to descriptor 3, which the program reads before it does anything else. */
-  readonly descriptor3?: string;
-  /** Written to descriptor 5, which the program reads before it does anything else. */
-  readonly descriptor5?: Buffer;
+export interface CommandSpec {
+  /** Run by `/bin/sh -c`; at most 120 KiB. */
+  readonly command: string;
+  /**
+   * A path inside the sandbox, relative to its home, which is the default. If the command cannot enter the folder, it
+   * ends with exit code 126.
+   */
+  readonly cwd?: string;
+  /** Added to PATH, HOME, LANG, TERM, USER and SANDBOX_ID. Nothing of the service's own environment is passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Empty by default. */
+  readonly stdin?: string;
+  /** No limit by default. */
+  readonly timeoutMs?: number;
+  /** Reported with the processes that the command starts. */
+  readonly commandId?: string;
 }
 
 /** The network and the limits of a command, in addition to its isolation. */
@@ -29,7 +34,11 @@ export interface Surroundings {
 
 export interface ShellLaunch {
   readonly isolation: 'bubblewrap' | 'plain';
-  call(sandboxId: string, spec: CommandSpec, around: Surroundings): ProgramCall;
+  /**
+   * Spawns the shell of a command. If the program cannot be started, the process has no `pid` and emits `error`.
+   * @throws MachineError `bad_command`
+   */
+  start(sandboxId: string, spec: CommandSpec, around: Surroundings): ChildProcessWithoutNullStreams;
   /**
    * Copies a disk that its sandbox may be changing. Undefined without isolation: nothing is protected from the sandbox.
    */
@@ -38,10 +47,6 @@ export interface ShellLaunch {
 
 /** Linux allows 128 KiB for one argument. The rest is reserved for text that is added to the command. */
 const maxCommandBytes = 120 * 1024;
-
-/** The descriptor on which a shell reports its start and reads that it may continue. */
-export const startDescriptor = 4;
-export const startWord = 'go\n';
 
 /**
  * A shell ends with the service only once it is bound to it, and the service may die before that. So the shell reports

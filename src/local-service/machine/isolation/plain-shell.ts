@@ -6,8 +6,9 @@
 import { isAbsolute, join, posix } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';
 import { sandboxHome } from '../disk/directories.js';
+import { findProgram, succeeds } from '../program.js';
 import { type ShellLaunch, sandboxEnvironment, shellArguments } from './launch.js';
-import { findProgram, succeeds } from './program.js';
+import { spawnShell } from './spawn-shell.js';
 
 /** Checks once whether the kernel can end a shell together with the service. */
 export async function createPlainShell(directories: MachineDirectories, programPath: string): Promise<ShellLaunch> {
@@ -15,13 +16,13 @@ export async function createPlainShell(directories: MachineDirectories, programP
   const tied = setpriv !== undefined && (await succeeds(setpriv, ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', ':']));
   return {
     isolation: 'plain',
-    call(sandboxId, spec) {
+    start(sandboxId, spec) {
       const disk = directories.disk(sandboxId);
       const args = shellArguments(spec.command, spec.cwd === undefined ? undefined : outsidePath(disk, spec.cwd));
       const env = sandboxEnvironment(sandboxId, disk, spec);
       return tied
-        ? { file: setpriv, args: ['--pdeathsig', 'KILL', '--', '/bin/sh', ...args], cwd: disk, env }
-        : { file: '/bin/sh', args, cwd: disk, env };
+        ? spawnShell({ file: setpriv, args: ['--pdeathsig', 'KILL', '--', '/bin/sh', ...args], cwd: disk, env })
+        : spawnShell({ file: '/bin/sh', args, cwd: disk, env });
     },
   };
 }

@@ -1,21 +1,22 @@
 /** Creates the parts of the domain and connects them: stores, queues and what the queues call. Starts nothing. */
 import { setMaxListeners } from 'node:events';
-import { type SeedAccounts, seedAccounts } from '../accounts/seed.js';
-import { createScheduler, type Scheduler } from '../background/scheduler.js';
-import { machineEnvironment } from '../environments/on-machine.js';
-import { createFaults } from '../faults/faults.js';
-import { createStartWatch } from '../machine/shell/start-watch.js';
-import { createProcessSampler, type ProcessSampler } from '../processes/sampler.js';
-import { createPromptRunner } from '../prompts/runner.js';
-import { createSandboxCredentials } from '../sandboxes/credential.js';
-import { createSandboxLocks } from '../sandboxes/locks.js';
-import type { SshServer, SshServerOptions } from '../ssh/ssh-server.js';
-import { createStores } from '../store/stores.js';
-import { createDeliverer, type Deliverer } from '../webhooks/deliverer.js';
-import { createEventPublisher } from '../webhooks/event-publisher.js';
-import type { ResolveHost } from '../webhooks/public-address.js';
-import { createDeliverySender, type DeliverySender } from '../webhooks/send-attempt.js';
-import type { Context, Core } from './context.js';
+import { type SeedAccounts, seedAccounts } from './accounts/seed.js';
+import { createScheduler } from './background/scheduler.js';
+import type { BackgroundWork } from './background/start-stop.js';
+import type { Core } from './core/context.js';
+import { createSandboxLocks } from './core/locks.js';
+import { machineEnvironment } from './environments/on-machine.js';
+import { createFaults } from './faults/faults.js';
+import { createStartWatch } from './machine/start-watch.js';
+import { createProcessSampler } from './processes/sampler.js';
+import { createPromptRunner } from './prompts/runner.js';
+import { createSandboxCredentials } from './sandboxes/credential.js';
+import type { SshServer, SshServerOptions } from './ssh/ssh-server.js';
+import { createStores } from './store/stores.js';
+import { createDeliverer } from './webhooks/deliverer.js';
+import { createEventPublisher } from './webhooks/event-publisher.js';
+import type { ResolveHost } from './webhooks/public-address.js';
+import { createDeliverySender, type DeliverySender } from './webhooks/send-attempt.js';
 
 export type Given = {
   readonly createSsh: (options: Pick<SshServerOptions, 'machines' | 'environmentOf'>) => SshServer;
@@ -33,11 +34,7 @@ interface AssembleOptions {
   readonly resolveHost: ResolveHost;
 }
 
-export interface Assembly {
-  readonly context: Context;
-  readonly scheduler: Scheduler;
-  readonly sampler: ProcessSampler;
-  readonly deliverer: Deliverer;
+export interface Assembly extends BackgroundWork {
   readonly sender: DeliverySender;
   readonly closing: AbortController;
   /** Reads the database into memory, and creates the accounts of `seed` that are missing. */

@@ -3,15 +3,15 @@
  * POST /sandboxes/{sandboxId}/sshkey).
  */
 import { isUsable } from '../../contract/states.js';
-import type { Caller } from '../accounts/key-scope.js';
+import type { Caller } from '../access/key-scope.js';
+import { accessOf, requireMachine, sandboxFor } from '../access/sandbox-access.js';
+import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
-import { accessOf, requireMachine, sandboxFor } from '../sandboxes/access.js';
-import { changeSandbox } from '../sandboxes/change.js';
 import { ServiceError } from '../service-error.js';
+import { type PublicKey, parsePublicKey } from '../ssh/public-key.js';
+import { SshError } from '../ssh/ssh-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import { type PublicKey, parsePublicKey } from './public-key.js';
-import { SshError } from './ssh-error.js';
 
 /**
  * Accepts a key for a sandbox. It replaces the previous key of the same account. Safe to repeat.

@@ -1,12 +1,12 @@
 /** Which sandboxes a caller may see and use (specification, "Access rules"). */
 
 import { isUsable } from '../../contract/states.js';
-import { type Caller, reachesSandbox, requireSandboxOnKey } from '../accounts/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
-import { holdsCreatorLogins } from '../environments/environments.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
+import type { EnvironmentContent } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { type Caller, reachesSandbox, requireSandboxOnKey } from './key-scope.js';
 
 /**
  * `view`: see and stop the sandbox. `use`: also open it, run commands in it, prompt it and resume it. `owner`:
@@ -21,11 +21,21 @@ const order: readonly Access[] = ['view', 'use', 'owner'];
 /** Records and versions of environments are never changed in place, so a cached result stays right. */
 const loginsHeld = new WeakMap<SandboxRecord, boolean>();
 
-/** True while the sandbox holds personal logins of its creator; a cached `holdsCreatorLogins`. */
-export function holdsLogins(context: Pick<Core, 'stores'>, sandbox: SandboxRecord): boolean {
+/**
+ * True if sandboxes with this content hold personal logins of their creator (specification, "Access rules": "an
+ * environment that passes nothing" holds none). Assumption: secret files count as logins, plain variables do not.
+ */
+function passesCreatorLogins(content: EnvironmentContent): boolean {
+  const { passRepoHost, passSecrets, passSandboxCredentials, passAgentsCredentials, secretFiles } = content;
+  return passRepoHost || passSecrets || passSandboxCredentials || passAgentsCredentials || secretFiles.length > 0;
+}
+
+/** True while the sandbox holds personal logins of its creator (specification, field `holdsCreatorLogins`). */
+export function holdsLogins({ stores }: Pick<Core, 'stores'>, sandbox: SandboxRecord): boolean {
   let held = loginsHeld.get(sandbox);
   if (held === undefined) {
-    held = holdsCreatorLogins(context, sandbox);
+    const version = sandbox.loginsWiped ? undefined : stores.environments.version(sandbox.environmentVersionId);
+    held = version !== undefined && passesCreatorLogins(version.content);
     loginsHeld.set(sandbox, held);
   }
   return held;

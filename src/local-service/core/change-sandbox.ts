@@ -9,8 +9,8 @@
  */
 import { isUsable } from '../../contract/states.js';
 import type { Clock } from '../clock.js';
-import type { Core } from '../core/context.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import type { Core } from './context.js';
 import { meterAfter } from './cost.js';
 
 /** Stores a change and its events, in the current transaction or in one of its own. */
