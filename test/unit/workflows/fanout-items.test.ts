@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { countsOf, unfinished } from '../../../workflows/fanout/batch/counts.js';
 import { endReasonOf, outcomeOf } from '../../../workflows/fanout/batch/end-decision.js';
 import { placeProblem, sealProblem } from '../../../workflows/fanout/batch/validate-seal.js';
-import { reservedSeconds } from '../../../workflows/fanout/chunk/item-reservation.js';
+import { reservedSeconds } from '../../../workflows/fanout/chunk/budget.js';
 import {
   isFailure,
   isRetriable,

@@ -1,7 +1,7 @@
 /** Resumes a batch from what an earlier execution left in the result store and in chunks that still run. */
 import type { SurveyedChunk } from '../../../activities/fanout/store.js';
 import { bulk, lookups } from '../../shared/proxies.js';
-import { accounted } from '../chunk/item-reservation.js';
+import { accounted } from '../chunk/budget.js';
 import { isFailure } from '../chunk/retry-policy.js';
 import type { ChunkRecord } from '../protocol.js';
 import type { ItemOutcome } from '../types.js';

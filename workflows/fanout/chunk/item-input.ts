@@ -3,7 +3,7 @@ import { executionOf, itemStep } from '../../../src/contract/addresses.js';
 import type { FanoutPlaces } from '../../../src/contract/fanout-addresses.js';
 import type { ChunkInput, ItemSource } from '../protocol.js';
 import type { FanoutItem, FanoutItemInput, ItemToEnd } from '../types.js';
-import { typeOf } from './item-reservation.js';
+import { typeOf } from './budget.js';
 
 /** A fork that finds no machine becomes `cancelled` and is retried as the item's next generation. */
 const maxGenerations = 3;

@@ -2,7 +2,7 @@
 import type { CancellationScope } from '@temporalio/workflow';
 import type { CarriedItem, ChunkInput, KnownItem, Resumption } from '../protocol.js';
 import type { FanoutItem, ItemOutcome, ItemToEnd } from '../types.js';
-import { reservedSeconds } from './item-reservation.js';
+import { reservedSeconds } from './budget.js';
 import { resumptionOf } from './retry-policy.js';
 
 export interface Slot {

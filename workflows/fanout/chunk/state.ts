@@ -7,7 +7,7 @@ import { LeftList } from '../left-list.js';
 import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../protocol.js';
 import type { ItemSummary } from '../result.js';
 import type { FanoutItem, ItemOutcome } from '../types.js';
-import { accounted } from './item-reservation.js';
+import { accounted } from './budget.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';
 

@@ -3,7 +3,7 @@ import { executionOf, itemStep, ownedSandboxName } from '../../../src/contract/a
 import { jobError } from '../../job/termination.js';
 import { storing } from '../../shared/proxies.js';
 import type { ItemResult, ItemSummary } from '../result.js';
-import { typeOf } from './item-reservation.js';
+import { typeOf } from './budget.js';
 import type { Slot } from './slot.js';
 import { type ChunkState, lostItemCode } from './state.js';
 

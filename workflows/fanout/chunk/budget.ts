@@ -1,4 +1,4 @@
-/** The worst-case cost of an item. Pure. */
+/** What the worst case of an item reserves of the budget. `ChunkState` keeps the account: an item starts only if it fits. Pure. */
 import { machineSeconds } from '../../../src/contract/machine-types.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import type { ChunkInput } from '../protocol.js';
