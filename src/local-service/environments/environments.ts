@@ -6,11 +6,7 @@ import { type Caller, reachesEnvironment, requireEnvironmentOnKey } from '../acc
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { notFound, ServiceError } from '../service-error.js';
-import type {
-  EnvironmentContent,
-  EnvironmentRecord,
-  SelectedRepository,
-} from '../store/environment-store.js';
+import type { EnvironmentContent, EnvironmentRecord, SelectedRepository } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { changedContent, emptyContent } from './content.js';
 import { reposOf } from './repos.js';
