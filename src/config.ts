@@ -134,7 +134,7 @@ function encryptionConfig(env: Environment): Config['encryption'] {
   if (!requireEncrypted) return undefined;
   throw new SandflowError(
     'bad_configuration',
-    'SANDFLOW_REQUIRE_ENCRYPTED is set without keys: name their file with SANDFLOW_ENCRYPTION_KEYS_FILE.',
+    'SANDFLOW_REQUIRE_ENCRYPTED is set without keys. Set SANDFLOW_ENCRYPTION_KEYS_FILE to the file that holds them.',
   );
 }
 
@@ -156,7 +156,7 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
   try {
     url = new URL(env.SANDBOX_API_URL);
   } catch (cause) {
-    throw new SandflowError('bad_configuration', 'SANDBOX_API_URL is not a URL, like https://api.example.com/v1.', {
+    throw new SandflowError('bad_configuration', 'SANDBOX_API_URL is not a URL like https://api.example.com/v1.', {
       cause,
     });
   }
@@ -166,14 +166,14 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
   if (!env.SANDBOX_API_KEY && !env.SANDBOX_API_KEY_FILE) {
     throw new SandflowError(
       'bad_configuration',
-      'SANDBOX_API_URL is set without a key: set SANDBOX_API_KEY, or SANDBOX_API_KEY_FILE to a file that holds it.',
+      'SANDBOX_API_URL is set without a key. Set SANDBOX_API_KEY, or SANDBOX_API_KEY_FILE to a file that holds it.',
     );
   }
   if (url.protocol === 'http:' && env.SANDBOX_API_ALLOW_HTTP !== '1' && !isLoopbackHost(url.hostname)) {
     throw new SandflowError(
       'bad_configuration',
-      `SANDBOX_API_URL: http:// to ${url.hostname} would send the key in clear. Use https://, or set SANDBOX_API_ALLOW_HTTP=1 ` +
-        'where nobody can listen on the way.',
+      `SANDBOX_API_URL: http:// to ${url.hostname} would send the key unencrypted. Use https://, or set SANDBOX_API_ALLOW_HTTP=1 ` +
+        'on a trusted network.',
     );
   }
   return {
@@ -187,12 +187,12 @@ function noLocalService(env: Environment, temporalConfigured: boolean): string |
   if (env.SANDBOX_API_URL) return undefined;
   const key = ['SANDBOX_API_KEY', 'SANDBOX_API_KEY_FILE'].find((name) => env[name]);
   if (key)
-    return `${key} is set without SANDBOX_API_URL: set the URL of the service, or unset the key to use a local service.`;
+    return `${key} is set without SANDBOX_API_URL. Set the URL of the service, or unset the key to use a local service.`;
   if (!temporalConfigured) return undefined;
   return (
-    'A Temporal server is configured (TEMPORAL_ADDRESS or a Temporal configuration file) and no service: set SANDBOX_API_URL and ' +
-    'SANDBOX_API_KEY. A local service that this command started would be unknown to the workers of that server; ' +
-    '`sandflow local` runs one of its own, which can be named there.'
+    'A Temporal server is configured (TEMPORAL_ADDRESS or a Temporal configuration file), but no service is. Set ' +
+    'SANDBOX_API_URL and SANDBOX_API_KEY. To use a local service, start it with `sandflow local` and set its URL and key here ' +
+    'and for the workers.'
   );
 }
 

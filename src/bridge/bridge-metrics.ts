@@ -17,30 +17,30 @@ export function createBridgeMetrics(registry: Registry): BridgeMetrics {
   const registers = [registry];
   const deliveries = new Counter({
     name: 'sandflow_bridge_deliveries_total',
-    help: 'Webhook deliveries by what became of them',
+    help: 'Webhook deliveries by result',
     labelNames: ['result'],
     registers,
   });
   const signals = new Counter({
     name: 'sandflow_bridge_signals_total',
-    help: 'Signals by kind of address and what became of them',
+    help: 'Signals by kind of address and by result',
     labelNames: ['address', 'result'],
     registers,
   });
   const legacy = new Counter({
     name: 'sandflow_bridge_legacy_deliveries_total',
-    help: 'Accepted deliveries in the legacy vocabulary (box.*); create the webhook again to end them',
+    help: 'Accepted deliveries in the legacy vocabulary (box.*); recreate the webhook to stop them',
     registers,
   });
   const durations = new Histogram({
     name: 'sandflow_bridge_delivery_seconds',
-    help: 'Time from the first byte of a delivery to its answer',
+    help: 'Time from the first byte of a delivery to its response',
     buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5],
     registers,
   });
   const skew = new Histogram({
     name: 'sandflow_bridge_clock_skew_seconds',
-    help: 'Time here minus the timestamp of signed deliveries; deliveries beyond 300 s either way are refused',
+    help: 'Local time minus the timestamp of signed deliveries; deliveries that differ by more than 300 s are refused',
     buckets: [-300, -60, -10, -2, 0, 2, 10, 60, 300],
     registers,
   });
@@ -74,7 +74,7 @@ export function createMetricsHandler(
     registry.metrics().then(
       (text) => response.setHeader('content-type', registry.contentType).end(text),
       (error) => {
-        log('The metrics could not be shown.', { error: error instanceof Error ? error.message : String(error) });
+        log('The metrics could not be served.', { error: error instanceof Error ? error.message : String(error) });
         response.statusCode = 500;
         response.end('internal_error\n');
       },

@@ -56,11 +56,11 @@ export function createBridge(options: BridgeOptions): Bridge {
 
   async function listen({ metrics: metricsAddress, ...address }: ListenAddress & { readonly metrics?: ListenAddress }) {
     if (servers.length > 0)
-      throw new SandflowError('already_listening', 'The bridge listens already; make another one.');
+      throw new SandflowError('already_listening', 'The bridge is already listening. Create another one.');
     if ((await secrets()).length === 0) {
       throw new SandflowError(
         'no_webhook_secret',
-        'The bridge has no webhook secret, so it could trust nobody. Run `sandflow webhooks ensure --url …` to register it and get one, or set SANDBOX_WEBHOOK_SECRET.',
+        'The bridge has no webhook secret, so it cannot verify deliveries. Run `sandflow webhooks ensure --url …` to register it and get one, or set SANDBOX_WEBHOOK_SECRET.',
       );
     }
     const served = await listenOn(handler, address);

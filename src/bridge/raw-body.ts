@@ -19,6 +19,6 @@ export function readRawBody(request: IncomingMessage, maxBytes: number): Promise
     });
     request.once('end', () => resolve(Buffer.from(collected.bytes().buffer)));
     request.once('error', reject);
-    request.once('close', () => reject(new Error('the sender went away')));
+    request.once('close', () => reject(new Error('the sender closed the connection')));
   });
 }

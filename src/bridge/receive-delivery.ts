@@ -86,7 +86,7 @@ async function secretsNow({ secrets, log }: Receiver): Promise<readonly string[]
   try {
     return await secrets();
   } catch (error) {
-    log('The webhook secrets cannot be read; deliveries are sent back until they can.', { error: messageOf(error) });
+    log('The webhook secrets cannot be read; deliveries are refused until they can.', { error: messageOf(error) });
     return [];
   }
 }

@@ -69,7 +69,7 @@ async function openTemporary(file: string, temporary: string): Promise<FileHandl
   } catch (cause) {
     throw new SandflowError(
       'secret_file_unwritable',
-      `The webhook secret cannot be kept in ${file}. Make its directory writable, or name another file with SANDBOX_WEBHOOK_SECRET_FILE.`,
+      `The webhook secret cannot be written to ${file}. Make its directory writable, or set SANDBOX_WEBHOOK_SECRET_FILE to another file.`,
       { cause },
     );
   }

@@ -135,7 +135,7 @@ async function findByUrl(client: SandboxClient, url: string): Promise<Webhook | 
   const ids = [first, ...others].map((one) => one?.id).join(', ');
   throw new SandflowError(
     'webhook_duplicate',
-    `Several webhooks deliver to ${url}: ${ids}. Keep the one whose secret you have; end the others with \`sandflow webhooks delete <id>\`.`,
+    `Several webhooks deliver to ${url}: ${ids}. Keep the one whose secret you have; delete the others with \`sandflow webhooks delete <id>\`.`,
   );
 }
 
@@ -156,7 +156,7 @@ async function requireSecret(webhookId: string, options: EnsureWebhookOptions): 
   if (await hasSecret(options)) return;
   throw new SandflowError(
     'webhook_secret_unknown',
-    `The webhook ${webhookId} delivers to ${options.url} already, but its secret is not at hand. Put the secret into ${options.secretFile}, or replace it: \`sandflow webhooks ensure --url ${options.url} --rotate\`.`,
+    `Webhook ${webhookId} already delivers to ${options.url}, but its secret is not on this machine. Write the secret to ${options.secretFile}, or replace it: \`sandflow webhooks ensure --url ${options.url} --rotate\`.`,
   );
 }
 

@@ -39,7 +39,7 @@ function messageOf(error: unknown): string {
   if (error instanceof SandflowError) return error.message;
   if (systemCodeOf(error) === 'EADDRINUSE') {
     const port = numberIn(error, 'port');
-    return `Port${port === undefined ? '' : ` ${port}`} is in use. Choose another with --port, or end the program that uses it.`;
+    return `Port${port === undefined ? '' : ` ${port}`} is in use. Choose another with --port, or stop the program that uses it.`;
   }
   if (!(error instanceof Error)) return String(error);
   // Temporal's client hides the reason in a chain of causes: the innermost is the most specific.

@@ -45,7 +45,7 @@ async function withReport(error: JobError, thrown: unknown, io: CliIo): Promise<
   const where = await logInternalError(thrown, io);
   return {
     ...error,
-    message: `Unexpected error: ${error.message}\nThis is a defect of sandflow. Please report it, with ${where}`,
+    message: `Unexpected error: ${error.message}\nThis is a bug in sandflow. Please report it, with ${where}`,
   };
 }
 

@@ -20,7 +20,7 @@ export function parseDurationMs(text: string | undefined, option: string): numbe
     ? [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0)
     : Number.NaN;
   if (!Number.isSafeInteger(Math.round(ms)) || Math.round(ms) < 1) {
-    throw new UsageError(`${option}: "${text}" is not a duration. Use a form like 90s, 30m, 2h or 1h30m.`);
+    throw new UsageError(`${option}: "${text}" is not a duration. Use a value like 90s, 30m, 2h or 1h30m.`);
   }
   return Math.round(ms);
 }

@@ -32,13 +32,13 @@ function headerOf(file: string, line: number, cells: readonly string[], { templa
   const names = cells.map((cell) => cell.trim());
   const column = names.findIndex((name, index) => name === '' || names.indexOf(name) !== index);
   if (column >= 0) {
-    const what = names[column] === '' ? `column ${column + 1} has no name` : `there are two columns ${names[column]}`;
+    const what = names[column] === '' ? `column ${column + 1} has no name` : `the column ${names[column]} occurs twice`;
     throw new ItemsError({ file, line }, `${what}. The first line names the columns.`);
   }
   if (!template && !names.includes('prompt')) {
     throw new ItemsError(
       { file, line },
-      `there is no column prompt, only ${names.join(', ')}. Make prompts of them: --prompt "… {{${names[0]}}}".`,
+      `the column prompt is missing; the columns are ${names.join(', ')}. Build prompts from them: --prompt "… {{${names[0]}}}".`,
     );
   }
   return names;

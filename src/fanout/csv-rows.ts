@@ -56,16 +56,16 @@ function explain({ code, message }: CsvError): string {
   switch (code) {
     case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH': {
       const [, expected, got] = /expect (\d+), got (\d+)/.exec(message) ?? [];
-      return `the record that ends here has ${got} cells, and the header ${expected}. A cell with a comma must be in quotes.`;
+      return `the record that ends here has ${got} cells, but the header has ${expected}. Quote each cell that contains a comma.`;
     }
     case 'CSV_QUOTE_NOT_CLOSED':
-      return 'a cell of this record begins with a quote that is never closed.';
+      return 'a cell of this record begins with a quote but has no closing quote.';
     case 'INVALID_OPENING_QUOTE':
     case 'CSV_INVALID_CLOSING_QUOTE':
-      return 'a quote stands within a cell. Put the cell in quotes and double the quotes in it: "say ""hello""".';
+      return 'an unquoted cell contains a quote. Quote the cell and double the quotes in it: "say ""hello""".';
     case 'CSV_MAX_RECORD_SIZE':
-      return `this record is longer than an item may be (${maxItemBytes} bytes). Keep long texts in files, and copy these into the fork with the field put.`;
+      return `this record exceeds the limit of ${maxItemBytes} bytes for an item. Put long texts into files, and write these into the fork with put.`;
     default:
-      return `this is not CSV: ${message}.`;
+      return `invalid CSV: ${message}.`;
   }
 }

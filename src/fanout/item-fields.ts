@@ -35,7 +35,7 @@ const step = z.union([
 const withPrompts = {
   ...fields,
   prompt: promptText.optional(),
-  prompts: z.array(step).min(1, 'needs at least one').optional(),
+  prompts: z.array(step).min(1, 'must have at least one').optional(),
 };
 const shapes = { strict: z.strictObject(withPrompts), loose: z.object(withPrompts), template: z.object(fields) };
 type Parsed = z.output<typeof shapes.loose>;
@@ -64,8 +64,8 @@ export function itemOfRecord(
     throw new ItemsError(
       place,
       both
-        ? 'it has prompt and prompts. Give one of them.'
-        : `it has no prompt. Give it one, or make prompts of its columns: --prompt "… {{${Object.keys(record)[0] ?? 'column'}}}".`,
+        ? 'the item has both prompt and prompts. Use only one of them.'
+        : `the item has no prompt. Add one, or build prompts from its columns: --prompt "… {{${Object.keys(record)[0] ?? 'column'}}}".`,
     );
   }
   return {
@@ -90,7 +90,7 @@ function durationOf(place: ItemPlace, text: string, { parseDurationMs }: ReadLin
   try {
     return parseDurationMs(text);
   } catch (cause) {
-    throw new ItemsError(place, `deadline: "${text}" is not a duration. Write it like 90s, 30m or 2h.`, { cause });
+    throw new ItemsError(place, `deadline: "${text}" is not a duration. Use a value like 90s, 30m or 2h.`, { cause });
   }
 }
 
@@ -116,7 +116,7 @@ function issuesOf(error: z.ZodError): string {
   return error.issues
     .map((issue) => {
       if (issue.code === 'unrecognized_keys') {
-        return `unknown field ${issue.keys.join(', ')}. An item may have ${[...itemFieldNames].join(', ')}; other columns are for a template (--prompt)`;
+        return `unknown field ${issue.keys.join(', ')}. The fields of an item are ${[...itemFieldNames].join(', ')}; other columns need a template (--prompt)`;
       }
       const field = issue.path.join('.');
       return field === '' ? issue.message : `${field}: ${issue.message}`;

@@ -29,7 +29,7 @@ function parse(file: string, line: number, text: string): unknown {
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     const what = message.replace(/,? (?:\.\.\.)?".*" is not valid JSON$|,? ?in JSON at position.*$/s, '');
-    throw new ItemsError({ file, line, column: brokenAt(text) + 1 }, `this is not JSON: ${what}.`, { cause });
+    throw new ItemsError({ file, line, column: brokenAt(text) + 1 }, `invalid JSON: ${what}.`, { cause });
   }
 }
 

@@ -61,4 +61,4 @@ export async function* decode(
   yield text();
 }
 
-const tooLong = `this line is longer than an item may be (${maxItemBytes} bytes). Put long texts into files, and write them into the fork with put.`;
+const tooLong = `this line exceeds the limit of ${maxItemBytes} bytes for an item. Put long texts into files, and write these into the fork with put.`;

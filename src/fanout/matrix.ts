@@ -45,7 +45,7 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
     if (line[axis] !== undefined && matrix[`${axis}s`].length > 1) {
       throw new ItemsError(
         place,
-        `it has ${axis} ${line[axis]} of its own, and --${axis} gives several. Give one of both.`,
+        `the item sets ${axis} ${line[axis]}, but --${axis} has several values. Use only one of the two.`,
       );
     }
   }

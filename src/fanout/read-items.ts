@@ -91,21 +91,21 @@ function refuseJson({ format }: ItemSource, { place, columns }: ItemLine): void 
 }
 
 function filled(prompt: string, { place }: ItemLine): string {
-  if (prompt.trim() === '') throw new ItemsError(place, 'the template makes an empty prompt of it.');
+  if (prompt.trim() === '') throw new ItemsError(place, 'the template produces an empty prompt.');
   return prompt;
 }
 
 function checkId({ id, place }: ItemWish, seen: Map<string, string>): void {
   const at = `${place.file}:${place.line}`;
   if (id.length > longestId) {
-    throw new ItemsError(place, `its id has ${id.length} characters, the most is ${longestId}.`);
+    throw new ItemsError(place, `the id has ${id.length} characters; the limit is ${longestId}.`);
   }
-  if (/\p{Cc}/u.test(id)) throw new ItemsError(place, 'its id has control characters.');
+  if (/\p{Cc}/u.test(id)) throw new ItemsError(place, 'the id contains control characters. Remove them.');
   const other = seen.get(id);
   if (other !== undefined) {
     throw new ItemsError(
       place,
-      `the id ${id} is there already, in ${other}. Ids must differ; without one an item has its number.`,
+      `the id ${id} is already used in ${other}. Ids must be unique. An item without an id gets its number.`,
     );
   }
   seen.set(id, at);
@@ -116,7 +116,7 @@ function checkSize(item: ItemWish): void {
   if (bytes > maxItemBytes) {
     throw new ItemsError(
       item.place,
-      `its prompts have ${bytes} bytes, the most is ${maxItemBytes}. Put long texts into files, and write them into the fork with put.`,
+      `the prompts have ${bytes} bytes; the limit is ${maxItemBytes}. Put long texts into files, and write these into the fork with put.`,
     );
   }
 }

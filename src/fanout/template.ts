@@ -26,7 +26,10 @@ export function createTemplate(text: string): Template {
       for (const name of names) {
         if (columns.has(name)) continue;
         const known = [...columns.keys()].join(', ');
-        throw new ItemsError(place, `there is no column ${name} for {{${name}}} of the template, only: ${known}.`);
+        throw new ItemsError(
+          place,
+          `the template uses {{${name}}}, but there is no such column. The columns are ${known}.`,
+        );
       }
       return text.replace(placeholder, (_, name: string) => columns.get(name.trim()) ?? '');
     },

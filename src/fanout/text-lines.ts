@@ -33,7 +33,7 @@ export async function* readTextLines(
     if (isDivider && blocks === false) {
       throw new ItemsError(
         { file, line: number },
-        `a line of ${divider} divides prompts of several lines only where the file begins with one. Begin the file with ${divider}.`,
+        `a line of ${divider} separates prompts of several lines only if the file begins with ${divider}. Add it as the first line.`,
       );
     }
     blocks ??= isDivider;

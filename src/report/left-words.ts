@@ -5,7 +5,7 @@ import type { LeftBehind } from '../../workflows/job/result.js';
 export function whatIsLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind): string {
   if (sandboxId === null) return `a sandbox "${sandboxName ?? ''}" may exist`;
   const sandbox = `${sandboxId}${sandboxName === null ? '' : ` (${sandboxName})`}`;
-  if (kind === 'sandbox') return `the sandbox ${sandbox} may still run`;
+  if (kind === 'sandbox') return `the sandbox ${sandbox} may still be running`;
   const where = conversationId === null ? '' : `, conversation ${conversationId}`;
-  return `${kind === 'prompt' ? 'an agent may still work' : 'a command may still run'} in ${sandbox}${where}`;
+  return `${kind === 'prompt' ? 'an agent may still be working' : 'a command may still be running'} in ${sandbox}${where}`;
 }

@@ -96,10 +96,10 @@ function errorText({ job, outcome }: ItemResult): string {
 }
 
 function endText(job: JobResult | null): string {
-  if (!job) return 'never forked';
+  if (!job) return 'not forked';
   if (job.deletion) return line(`deletion ${job.deletion.status}`);
   if (job.stop) return line(`stop ${job.stop.status}${job.stop.kept ? `, work ${keptWords[job.stop.kept]}` : ''}`);
-  return job.sandboxId ? 'kept' : 'never forked';
+  return job.sandboxId ? 'kept' : 'not forked';
 }
 
 const keptWords = { saved: 'saved', stale: 'saved in an older state', none: 'not saved' } as const;

@@ -56,7 +56,7 @@ export function renderFanoutReport(data: FanoutReportData): string {
 <div class="columns">${outcomesSection(outcomeRows(items, result.counts), result.counts)}${durationsSection(items)}${costSection(items, result.budget)}</div>
 ${timelineSection(activityChart(activity, spanMs), activity.peak)}
 ${itemsSection(items)}</main>
-<footer><p>Each text is shown up to ${bytesText(limit)}${limit < maxTextBytes ? ', since all of them together are limited' : ''}; all together take at most ${bytesText(maxAllTextBytes)}. Whole texts are in results.jsonl and the result store.</p></footer></div>
+<footer><p>Each text is cut at ${bytesText(limit)}${limit < maxTextBytes ? ', to limit their total size' : ''}. All texts together take at most ${bytesText(maxAllTextBytes)}. The full texts are in results.jsonl and the result store.</p></footer></div>
 ${dialogs()}${blocks}`;
   return documentOf(plainText(result.title ?? result.batchId), body);
 }

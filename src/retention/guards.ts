@@ -41,7 +41,7 @@ export interface Guard {
 }
 
 export const guards: readonly Guard[] = [
-  { name: 'gone', refuses: ({ facts }) => (facts === null ? 'it is gone' : null) },
+  { name: 'gone', refuses: ({ facts }) => (facts === null ? 'it no longer exists' : null) },
   {
     name: 'protected',
     refuses: ({ policy, facts }) => (fitsAny(policy.protect, facts?.name ?? '') ? 'its name is protected' : null),
@@ -51,7 +51,7 @@ export const guards: readonly Guard[] = [
     name: 'leased',
     refuses: ({ claimGranted, leasedBy }) => {
       if (claimGranted) return null;
-      return leasedBy.length > 0 ? `it is leased by ${leasedBy.join(', ')}` : 'somebody else is deleting it';
+      return leasedBy.length > 0 ? `it is leased by ${leasedBy.join(', ')}` : 'something else is deleting it';
     },
   },
   {
@@ -68,31 +68,33 @@ export const guards: readonly Guard[] = [
       // The cost is that of the plan: only the service's list shows it, and it only grows.
       const candidate = { facts: { ...facts, dollars: planned.facts.dollars }, owner };
       const rule = ruleFor(policy, candidate, nowMs);
-      return rule?.rule === planned.rule && rule.action === planned.action ? null : 'its rule does not fit any more';
+      return rule?.rule === planned.rule && rule.action === planned.action ? null : 'its rule no longer matches';
     },
   },
   {
     name: 'newest',
     refuses: ({ missingKeeps, planned, facts }) => {
       if (facts !== null && planned.keeps.includes(facts.id)) return 'it is one of the newest of its group';
-      return missingKeeps.length > 0 ? `${missingKeeps.join(', ')}, kept in its place, is gone` : null;
+      return missingKeeps.length > 0
+        ? `${missingKeeps.join(', ')}, which was kept in its place, no longer exists`
+        : null;
     },
   },
   {
     name: 'snapshot',
     refuses: ({ policy, planned, snapshots, nowMs }) => {
       if (planned.snapshotId === null) return null;
-      if (!snapshots.some(({ id }) => id === planned.snapshotId)) return 'the snapshot is gone';
+      if (!snapshots.some(({ id }) => id === planned.snapshotId)) return 'the snapshot no longer exists';
       const rule = policy.rules.find((known) => known.rule === planned.rule);
       const mayGo = rule ? deletableSnapshots(snapshots, rule, { protect: policy.protect, nowMs }) : [];
       if (mayGo.some(({ id }) => id === planned.snapshotId)) return null;
-      return 'the snapshot has another name by now, or is one of the newest';
+      return 'the snapshot was renamed, or is now one of the newest';
     },
   },
   {
     name: 'access',
     refuses: ({ facts, planned }) =>
-      facts !== null && planned.action !== 'stop' && !isOwn(facts.access) ? 'only its creator may delete' : null,
+      facts !== null && planned.action !== 'stop' && !isOwn(facts.access) ? 'only its creator may delete it' : null,
   },
   {
     name: 'window',
@@ -101,7 +103,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'limit',
-    refuses: ({ planned, allowed }) => (planned.number > allowed ? `the limit of the night is ${allowed}` : null),
+    refuses: ({ planned, allowed }) => (planned.number > allowed ? `the limit per night is ${allowed}` : null),
   },
 ];
 

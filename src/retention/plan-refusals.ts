@@ -19,21 +19,24 @@ interface Draft {
 export function refusalOf({ policy, candidate, rule, isKept, snapshots }: Draft): Decision | null {
   const { facts, owner } = candidate;
   if (rule === null && owner.status === 'kept') {
-    return { reason: 'kept_by_owner', why: `${owner.workflowId} has kept it on purpose, and no rule names those` };
+    return {
+      reason: 'kept_by_owner',
+      why: `${owner.workflowId} kept it on purpose, and no rule selects kept sandboxes`,
+    };
   }
-  if (rule === null) return { reason: 'no_rule', why: 'no rule fits' };
+  if (rule === null) return { reason: 'no_rule', why: 'no rule matches' };
   if (rule.action === 'keep') return { reason: 'rule_keeps', why: 'its rule keeps it' };
-  if (facts.name === null) return { reason: 'no_name', why: 'it has no name to know its owner by' };
+  if (facts.name === null) return { reason: 'no_name', why: 'it has no name, so its owner is unknown' };
   if (fitsAny(policy.protect, facts.name)) return { reason: 'protected', why: 'its name is protected' };
   const owned = ownerRefusal(owner);
   if (owned) return owned;
-  if (isKept) return { reason: 'kept_as_newest', why: `one of the newest ${rule.keepLast} of its group` };
+  if (isKept) return { reason: 'kept_as_newest', why: `it is one of the newest ${rule.keepLast} of its group` };
   const stands = stateRefusal(rule.action, facts.state);
   if (stands) return stands;
   if (rule.action !== 'stop' && !isOwn(facts.access))
-    return { reason: 'not_yours', why: 'only its creator may delete' };
+    return { reason: 'not_yours', why: 'only its creator may delete it' };
   if (rule.action === 'delete-snapshot' && snapshots.length === 0) {
-    return { reason: 'nothing_to_do', why: 'it has no snapshot that may go' };
+    return { reason: 'nothing_to_do', why: 'it has no snapshot that may be deleted' };
   }
   return null;
 }
@@ -50,9 +53,12 @@ export function isOwn(access: string | null): boolean {
 export function ownerRefusal({ status, workflowId }: Ownership): Decision | null {
   switch (status) {
     case 'open':
-      return { reason: 'owner_open', why: `${workflowId} owns it and runs` };
+      return { reason: 'owner_open', why: `its owner ${workflowId} is running` };
     case 'unknown':
-      return { reason: 'owner_unknown', why: `Temporal does not know the execution of ${workflowId} that made it` };
+      return {
+        reason: 'owner_unknown',
+        why: `Temporal has no record of the execution of ${workflowId} that created it`,
+      };
     case 'other-deployment':
       return { reason: 'other_deployment', why: `another deployment owns it (${workflowId})` };
     default:
@@ -62,8 +68,8 @@ export function ownerRefusal({ status, workflowId }: Ownership): Decision | null
 
 function stateRefusal(action: RuleAction, state: string): Decision | null {
   if (state === 'cancelled') return { reason: 'nothing_to_do', why: 'the service has removed it' };
-  if (isCreating(state)) return { reason: 'in_between', why: 'it is being made' };
-  if (action === 'stop' && state === 'archived') return { reason: 'nothing_to_do', why: 'it is stopped' };
+  if (isCreating(state)) return { reason: 'in_between', why: 'it is being created' };
+  if (action === 'stop' && state === 'archived') return { reason: 'nothing_to_do', why: 'it is already stopped' };
   if (state === 'archiving') return { reason: 'in_between', why: 'it is being stopped' };
   return null;
 }

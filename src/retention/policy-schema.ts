@@ -24,7 +24,7 @@ const pattern = z.string().min(1).max(200);
 
 const duration = z
   .string()
-  .regex(durationPattern, 'is not a duration; write it like 90s, 30m, 12h, 7d or 2w')
+  .regex(durationPattern, 'is not a duration; use a value like 90s, 30m, 12h, 7d or 2w')
   .transform((text, context) => {
     const ms = readDurationMs(text);
     if (ms !== undefined) return ms;
@@ -34,32 +34,34 @@ const duration = z
 
 /** One value or a list of them. */
 function oneOrMore<Out, In>(schema: z.ZodType<Out, In>) {
-  return z.union([schema.transform((value) => [value]), z.array(schema).min(1, 'needs at least one value')]);
+  return z.union([schema.transform((value) => [value]), z.array(schema).min(1, 'must have at least one value')]);
 }
 
 const match = z
   .strictObject({
-    name: oneOrMore(pattern).optional().describe('Patterns of names: * stands for any characters, ? for one'),
+    name: oneOrMore(pattern).optional().describe('Patterns of names: * matches any characters, ? matches one'),
     state: oneOrMore(z.enum(sandboxStates))
       .optional()
-      .describe('States. A rule that deletes and names none means archived and error'),
+      .describe('States. A rule that deletes and lists no states applies to archived and error'),
     olderThan: duration.optional().describe('Time since its creation'),
     idleFor: duration
       .optional()
-      .describe('Time since its stop; of one that runs, since its last change. Commands and SSH leave no trace'),
+      .describe(
+        'Time since its stop or, while it runs, since its last change. Commands and SSH do not count as changes',
+      ),
     environment: oneOrMore(pattern.nullable())
       .optional()
-      .describe('Patterns of names of environments; null: attached to none'),
+      .describe('Patterns of environment names; null: no environment'),
     creator: oneOrMore(pattern).optional().describe("Patterns of the creator's display name or account id"),
     costAbove: z.number().nonnegative().optional().describe('Dollars since the first of the month, at list price'),
     dataExpired: z.boolean().optional().describe('Whether its data was deleted, 14 days after its stop'),
     owned: oneOrMore(z.enum(ownerStatuses))
       .optional()
       .describe(
-        'Whose it is: closed is what a job of this deployment has left behind, kept what it has kept on purpose, none what no job made. Only a rule that names kept stops or deletes those',
+        'Status of its owner. closed: a job of this deployment ended and left it behind; kept: a job kept it on purpose; none: no job created it. Only a rule that lists kept stops or deletes kept sandboxes',
       ),
   })
-  .describe('All conditions must hold. One that is left out holds always');
+  .describe('All given conditions must hold');
 
 const rule = z
   .strictObject({
@@ -72,27 +74,27 @@ const rule = z
       .min(0)
       .max(20)
       .default(0)
-      .describe('How many of the newest that match name, environment and creator are kept, whatever their age'),
+      .describe('How many of the newest that match name, environment and creator to keep, regardless of age'),
     keepLastPer: z
       .enum(['rule', 'name', 'environment', 'creator'])
       .default('rule')
-      .describe('Whether the number is for all, or for each name pattern, environment or creator'),
+      .describe('Whether keepLast counts for the whole rule, or for each name pattern, environment or creator'),
     keepSnapshots: z
       .number()
       .int()
       .min(1)
       .max(1_000)
       .default(1)
-      .describe('With delete-snapshot: how many of the newest snapshots of each sandbox are kept'),
+      .describe('With delete-snapshot: how many of the newest snapshots of each sandbox to keep'),
     snapshotName: oneOrMore(pattern)
       .optional()
-      .describe('With delete-snapshot: patterns of names that may go, too. Default: only snapshots without a name go'),
-    snapshotOlderThan: duration.optional().describe('With delete-snapshot: only snapshots that are older'),
+      .describe('With delete-snapshot: patterns of names of snapshots to delete, too. Default: only unnamed snapshots'),
+    snapshotOlderThan: duration.optional().describe('With delete-snapshot: only snapshots older than this'),
   })
   .superRefine(({ action, match: { owned } }, context) => {
     const touchable = owned === undefined || owned.some((status) => ['closed', 'kept', 'none'].includes(status));
     if (action === 'keep' || touchable) return;
-    const message = `what is ${owned?.join(' or ')} is never touched; the action can only be keep`;
+    const message = `the owner status ${owned?.join(' or ')} only allows the action keep`;
     context.addIssue({ code: 'custom', path: ['action'], message });
   });
 
@@ -102,9 +104,9 @@ const between = new RegExp(`^${clock} and ${clock}$`);
 const window = z.strictObject({
   between: z
     .string()
-    .regex(between, 'is not a span of time; write it like "01:00 and 05:00"')
-    .describe('By the wall clock of the time zone; an end before the start is on the next day'),
-  days: z.array(z.enum(weekdays)).min(1).optional().describe('Days on which it opens. Default: every day'),
+    .regex(between, 'is not a time range; use a value like "01:00 and 05:00"')
+    .describe('Local time in timeZone; an end before the start is on the next day'),
+  days: z.array(z.enum(weekdays)).min(1).optional().describe('Days on which the window opens. Default: every day'),
 });
 
 /** The policy file, as it is written. */
@@ -116,10 +118,10 @@ export const policySchema = z
       .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lower-case letters and digits, with single dashes between them')
       .max(40)
       .default('nightly')
-      .describe('Names the schedule and the reports'),
+      .describe('Name of the schedule and of the reports'),
     timeZone: z
       .string()
-      .refine(isTimeZone, 'is not a time zone; write it like Europe/Vienna')
+      .refine(isTimeZone, 'is not a time zone; use a name like Europe/Vienna')
       .default('UTC')
       .describe('IANA name of the time zone of windows and of the schedule'),
     windows: z.array(window).default([]).describe('When cleanups may act. Default: always'),
@@ -139,7 +141,7 @@ export const policySchema = z
     warnBeforeExpiry: duration
       .nullable()
       .prefault('3d')
-      .describe('How long before the data of a protected sandbox expires a warning is raised; null: never'),
+      .describe('How long before the data of a protected sandbox expires to warn; null: never'),
     notify: z
       .strictObject({
         url: z.url({ protocol: /^https?$/ }).optional(),
@@ -147,27 +149,32 @@ export const policySchema = z
           .string()
           .min(1)
           .optional()
-          .describe('Run by the embedded stack. It is kept on this machine, and the policy names it by an id'),
+          .describe(
+            'Command that the embedded stack runs. It is stored on this machine, and the schedule refers to it by an id',
+          ),
         commandId: z
           .string()
           .regex(notifyCommandIdPattern, 'is not the id of a command')
           .optional()
-          .describe("Names a command of the worker's own configuration"),
+          .describe("Id of a command in the worker's own configuration"),
       })
       .refine(
         ({ url, command, commandId }) => (url ?? command ?? commandId) !== undefined,
-        'needs a url, a command or a commandId',
+        'must have a url, a command or a commandId',
       )
-      .refine(({ command, commandId }) => command === undefined || commandId === undefined, 'needs one command')
+      .refine(
+        ({ command, commandId }) => command === undefined || commandId === undefined,
+        'must not have both command and commandId',
+      )
       .optional()
       .describe('Receives warnings, and refusals of the service'),
-    rules: z.array(rule).min(1, 'needs at least one rule').max(200).describe('The first that fits counts'),
+    rules: z.array(rule).min(1, 'must have at least one rule').max(200).describe('The first rule that matches applies'),
   })
   .superRefine(({ rules }, context) => {
     const seen = new Set<string>();
     for (const [index, { rule: named }] of rules.entries()) {
       if (seen.has(named)) {
-        context.addIssue({ code: 'custom', path: ['rules', index, 'rule'], message: `"${named}" is there twice` });
+        context.addIssue({ code: 'custom', path: ['rules', index, 'rule'], message: `"${named}" is used twice` });
       }
       seen.add(named);
     }

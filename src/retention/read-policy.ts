@@ -43,7 +43,7 @@ export function readPolicy(text: string, file: string, { idOfCommand }: ReadPoli
         return `${file}:${lineOf(issue.path)}: ${pathText(issue.path)}: ${issue.message}`;
       }
       return issue.keys.map(
-        (key) => `${file}:${lineOf(issue.path, key)}: ${pathText([...issue.path, key])}: there is no such field`,
+        (key) => `${file}:${lineOf(issue.path, key)}: ${pathText([...issue.path, key])}: unknown field`,
       );
     }),
   );
@@ -97,5 +97,5 @@ function pathText(path: readonly PropertyKey[]): string {
 }
 
 function badPolicy(problems: readonly string[]): SandflowError {
-  return new SandflowError('bad_policy', `The policy cannot be used:\n  ${problems.join('\n  ')}`);
+  return new SandflowError('bad_policy', `The policy is invalid:\n  ${problems.join('\n  ')}`);
 }

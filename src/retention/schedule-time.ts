@@ -29,7 +29,7 @@ export function startTimeOf(policy: CleanupPolicy, atMinute?: number): StartTime
   const [longest] = fits.sort((a, b) => lengthOf(b.window) - b.since - (lengthOf(a.window) - a.since));
   if (!longest) {
     const at = `${String(Math.floor(atMinute / 60)).padStart(2, '0')}:${String(atMinute % 60).padStart(2, '0')}`;
-    throw new SandflowError('bad_policy', `At ${at} no window is open: cleanups may act ${windowsText(policy)}.`);
+    throw new SandflowError('bad_policy', `No window is open at ${at}. Cleanups may act ${windowsText(policy)}.`);
   }
   const { window, since } = longest;
   // A window that opened before midnight is still open on the next day.

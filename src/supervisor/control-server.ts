@@ -112,8 +112,8 @@ const differs: ServerMessage = {
   type: 'failed',
   code: 'stack_differs',
   message:
-    'A stack of this SANDFLOW_HOME runs with other settings (SANDBOX_API_*, TEMPORAL_* or SANDFLOW_*). It ends by ' +
-    'itself when its jobs have ended and nobody uses it; or set SANDFLOW_HOME to another directory for these settings.',
+    'The stack of this SANDFLOW_HOME runs with other settings (SANDBOX_API_*, TEMPORAL_* or SANDFLOW_*). Wait until it ' +
+    'stops, after its last job and command have ended, or set SANDFLOW_HOME to another directory for these settings.',
 };
 
 function listen(server: Server): Promise<number> {

@@ -75,7 +75,7 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
   }
   throw new SandflowError(
     'supervisor_failed',
-    `The supervisor ended before its stack was ready; its log is ${paths.supervisorLog}.\n${tailOf(paths.supervisorLog)}`,
+    `The supervisor exited before its stack was ready. Its log is ${paths.supervisorLog}.\n${tailOf(paths.supervisorLog)}`,
   );
 }
 

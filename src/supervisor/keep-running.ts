@@ -56,7 +56,7 @@ export async function keepRunning(options: KeepRunningOptions): Promise<KeptServ
         }
         await next.stop();
       } catch (error) {
-        if (!stopping.signal.aborted) log(`${name} could not be started again: ${firstLineOf(error)}`);
+        if (!stopping.signal.aborted) log(`${name} could not be restarted: ${firstLineOf(error)}`);
       }
     }
   };
@@ -67,9 +67,9 @@ export async function keepRunning(options: KeepRunningOptions): Promise<KeptServ
       await current.exited;
       if (stopping.signal.aborted) return;
       if (Date.now() - startedAt > healthyAfterMs) failures = 0;
-      log(`${name} ended by itself; starting it again`);
+      log(`${name} exited; restarting it`);
       if (!(await startAgain(failures))) return;
-      log(`${name} serves again`);
+      log(`${name} is running again`);
     }
   };
   const watching = watch();

@@ -44,7 +44,7 @@ export async function startReadyChild(command: ChildCommand, options: ReadyChild
     signal.throwIfAborted();
     throw new SandflowError(
       'child_failed',
-      `The ${command.name} did not start; its log is ${log.path}.\n${log.tail()}`,
+      `The ${command.name} did not start. Its log is ${log.path}.\n${log.tail()}`,
     );
   }
   return { pid: child.pid, url: ready.url, exited, stop };
@@ -66,7 +66,7 @@ export async function runToEnd(command: ChildCommand, options: ReadyChildOptions
   deadline.removeEventListener('abort', stop);
   signal.throwIfAborted();
   if (exitCode === 0) return;
-  throw new SandflowError('child_failed', `${command.name} failed; its log is ${log.path}.\n${log.tail()}`);
+  throw new SandflowError('child_failed', `The ${command.name} failed. Its log is ${log.path}.\n${log.tail()}`);
 }
 
 function spawnChild({ command, args }: ChildCommand, { cwd, log }: ReadyChildOptions): ChildProcess {

@@ -95,10 +95,10 @@ async function holdStack(config: Config, control: ControlServer, options: RunSup
     await untilEnd(config, stack, control, options);
     // From here on no client can join: a client that comes now waits for the lock and gets a new stack.
     await control.close();
-    log(signal.aborted ? 'told to end' : 'nothing left to do');
+    log(signal.aborted ? 'stopping as requested' : 'stopping: nothing left to do');
   } finally {
     await stack.stop();
-    log('the stack has ended');
+    log('the stack has stopped');
   }
 }
 
@@ -139,7 +139,7 @@ async function elect(
     if (await isSupervisorThere(stateFile)) return 'held';
     if (signal.aborted) return 'told_to_end';
     if (Date.now() > giveUpAt) {
-      const message = `A supervisor holds ${lockFile} and does not answer. Find it by "supervisor" in the list of processes and end it.`;
+      const message = `The supervisor that holds ${lockFile} does not answer. Find its process ("supervisor" is in its command line) and stop it.`;
       throw new SandflowError('supervisor_unresponsive', message);
     }
     await sleep(electionPollMs, undefined, { signal }).catch(() => undefined);

@@ -75,7 +75,8 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
     const addresses: StackAddresses = { embeddedTemporal: temporal, localService: local };
     const hasBridge = local !== undefined || hasWebhookSecret(config);
     if (local) await parts.ensureWebhook(addresses);
-    if (!hasBridge) options.onProgress('there is no webhook secret: no bridge runs, and jobs wake by polling alone');
+    if (!hasBridge)
+      options.onProgress('no webhook secret found: the bridge is not started, and jobs rely on safety polls');
     const [bridge] = await sideBySide(hasBridge ? parts.bridge(addresses) : undefined, parts.worker(addresses));
     return { description: describe(config, temporal, local, bridge), pids: () => pidsOf(running), stop };
   } catch (error) {
@@ -120,7 +121,7 @@ function createParts(config: Config, options: PartsOptions) {
       const service = await keep(command, childGraceMs);
       if (service.url !== undefined) return { ...service, apiUrl: service.url, apiKeyFile };
       await service.stop();
-      throw new SandflowError('child_failed', 'The local service did not say its address.');
+      throw new SandflowError('child_failed', 'The local service did not report its address.');
     },
     ensureWebhook(addresses: StackAddresses) {
       const command = ensureWebhookCommand(main, config, addresses, ports.bridge);

@@ -50,7 +50,7 @@ export async function keepTemporal(config: Config, options: KeepTemporalOptions)
     address ??= server.address;
     if (server.address !== address) {
       await server.stop();
-      throw new SandflowError('temporal_start_failed', `the address ${address} is taken by another program`);
+      throw new SandflowError('temporal_start_failed', `the address ${address} is in use by another program`);
     }
     return { pid: server.pid, url: server.uiUrl, exited: server.exited, stop: server.stop };
   };

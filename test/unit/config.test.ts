@@ -28,7 +28,7 @@ describe('K2: an unconfigured service', () => {
   it.each([
     [{ SANDBOX_API_KEY: 'the-secret' }, /SANDBOX_API_KEY is set without SANDBOX_API_URL/],
     [{ SANDBOX_API_KEY_FILE: '/run/secrets/key', SANDBOX_API_URL: '' }, /SANDBOX_API_KEY_FILE is set without/],
-    [{ TEMPORAL_ADDRESS: 'temporal:7233' }, /Temporal server is configured.*and no service: set SANDBOX_API_URL/],
+    [{ TEMPORAL_ADDRESS: 'temporal:7233' }, /Temporal server is configured.*but no service is\. Set SANDBOX_API_URL/],
   ])('is an error with %j, without secrets in the message', (env, message) => {
     expect(noLocalService(env)).toMatch(message);
     expect(noLocalService(env)).not.toContain('the-secret');

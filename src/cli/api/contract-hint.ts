@@ -15,7 +15,7 @@ export function lookUp(method: string, path: string): InContract {
   if (found) return { raw: found.raw === true, hint: null };
   const none = `The contract has no ${method} ${path}`;
   if (ofPath.length > 0)
-    return { raw: false, hint: `${none}; it takes ${ofPath.map((row) => row.method).join(', ')}.` };
+    return { raw: false, hint: `${none}. That path supports ${ofPath.map((row) => row.method).join(', ')}.` };
   const nearest = nearestOf(
     rows.filter((row) => row.method === method),
     path,

@@ -19,26 +19,26 @@ export async function planRequest(
   io: Pick<CliIo, 'stdin' | 'cwd'>,
 ): Promise<PlainRequest> {
   const known = methods.find((one) => one === method.toUpperCase());
-  if (!known) throw new UsageError(`"${method}" is not a method. Give one of ${methods.join(', ')}.`);
+  if (!known) throw new UsageError(`"${method}" is not an HTTP method. Use one of ${methods.join(', ')}.`);
   const { path, query } = readAddress(address);
   for (const [name, value] of options.query.map((pair) => readPair(pair, '--query'))) query[name] = value;
   const body = await readBody(options, io);
   if (body !== undefined && (known === 'GET' || known === 'DELETE')) {
-    throw new UsageError(`${known} takes no body. Give --query in place of --field and --body.`);
+    throw new UsageError(`${known} takes no body. Use --query instead of --field and --body.`);
   }
   return { method: known, path, query, body, confirmDelete: readConfirmation(known, path, options.confirm) };
 }
 
 function readAddress(address: string): { readonly path: `/${string}`; readonly query: Record<string, string> } {
   if (/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(address)) {
-    throw new UsageError(`"${address}" is not a path. Give one relative to SANDBOX_API_URL, like /sandboxes.`);
+    throw new UsageError(`"${address}" is not a path. Use one relative to SANDBOX_API_URL, like /sandboxes.`);
   }
   const [before = '', ...after] = address.split('?');
   const path = `/${before.replace(/^\//, '').replace(/\/$/, '')}` as const;
   const unfilled = /\{\w+\}/.exec(path);
   if (unfilled) throw new UsageError(`${path}: replace ${unfilled[0]} with an id.`);
   if (/[^\x21-\x7e]|[#\\]|%(?![0-9a-f]{2})/i.test(path)) {
-    throw new UsageError(`${path}: spaces, #, \\, % and letters beyond ASCII must be escaped, like %20.`);
+    throw new UsageError(`${path}: escape spaces, #, \\, % and non-ASCII characters, like %20.`);
   }
   if (
     path
@@ -46,7 +46,7 @@ function readAddress(address: string): { readonly path: `/${string}`; readonly q
       .split('/')
       .some((segment) => /^(?:\.|%2e){0,2}$/i.test(segment))
   ) {
-    throw new UsageError(`"${address}": no part of a path may be empty, "." or "..".`);
+    throw new UsageError(`"${address}": a path segment must not be empty, "." or "..".`);
   }
   return { path, query: Object.fromEntries(new URLSearchParams(after.join('?'))) };
 }
@@ -61,7 +61,7 @@ async function readBody(
   { field, body }: RequestOptions,
   io: Pick<CliIo, 'stdin' | 'cwd'>,
 ): Promise<string | undefined> {
-  if (field.length > 0 && body !== undefined) throw new UsageError('Give --field or --body, not both.');
+  if (field.length > 0 && body !== undefined) throw new UsageError('Use --field or --body, not both.');
   if (body === undefined) {
     if (field.length === 0) return undefined;
     const fields = field.map((pair) => readPair(pair, '--field'));
@@ -69,7 +69,7 @@ async function readBody(
   }
   const text = body === '-' ? await readAll(io.stdin) : await readText(resolve(io.cwd, body), body);
   if (parseJson(text) === undefined)
-    throw new UsageError(`--body: ${body === '-' ? 'stdin' : body} does not hold JSON.`);
+    throw new UsageError(`--body: ${body === '-' ? 'stdin' : body} is not valid JSON.`);
   return text;
 }
 
@@ -92,7 +92,7 @@ async function readText(path: string, given: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new UsageError(`--body: ${given} cannot be read.`, { cause });
+    throw new UsageError(`--body: ${given} cannot be read. Check that it exists and is readable.`, { cause });
   }
 }
 
@@ -104,6 +104,7 @@ function readConfirmation(method: string, path: string, confirm: string | undefi
   }
   const id = path.slice(path.lastIndexOf('/') + 1);
   if (confirm === undefined) throw new UsageError(`DELETE cannot be undone. Confirm with: --confirm ${id}`);
-  if (confirm !== id) throw new UsageError(`--confirm: "${confirm}" is not "${id}", which the path would delete.`);
+  if (confirm !== id)
+    throw new UsageError(`--confirm: "${confirm}" does not match "${id}", the id at the end of the path.`);
   return id;
 }

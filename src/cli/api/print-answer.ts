@@ -59,7 +59,8 @@ function printText(text: string, stdout: OutputStream): void {
 
 function describe(status: number, text: string): string {
   const envelope = errorEnvelopeSchema.safeParse(parse(text));
-  if (!envelope.success) return `Status ${status} without the service's error body; a proxy may have answered.`;
+  if (!envelope.success)
+    return `Status ${status} without the service's error body. The response may come from a proxy.`;
   const { code, message, requestId } = envelope.data;
   return `${message || 'Refused.'} (${[`${status} ${code}`, requestId].filter(Boolean).join(', ')})`;
 }

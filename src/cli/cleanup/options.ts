@@ -40,7 +40,7 @@ export const declareReport = (parent: Parent) =>
   parent
     .command('report')
     .description('Show the report of the last cleanup, or of a given one')
-    .argument('[id]', 'id of a run (default: the last one that has ended)')
+    .argument('[id]', 'id of a run (default: the last run that has ended)')
     .option('--json', 'print one JSON object on stdout');
 
 export const declareValidate = (parent: Parent) =>
@@ -57,11 +57,11 @@ export const declareApply = (parent: Parent) =>
   parent
     .command('apply')
     .description('Create or replace the schedule of a policy; a paused one stays paused')
-    .argument('<policy>', 'a policy file; its name names the schedule')
+    .argument('<policy>', 'a policy file; the schedule gets the name of the policy')
     .option('--at <time>', "time of day in the policy's zone, like 02:30 (default: when its first window opens)")
-    .option('--cron <expression>', "in place of --at: a cron expression, in the policy's zone")
+    .option('--cron <expression>', "instead of --at: a cron expression, in the policy's zone")
     .option('--jitter <duration>', 'delay the start by a random time up to this', '10m')
-    .option('--catch-up <duration>', 'make up for a missed run if Temporal is back within this time', '24h')
+    .option('--catch-up <duration>', 'run a missed cleanup if Temporal is back within this time', '24h')
     .option('--json', 'print one JSON object on stdout');
 
 export const declareScheduleList = (parent: Parent) =>

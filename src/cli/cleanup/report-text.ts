@@ -27,7 +27,7 @@ function decisionText({ results, action, why, snapshotIds }: ReportEntry): strin
     return [...new Set(texts)].join('; ');
   }
   const count = snapshotIds.length > 0 ? ` (${snapshotIds.length})` : '';
-  return action === null ? `left: ${why ?? ''}` : `${action}${count}`;
+  return action === null ? `skipped: ${why ?? ''}` : `${action}${count}`;
 }
 
 const ownerText = ({ owner }: ReportEntry) =>
@@ -46,15 +46,15 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   if (planned && planned.orphans > 0) lines.push(`Ended jobs left ${planned.orphans} sandboxes behind.`);
   if (planned && planned.unknownOwners > 0) {
     lines.push(
-      `Temporal does not know the owner of ${planned.unknownOwners} sandboxes; they were skipped. Check them.`,
+      `${planned.unknownOwners} sandboxes were skipped because Temporal has no record of their owners. Check them.`,
     );
   }
   if (planned && planned.unreadable > 0) {
-    lines.push(`${planned.unreadable} listed sandboxes or snapshots could not be read; they were skipped. Check them.`);
+    lines.push(`${planned.unreadable} sandboxes or snapshots were skipped because they could not be read. Check them.`);
   }
   for (const { sandboxId, name, dataExpiresAt } of planned?.warnings ?? []) {
     lines.push(
-      `The service deletes the data of ${name ?? ''} (${sandboxId}), which is protected, at ${dataExpiresAt}.`,
+      `The service deletes the data of the protected sandbox ${name ?? ''} (${sandboxId}) at ${dataExpiresAt}.`,
     );
   }
   return lines.map(oneLine);

@@ -21,7 +21,7 @@ type ReportOptions = Pick<RunCleanupOptions, 'json'>;
 /** @returns the exit code */
 export async function runCleanup(file: string, options: RunCleanupOptions, context: CommandContext): Promise<number> {
   const { io } = context;
-  if (options.wait && options.detach) throw new UsageError('Give --wait or --detach, not both.');
+  if (options.wait && options.detach) throw new UsageError('Use --wait or --detach, not both.');
   const { policy, notifyCommand } = await readPolicyFile(file, io);
   return withPlatform(context, { needsWorker: true }, async ({ temporal, config, results, patiently }, reporter) => {
     if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
@@ -66,7 +66,7 @@ export async function showReport(
       throw new UsageError(`Cleanup "${id}" is still running. Try again when it has ended.`);
     if (status.name !== 'COMPLETED') {
       const how = status.name.toLowerCase().replaceAll('_', ' ');
-      throw new UsageError(`Cleanup "${id}" was ended from outside sandflow (${how}) and has no report.`);
+      throw new UsageError(`Cleanup "${id}" was ended outside sandflow (${how}) and has no report.`);
     }
     const summary = await handle.result();
     return show({ id, summary, results }, options, context);

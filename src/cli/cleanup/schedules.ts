@@ -19,7 +19,7 @@ import type { ApplyScheduleOptions } from './options.js';
 import { readPolicyFile } from './policy-file.js';
 
 const embeddedNotice =
-  'The embedded Temporal server ends when it is idle, and schedules do not run while it is down. To run every ' +
+  'The embedded Temporal server stops when it is idle, and schedules do not run while it is down. To run every ' +
   'night, keep `sandflow dev` running, or set TEMPORAL_ADDRESS to a server that stays up.';
 
 export async function applySchedule(
@@ -28,7 +28,7 @@ export async function applySchedule(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  if (options.at !== undefined && options.cron !== undefined) throw new UsageError('Give --at or --cron, not both.');
+  if (options.at !== undefined && options.cron !== undefined) throw new UsageError('Use --at or --cron, not both.');
   const atMinute = options.at === undefined ? undefined : minuteOf(options.at);
   const jitterMs = parseDurationMs(options.jitter, '--jitter');
   const catchUpMs = parseDurationMs(options.catchUp, '--catch-up');
@@ -45,7 +45,7 @@ export async function applySchedule(
   });
   if (options.json) return printJson(io.stdout, { policy: policy.name, created, nextAt: next, error: null });
   const verb = created ? 'scheduled' : 'schedule replaced';
-  io.stdout.write(`${policy.name} ${verb}${next === null ? '' : `; next at ${next}`}\n`);
+  io.stdout.write(`${policy.name} ${verb}${next === null ? '' : `; next run at ${next}`}\n`);
 }
 
 function timeOf(
@@ -64,7 +64,7 @@ function timeOf(
 
 function minuteOf(text: string): number {
   const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
-  if (hours === undefined) throw new UsageError(`--at: "${text}" is not a time of day. Use a form like 02:30.`);
+  if (hours === undefined) throw new UsageError(`--at: "${text}" is not a time of day. Use a value like 02:30.`);
   return Number(hours) * 60 + Number(minutes);
 }
 

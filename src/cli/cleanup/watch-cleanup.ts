@@ -28,7 +28,7 @@ export async function watchCleanup(
       const { blocked } = progress;
       if (blocked && blocked.since !== blockedSince) {
         status.close();
-        reporter.notice(`The service refuses for now (${blocked.message}); the cleanup waits and retries.`);
+        reporter.notice(`The service refuses requests for now (${blocked.message}); the cleanup waits and retries.`);
       }
       blockedSince = blocked?.since ?? '';
     }

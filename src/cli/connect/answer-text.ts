@@ -9,7 +9,7 @@ const maxBytes = 64 * 1024 * 1024;
 export async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const bytes = await readBytes(body, maxBytes);
   if (bytes !== 'too_large') return Buffer.from(bytes.buffer);
-  throw new SandflowError('unexpected_response', `The answer is larger than ${maxBytes} bytes.`);
+  throw new SandflowError('unexpected_response', `The response is larger than ${maxBytes} bytes.`);
 }
 
 /** @throws SandflowError `unexpected_response` for more than 64 MiB */

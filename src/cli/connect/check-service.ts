@@ -68,7 +68,7 @@ export async function checkService(
     // A key without `account.read` is valid.
     if (error.status === 403) return null;
     if (error.status !== 404) throw error;
-    const message = `There is no Sandbox Service at ${sandboxService.apiUrl}: /me was not found. SANDBOX_API_URL must include the version, like https://api.example.com/v1.`;
+    const message = `No Sandbox Service found at ${sandboxService.apiUrl}: /me returned 404. SANDBOX_API_URL must include the version, like https://api.example.com/v1.`;
     throw badConfiguration(message, error);
   }
 }

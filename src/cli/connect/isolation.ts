@@ -55,7 +55,7 @@ export async function readIsolation(service: Service): Promise<SaidIsolation> {
     try {
       return await ask(service);
     } catch (error) {
-      problem = error instanceof z.ZodError ? 'its answer is not of this version' : reasonOf(error);
+      problem = error instanceof z.ZodError ? 'its response does not match this version' : reasonOf(error);
     }
   }
   return {
@@ -74,7 +74,7 @@ async function ask({ apiUrl, apiKey, apiKeyFile }: Service): Promise<SaidIsolati
     signal: AbortSignal.timeout(timeoutMs),
   });
   if (response.status === 404) return nothingToAsk;
-  if (!response.ok) throw new Error(`it answers ${response.status}`);
+  if (!response.ok) throw new Error(`it returned ${response.status}`);
   return { known: answerSchema.parse(JSON.parse(await answerText(response))).isolation, problem: null };
 }
 
@@ -86,6 +86,6 @@ function reasonOf(error: unknown): string {
 export function sayIsolation({ known, problem }: SaidIsolation, reporter: Notices): void {
   if (problem !== null) reporter.notice(problem);
   if (known === null) return;
-  reporter.notice(`Isolation of sandboxes: ${known.text}.`, 'detail');
+  reporter.notice(`Sandbox isolation: ${known.text}.`, 'detail');
   for (const warning of known.warnings) reporter.notice(warning);
 }

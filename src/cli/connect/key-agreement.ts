@@ -32,7 +32,7 @@ export async function agreeAtStart(client: Client, options: AgreeAtStartOptions)
   const stop = () => over.abort();
   const asked = await afterWorker(client, options);
   if (asked.kind === 'agreed') return { refused: new Promise(() => undefined), stop };
-  notice(`The keys of the deployment could not be read from Temporal (${asked.reason}); retrying.`);
+  notice(`Cannot read the deployment's keys from Temporal (${asked.reason}); retrying.`);
   const refused = untilRefused(client, options, AbortSignal.any([signal, over.signal]));
   // After `stop`, nobody handles its rejection.
   refused.catch(() => undefined);

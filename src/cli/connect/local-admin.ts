@@ -82,7 +82,10 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
       const response = await send(method, path, body === '' ? undefined : body, contentType);
       const fields = fieldsOf(await answerText(response));
       if (fields) return fields;
-      throw new SandflowError('unexpected_response', `The answer of ${base.origin} is not that of a local service.`);
+      throw new SandflowError(
+        'unexpected_response',
+        `The response of ${base.origin} does not come from a local service. Check SANDBOX_API_URL.`,
+      );
     },
     async download(path) {
       const { body } = await send('GET', path);
@@ -101,7 +104,10 @@ function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
 export function readAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
   const read = schema.safeParse(answer);
   if (read.success) return read.data;
-  throw new SandflowError('unexpected_response', 'The answer is not that of a local service of this version.');
+  throw new SandflowError(
+    'unexpected_response',
+    'The response does not match this version of sandflow. Use the same version for this command and the local service.',
+  );
 }
 
 async function refusalOf(response: Response, base: URL): Promise<SandflowError> {
@@ -112,7 +118,7 @@ async function refusalOf(response: Response, base: URL): Promise<SandflowError> 
   };
   const code = field('code');
   if (code === undefined || (response.status === 404 && code === 'not_found')) {
-    const message = `The service at ${base.origin} is not a local service of this version: it has no /_local.`;
+    const message = `The service at ${base.origin} has no /_local: it is not a local service, or it has another version.`;
     return badConfiguration(message);
   }
   return new LocalAdminError(code, field('message') ?? code, response.status, field('requestId'));

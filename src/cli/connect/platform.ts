@@ -23,7 +23,7 @@ import { linkToTemporal, type TemporalLink } from './temporal-link.js';
 const silentMs = 2_000;
 
 const notShared =
-  'Files that exceed 128 KiB together go through the result store. Set SANDFLOW_RESULTS to the directory that the workers share with this command.';
+  'Files of more than 128 KiB in total go through the result store. Set SANDFLOW_RESULTS to a directory that this command shares with the workers.';
 
 export interface Platform {
   /** The configuration. If no service is configured, `sandboxService` is the one of the embedded stack. */
@@ -109,7 +109,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     },
     async reconnect(current) {
       const next = configured ? 'reconnecting' : 'restarting the embedded stack';
-      current.notice(`Temporal does not answer; ${next}. Running jobs continue where they were.`);
+      current.notice(`Temporal does not answer; ${next}. Running jobs are not lost.`);
       await closeLink(link);
       link = await open(config, encryption, { ...options, reporter: current });
       current.notice('Reconnected.', 'detail');

@@ -32,9 +32,9 @@ export class ServiceRefusal extends SandflowError {
 export function refusalOf(error: unknown, apiUrl: string, askedMs?: number): unknown {
   const service = `The service at ${apiUrl}`;
   const lasted = askedMs === undefined ? '' : ` for ${formatDuration(askedMs)}`;
-  const later = 'The command itself is fine: try again later.';
+  const later = 'Try again later.';
   if (error instanceof UnexpectedResponseError || (error instanceof ApiError && !error.typed)) {
-    const message = `${service} did not answer${lasted}: something else answers at its address (${oneLine(error.message)}). Check SANDBOX_API_URL, which must include the version, and any proxies on the way.`;
+    const message = `${service} did not answer${lasted}: another server answers at its address (${oneLine(error.message)}). Check SANDBOX_API_URL, which must include the version, and any proxy in between.`;
     return new ServiceRefusal('not_the_service', message, true, error);
   }
   if (!(error instanceof ApiError)) {
@@ -45,14 +45,11 @@ export function refusalOf(error: unknown, apiUrl: string, askedMs?: number): unk
   const said = `${oneLine(error.message)}${whereToMend(error)}`;
   const told = (message: string, mayPass: boolean) => new ServiceRefusal(code, message, mayPass, error);
   if (status === 401 || code === 'api_key_expired') {
-    return told(
-      `${service} refuses the key (${status} ${code}). Set SANDBOX_API_KEY to a key that is valid. ${said}`,
-      false,
-    );
+    return told(`${service} rejects the key (${status} ${code}). Set SANDBOX_API_KEY to a valid key. ${said}`, false);
   }
-  if (status === 402) return told(`${service} requires a fix to the account's billing: ${said}`, false);
+  if (status === 402) return told(`${service} refuses requests because of the account's billing: ${said}`, false);
   if (code === 'org_suspended') return told(`${service} has suspended the organization: ${said}`, false);
-  if (meaning === 'blocked') return told(`${service} refuses until this is fixed: ${said}`, false);
+  if (meaning === 'blocked') return told(`${service} refuses requests until this is fixed: ${said}`, false);
   if (status === 429) return told(`${service} throttles this key${lasted}: ${said}. ${later}`, true);
   if (meaning === 'unavailable') return told(`${service} answers with errors${lasted}: ${said}. ${later}`, true);
   return told(`${service} is not ready${lasted}: ${said}. ${later}`, true);

@@ -8,7 +8,7 @@ import { failureOf } from '../errors.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
 const name = 'encryption';
-const compare = '`sandflow encryption show` compares the keys; docs/encryption.md, "Keys that do not fit".';
+const compare = 'Compare the keys with `sandflow encryption show`; see docs/encryption.md, "Keys that do not fit".';
 
 /** Reads the configured key ring. Returns a failed check if its file is invalid. */
 export async function readRing(config: Pick<Config, 'encryption'>): Promise<KeyRing | undefined | Check> {
@@ -25,7 +25,8 @@ export async function checkEncryption(
   { deployment }: Pick<Config, 'deployment'>,
   ring: KeyRing | undefined,
 ): Promise<Check> {
-  const here = ring && `"${ring.first.id}" encrypts here, and ${listed(ring.keys.map(({ id }) => id))} can be read`;
+  const here =
+    ring && `This machine encrypts with "${ring.first.id}" and reads ${listed(ring.keys.map(({ id }) => id))}`;
   try {
     const agreement = await agreeOnKeys(temporal, { deployment, ring });
     if (agreement.kind === 'unasked') return unknown(here, agreement.reason);
@@ -34,7 +35,11 @@ export async function checkEncryption(
     const lacking = Object.entries(known?.checks ?? {}).filter(([id, check]) => ring.find(id)?.check !== check);
     if (lacking.length === 0) return ok(name, `${here}; the workers of "${deployment}" have the same keys.`);
     const ids = listed(lacking.map(([id]) => id));
-    return warning(name, `${here}; the workers of "${deployment}" read ${ids} too.`, `Add ${ids} to the keys here.`);
+    return warning(
+      name,
+      `${here}; the workers of "${deployment}" also read ${ids}.`,
+      `Add ${ids} to the keys of this machine.`,
+    );
   } catch (error) {
     const { message } = failureOf(error).error;
     return failed(name, here ? `${here}. ${message}` : message, compare);
@@ -42,7 +47,7 @@ export async function checkEncryption(
 }
 
 function unknown(here: string | undefined, reason: string): Check {
-  const what = `${here ?? 'There are no keys here'}; the keys of the deployment could not be read from Temporal: ${reason}`;
+  const what = `${here ?? 'This machine has no keys'}; the deployment's keys cannot be read from Temporal: ${reason}`;
   return warning(name, what, 'Fix the connection to Temporal first.');
 }
 

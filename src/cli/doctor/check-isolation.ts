@@ -7,7 +7,7 @@ const mends = {
   none: 'Install slirp4netns and iproute2, and let this user open /dev/net/tun; or set "network": "host".',
   lacks:
     'Install bubblewrap 0.8 or later, and let the service create control groups; see docs/security.md, "Sandboxes".',
-  unknown: 'Use the same version for the service and this command, and the key of the service.',
+  unknown: "Use the same version for the service and this command, and set the service's key.",
   host: 'Remove "network": "host" and open single ports with "allowHost".',
 };
 

@@ -22,8 +22,8 @@ export function judgeRetention(retention: { readonly seconds?: unknown } | null 
   if (days >= enoughDays) return ok('retention', `${kept}.`);
   return warning(
     'retention',
-    `${kept}; cleanups see sandboxes of older jobs as \`unknown\`: they report them and never change them.`,
-    `Keep ${enoughDays} days or more: temporal operator namespace update --retention ${enoughDays * 24}h -n NAMESPACE`,
+    `${kept}; cleanups treat sandboxes of older jobs as \`unknown\`: they report them and never change them.`,
+    `Set the retention to ${enoughDays} days or more: temporal operator namespace update --retention ${enoughDays * 24}h -n NAMESPACE`,
   );
 }
 

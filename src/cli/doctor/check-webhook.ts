@@ -11,7 +11,7 @@ import { type Check, failed, ok, skipped, warning } from './check.js';
 
 export const webhookPath = '/webhooks/sandbox';
 const timeoutMs = 10_000;
-const ensure = 'Register it with `sandflow webhooks ensure --url https://YOUR-BRIDGE/webhooks/sandbox`.';
+const ensure = 'Register one with `sandflow webhooks ensure --url https://YOUR-BRIDGE/webhooks/sandbox`.';
 const meanwhile = 'Jobs still run, but rely on safety polls and react later';
 
 /** The registered endpoints whose path is that of a bridge. */
@@ -40,8 +40,9 @@ export async function checkWebhook(
     ({ webhooks } = await reads.listWebhooks({ timeoutMs }));
   } catch (error) {
     const { message, status } = failureOf(error).error;
-    const mend = status === 403 ? 'Use a key with the action account.admin.' : 'Fix the service first.';
-    return { check: warning('webhook', `The registrations cannot be read: ${message}`, mend), bridgeUrl: undefined };
+    const mend =
+      status === 403 ? 'Use a key with the action account.admin.' : 'Fix the problem with the service first.';
+    return { check: warning('webhook', `The webhooks cannot be read: ${message}`, mend), bridgeUrl: undefined };
   }
   const [first, ...others] = bridgesAmong(webhooks);
   if (!first) {
@@ -62,20 +63,20 @@ export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webho
   if (count > 0) return ok('secret', `${count} webhook ${count === 1 ? 'secret is' : 'secrets are'} available.`);
   return warning(
     'secret',
-    'No webhook secret is available here; the bridge needs one.',
+    'No webhook secret found on this machine; the bridge needs one.',
     'Run `sandflow webhooks ensure --url … --rotate`, or set SANDBOX_WEBHOOK_SECRET where the bridge runs.',
   );
 }
 
 /** @param bridgeUrl base URL of the bridge; undefined if unknown */
 export async function checkBridge(bridgeUrl: string | undefined): Promise<Check> {
-  if (bridgeUrl === undefined) return skipped('bridge', 'The address is unknown; set it with --bridge URL.');
+  if (bridgeUrl === undefined) return skipped('bridge', "The bridge's address is unknown; set it with --bridge URL.");
   const readyUrl = `${withoutEndSlashes(bridgeUrl)}/readyz`;
   try {
     const response = await fetch(readyUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     const body = (await answerText(response)).slice(0, 300);
-    if (response.ok) return ok('bridge', `It is ready at ${bridgeUrl}.`);
-    return failed('bridge', `${readyUrl} answers ${response.status}: ${body}`, 'See the log of the bridge.');
+    if (response.ok) return ok('bridge', `The bridge is ready at ${bridgeUrl}.`);
+    return failed('bridge', `${readyUrl} returned ${response.status}: ${body}`, "Check the bridge's log.");
   } catch (error) {
     const reason = failureOf(error).error.message;
     return failed(

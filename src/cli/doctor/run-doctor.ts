@@ -28,7 +28,11 @@ export async function runDoctor(
   const configured = await io.readConfig();
   const { noLocalService } = configured;
   if (noLocalService !== undefined) {
-    return sayResult([failed('service', noLocalService, 'Fix this first; the other checks need it.')], options, io);
+    return sayResult(
+      [failed('service', noLocalService, 'Fix this first; the other checks depend on it.')],
+      options,
+      io,
+    );
   }
   const reporter = createReporter({ stream: io.stderr, quiet: options.json === true });
   const checks: Check[] = [];
@@ -45,7 +49,7 @@ export async function runDoctor(
   } catch (error) {
     const mend = isFullyConfigured(configured)
       ? 'Check TEMPORAL_ADDRESS and its TLS settings and key, or unset it to use an embedded server.'
-      : 'The embedded stack did not start; fix the cause in the message.';
+      : 'The embedded stack did not start. Fix the cause in the message.';
     checks.push(
       failed('temporal', failureOf(error).error.message, mend),
       skipped('workers', 'Temporal is not available.'),
@@ -83,10 +87,16 @@ async function temporalChecks({ temporal, config }: Platform): Promise<Check[]> 
     await temporal.workflowService.describeNamespace({ namespace });
   } catch (error) {
     const mend = 'Check TEMPORAL_NAMESPACE, and that the API key has access to it.';
-    return [failed('temporal', `The namespace ${namespace} at ${where}: ${failureOf(error).error.message}`, mend)];
+    return [
+      failed(
+        'temporal',
+        `The namespace ${namespace} at ${where} cannot be used: ${failureOf(error).error.message}`,
+        mend,
+      ),
+    ];
   }
   return [
-    ok('temporal', `The namespace ${namespace} answers at ${where}.`),
+    ok('temporal', `Connected to the namespace ${namespace} at ${where}.`),
     await checkWorkers(temporal, config),
     await checkRetention(temporal),
   ];
@@ -101,14 +111,14 @@ async function serviceChecks(config: Config, asking: Asking): Promise<Check[]> {
   try {
     const login = await checkService(config, asking);
     return [
-      ok('service', `It answers at ${sandboxService.apiUrl}.`),
-      ok('key', login === null ? 'The key is valid, but may not read the account.' : `The key is ${login}'s.`),
+      ok('service', `Connected to ${sandboxService.apiUrl}.`),
+      ok('key', login === null ? 'The key is valid, but it may not read the account.' : `The key belongs to ${login}.`),
       clock,
     ];
   } catch (error) {
     const { code, message } = failureOf(error).error;
     if (error instanceof ServiceRefusal && error.status !== null) {
-      const mend = error.mayPass ? 'Try again later.' : 'Fix the key or the account as the message says.';
+      const mend = error.mayPass ? 'Try again later.' : 'Fix the key or the account as described in the message.';
       return [failed(error.mayPass ? 'service' : 'key', message, mend), clock];
     }
     if (code === 'bad_configuration' || code === 'bad_api_key')
@@ -120,14 +130,14 @@ async function serviceChecks(config: Config, asking: Asking): Promise<Check[]> {
 type AskingFor = Asking & { readonly patienceMs: number };
 
 async function webhookChecks(config: Config, givenBridge: string | undefined, asking: AskingFor): Promise<Check[]> {
-  if (!config.sandboxService) return [skipped('webhook', 'There is no service to check.')];
+  if (!config.sandboxService) return [skipped('webhook', 'No service is available to check.')];
   const { apiUrl } = config.sandboxService;
   const { check, bridgeUrl } = await withReads(config.sandboxService, asking, (reads) => checkWebhook(reads, apiUrl));
   return [check, await checkSecret(config), await checkBridge(givenBridge ?? bridgeUrl)];
 }
 
 async function accountCheck({ temporal, config }: Platform, asking: AskingFor): Promise<Check> {
-  if (!config.sandboxService) return skipped('account', 'There is no service to check.');
+  if (!config.sandboxService) return skipped('account', 'No service is available to check.');
   return withReads(config.sandboxService, asking, (reads) => checkDeployments(reads, temporal, config.deployment));
 }
 

@@ -24,7 +24,7 @@ export const addEncryption: AddCommand = (parent, context) => {
     await withPlatform(context, {}, async ({ temporal, config: { deployment } }) => {
       await forgetDeploymentKeys(temporal, deployment);
       context.io.stderr.write(
-        `Deployment ${deployment} no longer requires keys. Keep them: data already encrypted still needs them.\n`,
+        `Deployment ${deployment} no longer requires keys. Keep the keys: existing data is still encrypted with them.\n`,
       );
     });
   });

@@ -16,4 +16,4 @@ export const declareShow = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout');
 
 export const declareOff = (parent: Parent) =>
-  parent.command('off').description('Let processes without keys start again; a worker with keys announces them again');
+  parent.command('off').description('Let processes without keys start again, until a worker with keys announces them');

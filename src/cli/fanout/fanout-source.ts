@@ -34,7 +34,7 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
   }
   if (!prepares(options)) {
     throw new UsageError(
-      'No source for the forks. Give --source SANDBOX, --snapshot NAME, or options that prepare a sandbox: --environment, --setup, --prepare-put, --command, --prepare-prompt.',
+      'No source for the forks. Use --source SANDBOX, --snapshot NAME, or options that prepare a sandbox: --environment, --setup, --prepare-put, --command, --prepare-prompt.',
     );
   }
   const { setupScript, prompts, put } = parts;
@@ -73,5 +73,5 @@ function preparing(options: FanoutOptions): (string | false)[] {
 function refuse(flags: readonly (string | false)[], beside: string): void {
   const given = flags.filter((flag) => flag !== false);
   if (given.length === 0) return;
-  throw new UsageError(`${given.join(', ')} applies to a sandbox that the batch prepares; remove it or ${beside}.`);
+  throw new UsageError(`${given.join(', ')} cannot be used with ${beside}, which replaces the prepared sandbox.`);
 }

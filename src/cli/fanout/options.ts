@@ -7,8 +7,8 @@ Items:
          each prompt may span several lines, up to the next ---
   JSONL  a prompt as a string, or an object: prompt or prompts, id, provider, model, effort, type, end, deadline,
          put {"remote": "local"}, get ["remote"], labels
-  CSV    with a header row; columns named like the fields of JSONL set them (put as LOCAL:REMOTE), all others
-         become labels
+  CSV    with a header row; a column named after a field of JSONL sets that field (put as LOCAL:REMOTE), and
+         all other columns become labels
   --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file.
 
 Source of the forks:
@@ -96,17 +96,17 @@ const withItems = (parent: Parent) =>
     .option('--prompt <template>', 'prompt template with {{column}}, or @file (repeatable)', collect, [])
     .option(
       '--provider <names>',
-      'agent harness; with several, separated by commas, each item runs with each',
+      'agent harness; each item runs once with each of several, separated by commas',
       collect,
       [],
     )
-    .option('--model <names>', 'model; with several, each item runs with each', collect, [])
-    .option('--effort <levels>', 'reasoning effort; with several, each item runs with each', collect, [])
+    .option('--model <names>', 'model; each item runs once with each of several', collect, [])
+    .option('--effort <levels>', 'reasoning effort; each item runs once with each of several', collect, [])
     .option('--repeat <count>', 'how many times to run each item', '1')
     .option('--put <local:remote>', 'a file or folder to write into each fork (repeatable)', collect, [])
     .option('--get <remote>', 'a file to collect from each fork (repeatable)', collect, [])
     .option('--source <sandbox>', 'fork this sandbox; it is stopped first if it changed after its last snapshot')
-    .option('--allow-stale', 'with --source: fork the last snapshot as it is')
+    .option('--allow-stale', 'with --source: fork the last snapshot even if the sandbox changed after it')
     .option('--snapshot <name>', 'start from a named snapshot')
     .option('--environment <name>', 'environment of the prepared sandbox, or of forks from a snapshot')
     .option('--setup <script>', 'setup script of the prepared sandbox: text, or @file')
@@ -144,7 +144,7 @@ const withItems = (parent: Parent) =>
 export const declareFanout = (parent: Parent) =>
   withWatching(
     withPolicy(withItems(parent))
-      .option('--id <batch>', 'batch id; an id that is in use attaches to its batch instead of starting another')
+      .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
       .option('--title <text>', 'title for lists and the report')
       .option('--notify <target>', 'notify a URL, command:… or command-id:… when the batch ends or is blocked')
       .option('--dry-run', 'check and count the items, print the maximum machine-time, and start nothing')

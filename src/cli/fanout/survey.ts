@@ -79,7 +79,7 @@ export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number)
     `${plural(items, 'item')} with ${plural(prompts, 'prompt')}, ${formatBytes(promptBytes)}:`,
     ...first.map(({ id, prompt }) => cut(`  ${oneLine(id)}  ${oneLine(prompt.trim())}`)),
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
-    `Up to ${policy.concurrency} at once, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}; ${endTexts[policy.end]}.`,
+    `Up to ${policy.concurrency} at once, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}. ${endTexts[policy.end]}.`,
     `Machine-time reserved at once: at most ${machineTime(Math.min(mostSeconds, (mostSeconds / items) * policy.concurrency))}.`,
     `Machine-time in total: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
     policy.budgetSeconds === null
@@ -90,9 +90,9 @@ export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number)
 }
 
 const endTexts = {
-  stop: 'then its fork is stopped and archived',
-  delete: 'then its fork is deleted',
-  keep: 'then its fork keeps running until its auto-stop',
+  stop: 'At its end, each fork is stopped and archived',
+  delete: 'At its end, each fork is deleted',
+  keep: 'At its end, each fork keeps running until its auto-stop',
 } as const;
 
 function machineTime(seconds: number): string {

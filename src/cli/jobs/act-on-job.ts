@@ -39,7 +39,7 @@ export async function sendPrompt(
     return promptJob(temporal, job, { prompt, provider, model, reasoningEffort }, { results: sharedResults });
   });
   if (json) printJson(io.stdout, { jobId, index, error: null });
-  else io.stderr.write(`Job ${jobId} accepted it as prompt ${index + 1}.\n`);
+  else io.stderr.write(`Job ${jobId} accepted the prompt as number ${index + 1}.\n`);
 }
 
 /** @returns the exit code */
@@ -87,7 +87,7 @@ function resolutionOf(options: ResolveJobOptions): Resolution {
   const actions = (['sent', 'resend', 'abandon'] as const).filter((action) => options[action]);
   const [action] = actions;
   if (action === undefined || actions.length > 1) {
-    throw new UsageError('Give exactly one of --sent, --resend and --abandon.');
+    throw new UsageError('Use exactly one of --sent, --resend and --abandon.');
   }
   if (action !== 'sent' && (sandboxId ?? conversationId ?? promptId) !== undefined) {
     throw new UsageError('--sandbox, --conversation and --prompt-id require --sent.');

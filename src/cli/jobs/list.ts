@@ -48,6 +48,6 @@ function listCommand<Row extends ListedWorkflow>(
     if (json) return;
     const reasons = [...new Set(rows.flatMap(({ unreadable }) => unreadable?.message ?? []))];
     for (const reason of reasons.slice(0, maxReasons)) io.stderr.write(`${reason}\n`);
-    if (reasons.length > maxReasons) io.stderr.write(`There are ${reasons.length - maxReasons} more reasons.\n`);
+    if (reasons.length > maxReasons) io.stderr.write(`… and ${reasons.length - maxReasons} more reasons\n`);
   };
 }

@@ -45,7 +45,7 @@ export const declarePrompt = (parent: Parent) =>
 
 const cancelHelp = `
 Cancelling interrupts the agent, collects the files that exist (marked partial) within a share of the clean-up time, and
-then stops, deletes or keeps the sandbox, as --then says. Cancel again to skip collecting files.
+then stops, deletes or keeps the sandbox, as set by --then. Cancel again to skip collecting files.
 `;
 
 export const declareCancel = (parent: Parent) =>

@@ -40,7 +40,7 @@ export async function listAssumptions({ json }: JsonOption, context: CommandCont
 const clockSchema = z.object({ now: z.string(), held: z.boolean() });
 
 export async function setClock({ hold, release, advance, json }: ClockOptions, context: CommandContext): Promise<void> {
-  if (hold && release) throw new UsageError('Give --hold or --release, not both.');
+  if (hold && release) throw new UsageError('Use --hold or --release, not both.');
   const advanceMs = parseDurationMs(advance, '--advance');
   const advanceSeconds = advanceMs === undefined ? undefined : advanceMs / 1_000;
   const held = hold ? true : release ? false : undefined;
@@ -72,7 +72,7 @@ export async function importState(file: string, { json }: JsonOption, context: C
   const { io } = context;
   const path = resolve(io.cwd, file);
   await access(path).catch((cause: unknown) => {
-    throw new UsageError(`${path} cannot be read.`, { cause });
+    throw new UsageError(`${path} cannot be read. Check that it exists and is readable.`, { cause });
   });
   const { sandboxes, snapshots, exportedAt } = await withLocalAdmin(context, (admin) =>
     admin.call('POST', '/import', { body: createReadStream(path), contentType: 'application/gzip' }),
@@ -86,7 +86,7 @@ export async function seedState(file: string, { json }: JsonOption, context: Com
   const { io } = context;
   const path = resolve(io.cwd, file);
   const body = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`${path} cannot be read.`, { cause });
+    throw new UsageError(`${path} cannot be read. Check that it exists and is readable.`, { cause });
   });
   const { accounts, environments, sandboxes, webhooks } = await withLocalAdmin(context, (admin) =>
     admin.call('POST', '/seed', { body, contentType: 'application/json' }),
@@ -106,5 +106,5 @@ export async function resetState(
   if (!yes) throw new UsageError('This deletes every sandbox of the local service. Confirm with --yes.');
   await withLocalAdmin(context, (admin) => admin.call('POST', '/reset'));
   if (json) return printJson(io.stdout, { reset: true, error: null });
-  io.stderr.write('The local service is empty.\n');
+  io.stderr.write('Reset the local service. It is empty now.\n');
 }

@@ -3,12 +3,12 @@ import type { OptionsOf, Parent } from '../command.js';
 export const declareLocal = (parent: Parent) =>
   parent
     .command('local')
-    .description('Run only the local Sandbox Service, for this machine; subcommands inspect and change a running one')
+    .description('Run only the local Sandbox Service, on this machine; subcommands inspect and change a running one')
     .option('--port <port>', 'port to listen on; 0 for any free port', '7391')
-    .option('--directory <path>', 'directory of its disks and database (default: "local" in SANDFLOW_HOME)')
+    .option('--directory <path>', 'directory of the disks and the database (default: "local" in SANDFLOW_HOME)')
     .option(
       '--api-key-file <path>',
-      'file of the API key that it accepts; created if missing (default: "api-key" in the directory)',
+      'file of the API key that the service accepts; created if missing (default: "api-key" in the directory)',
     )
     .option(
       '--config <file>',
@@ -30,7 +30,9 @@ export const declareLog = (parent: Parent) =>
 export const declareAssumptions = (parent: Parent) =>
   parent
     .command('assumptions')
-    .description('List the assumptions beyond the specification that responses of a running local service relied on')
+    .description(
+      'List the assumptions beyond the specification on which the responses of a running local service relied',
+    )
     .option('--json', 'print one JSON object on stdout');
 
 export const declareClock = (parent: Parent) =>
@@ -39,7 +41,7 @@ export const declareClock = (parent: Parent) =>
     .description('Read, hold, release or advance the clock of a running local service')
     .option('--hold', 'stop the clock')
     .option('--release', 'let the clock run again')
-    .option('--advance <duration>', 'move the clock forward, like 15d; everything due on the way happens in order')
+    .option('--advance <duration>', 'move the clock forward, like 15d; everything due until then happens in order')
     .option('--json', 'print one JSON object on stdout');
 
 export const declareExport = (parent: Parent) =>

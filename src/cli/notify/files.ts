@@ -24,7 +24,7 @@ export async function openNotifying(
   const notifyCommands = createNotifyCommands(file);
   if (!(await notifyCommands.isThere()) && (named !== undefined || notify.commandsFileNamed)) {
     throw badConfiguration(
-      `The file of notify commands, ${file}, does not exist. Create it, or set SANDFLOW_NOTIFY_COMMANDS to another file.`,
+      `The notify commands file ${file} does not exist. Create it, or set SANDFLOW_NOTIFY_COMMANDS to another file.`,
     );
   }
   return { notifyCommands, notifySecrets };

@@ -14,7 +14,7 @@ export function notifyTargetOf(text: string | undefined): NotifyTarget | undefin
   if (commandId !== undefined && notifyCommandIdPattern.test(commandId)) return { commandId };
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return { url: text };
   throw new UsageError(
-    '--notify must be a URL (https://…), command:… with a command for the worker, or command-id:… with the id of a command in its configuration.',
+    "--notify must be a URL (https://…), command:… with a command for the worker, or command-id:… with the id of a command in the worker's configuration.",
   );
 }
 
@@ -30,8 +30,8 @@ export async function keepNotifyCommand(text: string | undefined, config: Pick<C
 export async function keepCommand(command: string, { notify }: Pick<Config, 'notify'>): Promise<void> {
   if (notify.commandsFile === undefined) {
     throw badConfiguration(
-      'A worker elsewhere runs only the notify commands of its own configuration: give its id, as command-id:… or, in a policy, ' +
-        'as commandId. Where the worker is on this machine, set SANDFLOW_NOTIFY_COMMANDS to the file that it reads.',
+      'A worker on another machine runs only the notify commands in its own configuration. Use the id of one: command-id:…, or ' +
+        'commandId in a policy. If the worker is on this machine, set SANDFLOW_NOTIFY_COMMANDS to the file that it reads.',
     );
   }
   await createNotifyCommands(notify.commandsFile).keep(command);

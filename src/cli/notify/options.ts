@@ -6,5 +6,5 @@ export const declareNotify = (parent: Parent) =>
 export const declareSecret = (parent: Parent) =>
   parent
     .command('secret')
-    .description('Print the file of the signing secrets of this SANDFLOW_HOME; create it if missing')
+    .description('Print the path of the signing secrets of this SANDFLOW_HOME; create the file if it is missing')
     .option('--json', 'print one JSON object on stdout');

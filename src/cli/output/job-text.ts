@@ -40,13 +40,13 @@ export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): s
   if (!blocked) return '';
   if (blocked.reason === 'outcome_unknown') {
     return [
-      oneLine(`The job waits for your decision since ${blocked.since}: ${blocked.message}`),
+      oneLine(`The job has been waiting for your decision since ${blocked.since}: ${blocked.message}`),
       `  it took effect:  sandflow jobs resolve ${jobId} --sent${blocked.step === 'create' ? ' --sandbox ID' : ''}`,
       `  it did not:      sandflow jobs resolve ${jobId} --resend`,
       `  end the job:     sandflow jobs resolve ${jobId} --abandon`,
     ].join('\n');
   }
-  const told = `The service has refused ${blocked.step} since ${blocked.since}; the job waits until that is resolved`;
+  const told = `The service has refused ${blocked.step} since ${blocked.since}; the job waits until this is resolved`;
   return oneLine(`${told}: ${blocked.message}`);
 }
 
@@ -59,10 +59,10 @@ export const keptTexts: Readonly<Record<PreservedWork, string>> = {
 
 /** One line: what may still run or exist, why, and how to check or end it. */
 export function leftText(left: LeftBehind): string {
-  const said = `left: ${oneLine(whatIsLeft(left))}. ${oneLine(left.why).replace(/\.?$/, '.')}`;
+  const said = `left behind: ${oneLine(whatIsLeft(left))}. ${oneLine(left.why).replace(/\.?$/, '.')}`;
   if (left.sandboxId === null) return `${said} Check: sandflow sandboxes --name "${oneLine(left.sandboxName ?? '')}"`;
   const id = oneLine(left.sandboxId);
   return left.kind === 'sandbox'
-    ? `${said} End it: sandflow stop ${id} --wait`
+    ? `${said} Stop it: sandflow stop ${id} --wait`
     : `${said} Check: sandflow sandboxes show ${id}`;
 }

@@ -67,7 +67,7 @@ function sourceOf(options: RunOptions, setupScript: string | undefined): Sandbox
     !options.monitoring && '--no-monitoring',
   ].filter((flag) => flag !== false);
   if (onlyForNew.length > 0) {
-    throw new UsageError(`${onlyForNew.join(', ')} applies to a new sandbox only; remove it or --sandbox.`);
+    throw new UsageError(`${onlyForNew.join(', ')} cannot be used with --sandbox, which reuses a sandbox.`);
   }
   requireSandboxId(sandbox, '--sandbox');
   return { kind: 'existing', sandboxId: sandbox, type };

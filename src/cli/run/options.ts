@@ -5,7 +5,7 @@ Examples:
   sandflow run "Say hello"                     text
   sandflow run task.md --get out/report.md     a file; the result is saved in the current folder
   git diff | sandflow run - --model MODEL      stdin
-  sandflow run task.md --id nightly-42         repeating an id attaches to its job
+  sandflow run task.md --id nightly-42         if job nightly-42 exists, attach to it
 `;
 
 export const declareRun = (parent: Parent) =>
@@ -24,7 +24,7 @@ export const declareRun = (parent: Parent) =>
     )
     .addOption(parent.createOption('--type <size>', 'machine size').choices(['small', 'default', 'large', 'xlarge']))
     .option('--ttl <duration>', 'time until the sandbox stops itself, renewed while the job runs', '30m')
-    .option('--id <job>', 'job id; an id that is in use attaches to its job instead of starting another')
+    .option('--id <job>', 'job id; if a job has this id, attach to it instead of starting another')
     .option('--again', 'with --id: start a new job if the earlier one has finished')
     .option('--from <snapshot>', 'create the sandbox from a named snapshot')
     .option('--sandbox <id>', 'reuse an existing sandbox; it is resumed if it is archived')

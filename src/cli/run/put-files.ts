@@ -73,7 +73,7 @@ async function addPath(
   });
   if (found.isFile()) {
     if (found.size > maxFileBytes) {
-      throw new UsageError(`--put: ${shown} has ${found.size} bytes; a file may have at most ${maxFileBytes}.`);
+      throw new UsageError(`--put: ${shown} has ${found.size} bytes; the limit is ${maxFileBytes} bytes.`);
     }
     const remotePath = top === undefined && remote.endsWith('/') ? posix.join(remote, posix.basename(path)) : remote;
     // A link is resolved now, so that changing it later does not redirect the read.
@@ -116,6 +116,6 @@ async function readLocal(file: LocalFile): Promise<Buffer> {
       await handle.close();
     }
   } catch (cause) {
-    throw new UsageError(`--put: ${file.localPath} cannot be read.`, { cause });
+    throw new UsageError(`--put: ${file.localPath} cannot be read. Check that it exists and is readable.`, { cause });
   }
 }

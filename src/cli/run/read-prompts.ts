@@ -39,7 +39,7 @@ async function readPrompt(given: string, io: Pick<CliIo, 'stdin' | 'cwd'>): Prom
   );
   if (isFile) return notEmpty(await readFile(path, 'utf8'), `The prompt file ${given}`);
   if (looksLikePath(given)) {
-    throw new UsageError(`Prompt file ${given} does not exist. To send this as text, use --prompt.`);
+    throw new UsageError(`The prompt file ${given} does not exist. To send this as text, use --prompt.`);
   }
   return notEmpty(given, 'The prompt');
 }

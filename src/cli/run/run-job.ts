@@ -31,7 +31,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   const problem = jobIdProblem(config.deployment, jobId);
   if (problem) throw new UsageError(`--id: ${problem}.`);
   if (options.again && options.id === undefined)
-    throw new UsageError('--again requires --id; without --id every job is new.');
+    throw new UsageError('--again requires --id. Without --id, every job is new.');
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
   const gets = parseGetPairs(options.get);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);

@@ -100,7 +100,7 @@ async function look(
 function brokenJob(error: WorkflowFailedError): JobError {
   const { cause } = error;
   if (cause instanceof TerminatedFailure) {
-    return plainError('terminated', 'The job was terminated from outside sandflow and has no result.');
+    return plainError('terminated', 'The job was terminated outside sandflow and has no result.');
   }
   if (cause instanceof CancelledFailure) {
     return plainError('cancelled', 'The job was cancelled before it could record a result.');
@@ -108,5 +108,5 @@ function brokenJob(error: WorkflowFailedError): JobError {
   if (cause instanceof TimeoutFailure) {
     return plainError('timed_out', 'The job reached a Temporal timeout and has no result.');
   }
-  return plainError('job_failed', `The job failed with a defect: ${reasonOf(error)}`);
+  return plainError('job_failed', `The job failed with an unexpected error: ${reasonOf(error)}`);
 }

@@ -35,7 +35,7 @@ export async function listSandboxes(options: ListSandboxesOptions, context: Comm
     json,
     { sandboxes: found.map(sandboxReport) },
     {
-      none: all.length === 0 ? 'No sandboxes found.' : 'No sandbox matches.',
+      none: all.length === 0 ? 'No sandboxes found.' : 'No matching sandboxes found.',
       header: ['ID', 'NAME', 'STATE', 'AGE', 'TTL LEFT', 'ENVIRONMENT', ...(cost ? ['COST'] : [])],
       cells: (sandbox) => [
         sandbox.id,

@@ -79,7 +79,7 @@ function timeText(at: string | null | undefined, nowMs: number, by?: string | nu
 
 function stopsText(sandbox: Sandbox, nowMs: number): string {
   const { archiveAfter } = sandbox;
-  return archiveAfter == null ? 'never by itself' : `in ${ttlLeftText(sandbox, nowMs)} (${archiveAfter})`;
+  return archiveAfter == null ? 'never automatically' : `in ${ttlLeftText(sandbox, nowMs)} (${archiveAfter})`;
 }
 
 function filesText({ hydrated, hydration }: Sandbox): string | null {

@@ -43,13 +43,13 @@ export async function readLocalConfig(path: string, optional: boolean): Promise<
     text = await readFile(path, 'utf8');
   } catch (cause) {
     if (optional && cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
-    throw new UsageError(`--config: ${path} cannot be read.`, { cause });
+    throw new UsageError(`--config: ${path} cannot be read. Check that it exists and is readable.`, { cause });
   }
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new UsageError(`--config: ${path} is not JSON.`, { cause });
+    throw new UsageError(`--config: ${path} is not valid JSON.`, { cause });
   }
   const parsed = localConfigSchema.safeParse(json);
   if (!parsed.success) throw new UsageError(`--config: ${path}: ${issuesOf(parsed.error)}.`);

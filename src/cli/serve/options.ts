@@ -41,7 +41,7 @@ export const declareCodecServer = (parent: Parent) =>
     .option('--ready-json', 'print one JSON line on stdout when ready');
 
 export const declareSupervisor = (parent: Parent) =>
-  parent.command('supervisor', { hidden: true }).description('Hold the embedded stack of a SANDFLOW_HOME');
+  parent.command('supervisor', { hidden: true }).description('Run the embedded stack of a SANDFLOW_HOME');
 
 export type WorkerOptions = OptionsOf<typeof declareWorker>;
 export type BridgeOptions = OptionsOf<typeof declareBridge>;

@@ -30,7 +30,7 @@ export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<vo
     });
     try {
       const { url } = await bridge.listen({ port, host: options.host, metrics });
-      sayReady(io, { url, text: `The bridge takes webhooks at ${url}/webhooks/sandbox.` }, options);
+      sayReady(io, { url, text: `The bridge receives webhooks at ${url}/webhooks/sandbox.` }, options);
       await Promise.race([interruption(io.interrupted), keys.refused]);
     } finally {
       keys.stop();

@@ -13,7 +13,9 @@ export async function serveCodec(options: CodecOptions, io: CliIo): Promise<void
   const port = parsePort(options.port);
   const { ring } = await openEncryption(await io.readConfig());
   if (!ring) {
-    throw badConfiguration('A codec server needs keys: set SANDFLOW_ENCRYPTION_KEYS_FILE to their file.');
+    throw badConfiguration(
+      'The codec server needs encryption keys. Set SANDFLOW_ENCRYPTION_KEYS_FILE to the file that holds them.',
+    );
   }
   const token = (await readPrivateText(resolve(io.cwd, options.tokenFile), 'file of the token')).trim();
   const server = createCodecServer({ codec: createPayloadCodec(ring), token, origins: options.origin });

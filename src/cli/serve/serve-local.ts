@@ -33,7 +33,7 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void
   });
   try {
     const { url } = await service.listen();
-    const text = `The local Sandbox Service serves at ${url}. Isolation of sandboxes: ${service.isolation.text}. Use it with:
+    const text = `The local Sandbox Service runs at ${url}. Sandbox isolation: ${service.isolation.text}. Use it with:
   export SANDBOX_API_URL=${url} SANDBOX_API_KEY_FILE=${apiKeyFile}`;
     sayReady(io, { url, text }, options);
     await interruption(io.interrupted);

@@ -24,7 +24,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
   const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
   if (!sandboxService) {
     throw badConfiguration(
-      'A worker needs a service: set SANDBOX_API_URL and SANDBOX_API_KEY, or use `sandflow dev` to run everything locally.',
+      'A worker needs a service. Set SANDBOX_API_URL and SANDBOX_API_KEY, or use `sandflow dev` to run everything locally.',
     );
   }
   const notifying = await openNotifying(config, options, io.cwd);
@@ -53,7 +53,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
       ...notifying,
     });
     const running = worker.run();
-    sayReady(io, { text: `The worker polls ${taskQueue} in the namespace ${namespace}.` }, options);
+    sayReady(io, { text: `The worker polls the task queue ${taskQueue} in the namespace ${namespace}.` }, options);
     try {
       await Promise.race([running, interruption(io.interrupted), keys.refused]);
     } finally {

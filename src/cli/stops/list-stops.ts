@@ -32,14 +32,14 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
     options.json,
     { stops: all.filter(fits(filter, nowMs)) },
     {
-      none: all.length === 0 ? 'No open stops.' : `None of the ${all.length} open stops match.`,
+      none: all.length === 0 ? 'No open stops.' : 'No matching open stops.',
       header: ['SANDBOX', 'NAME', 'STATUS', 'FOR', 'WAITING', 'LAST ERROR'],
       cells: ({ sandboxId, name, status, since, waiting, error }) => [
         sandboxId,
         name ?? '',
         status,
         ageText(since, nowMs) || '?',
-        waiting === null ? '?' : waiting === 0 ? 'nobody' : `${waiting}`,
+        waiting === null ? '?' : `${waiting}`,
         error ?? '',
       ],
     },

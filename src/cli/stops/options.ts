@@ -4,13 +4,13 @@ export const declareStops = (parent: Parent) => parent.command('stops').descript
 
 const stopHelp = `
 Examples:
-  sandflow stop bx_2345abcd --wait               wait until it is archived, or for the deadline
+  sandflow stop bx_2345abcd --wait               wait until it is archived or the deadline passes
   sandflow stop --all --name 'try-*' --yes       every sandbox with a matching name
   sandflow stop bx_2345abcd --alert-after 10m --notify https://hooks.example.com/stops
 
 Exit codes:
   0    every stop was accepted; with --wait, every sandbox ended archived or already_archived
-  1    at least one stop was not accepted or did not end so
+  1    at least one stop was not accepted or, with --wait, ended differently
   130  Ctrl-C ended the wait; the stops continue
 `;
 
@@ -19,15 +19,19 @@ export const declareStop = (parent: Parent) =>
     .command('stop')
     .description('Stop sandboxes durably; --wait waits until they are archived')
     .argument('[sandbox...]', 'ids of sandboxes')
-    .option('--all', 'every sandbox of the account that can be stopped; asks first')
+    .option('--all', 'every sandbox of the account that can be stopped; asks for confirmation')
     .option('--name <pattern>', 'with --all: only matching names; * matches any characters, ? matches one')
-    .option('--yes', 'with --all: skip the question')
+    .option('--yes', 'with --all: skip the confirmation')
     .option('--wait', 'wait until each stop has ended, and print whether the work was saved')
-    .option('--deadline <duration>', 'when to stop waiting for the archive; the service continues anyway', '30m')
-    .option('--alert-after <duration>', 'when to notify that a stop has not ended (default: never)')
+    .option(
+      '--deadline <duration>',
+      'stop waiting after this time; the service continues to archive the sandbox',
+      '30m',
+    )
+    .option('--alert-after <duration>', 'notify if a stop has not ended after this time (default: never)')
     .option(
       '--notify <target>',
-      'notify a URL, command:… or command-id:… of the alert, of a service refusal, and of the end',
+      'notify a URL, command:… or command-id:… of the alert, of refusals by the service, and of the end',
     )
     .option('--request <id>', 'request id; repeating it resumes the wait instead of requesting again')
     .option('--json', 'print one JSON object on stdout')

@@ -11,7 +11,7 @@ export type StopEnd =
   | { readonly kind: 'failed'; readonly error: JobError; readonly exitCode: number };
 
 const hints: Partial<Readonly<Record<StopOutcome, string>>> = {
-  superseded: 'it was resumed meanwhile, so it was not stopped again',
+  superseded: 'it was resumed in the meantime and was not stopped again',
   gone: 'the sandbox does not exist',
 };
 
@@ -23,7 +23,7 @@ export function isGood(end: StopEnd, waited: boolean): boolean {
 }
 
 export function endText(end: StopEnd): string {
-  if (end.kind === 'left') return 'detached before its end';
+  if (end.kind === 'left') return 'detached before it ended';
   if (end.kind === 'failed') return `failed: ${end.error.message}`;
   return requestText(end.view);
 }
@@ -48,7 +48,7 @@ function openText({ stopId, blocked, status }: StopRequestView): string {
 export function newsText(view: StopRequestView, seen: StopRequestView | undefined): string | undefined {
   if (view.outcome !== null) return undefined;
   if (view.blocked && view.blocked.since !== seen?.blocked?.since) {
-    return `the service refuses; the request waits until that is resolved: ${view.blocked.message}`;
+    return `the service refuses the stop; the request waits until this is resolved: ${view.blocked.message}`;
   }
   if (view.alertedAt !== null && !seen?.alertedAt) return 'not archived after --alert-after; notification sent';
   if (view.failed && view.failed.lastAttemptAt !== seen?.failed?.lastAttemptAt) {

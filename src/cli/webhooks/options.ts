@@ -6,7 +6,7 @@ export const declareWebhooks = (parent: Parent) =>
 export const declareEnsure = (parent: Parent) =>
   parent
     .command('ensure')
-    .description('Register the bridge, or adopt an existing registration; the secret goes to its file')
+    .description('Register the bridge, or adopt an existing registration; the secret is saved to its file')
     .requiredOption('--url <url>', 'URL at which the service reaches the bridge: https://…/webhooks/sandbox')
     .option('--name <name>', 'display name at the service (default: sandflow DEPLOYMENT)')
     .option('--rotate', 'replace the secret, for example if the current one is lost')

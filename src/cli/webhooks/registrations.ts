@@ -29,7 +29,7 @@ export async function ensureRegistration(options: EnsureWebhookOptions, context:
     return { ...(await ensureWebhook({ ...service, ...reads }, wanted)), secretFile: webhookSecretFile };
   });
   if (json) return printJson(io.stdout, { webhookId, action, secretFile, error: null });
-  const kept = action === 'created' || action === 'rotated' ? ` Its secret is kept in ${secretFile}.` : '';
+  const kept = action === 'created' || action === 'rotated' ? ` Its secret is in ${secretFile}.` : '';
   io.stderr.write(`Webhook ${webhookId} for ${url}: ${action}.${kept}\n`);
 }
 
@@ -39,7 +39,9 @@ function checkUrl(url: string): void {
     throw new UsageError(`--url: "${url}" is not a URL, like https://bridge.example.com/webhooks/sandbox.`);
   }
   if (protocol === 'http:' && !isLoopbackHost(new URL(url).hostname)) {
-    throw new UsageError('--url: the service delivers to https:// only; http:// is for a bridge on this machine.');
+    throw new UsageError(
+      '--url: the service delivers only to https://. Use http:// only for a bridge on this machine.',
+    );
   }
 }
 
@@ -71,7 +73,7 @@ export async function rotateRegistration(
     return webhookSecretFile;
   });
   if (json) printJson(io.stdout, { webhookId, action: 'rotated', secretFile, error: null });
-  else io.stderr.write(`The webhook ${webhookId} has a new secret, kept in ${secretFile}.\n`);
+  else io.stderr.write(`Webhook ${webhookId} has a new secret, in ${secretFile}.\n`);
 }
 
 export async function deleteRegistration(

@@ -75,7 +75,7 @@ function shownText(prompt) {
 
 /** @param {PageItem} item @param {readonly PageItem[]} items */
 function headCell(item, items) {
-  const took = item.durationMs === null ? 'never forked' : durationText(item.durationMs);
+  const took = item.durationMs === null ? 'not forked' : durationText(item.durationMs);
   const labels = Object.entries(item.labels)
     .filter(([name, value]) => items.some((other) => other.labels[name] !== value))
     .map(([name, value]) => element('li', {}, element('bdi', {}, `${name}: ${value}`)));
@@ -98,7 +98,7 @@ function textRows(title, texts, foldSame) {
   const heading = element('h3', {}, title);
   const bar = element('div', { class: 'compare-title', role: 'row' }, element('div', { role: 'rowheader' }, heading));
   if (texts.every((text) => text === texts[0])) {
-    heading.append(span('note', '  the same everywhere'));
+    heading.append(span('note', '  identical in all'));
     if (foldSame) return [bar, element('pre', { class: 'text quiet', dir: 'auto' }, texts[0])];
   }
   const rows = alignTexts(texts);

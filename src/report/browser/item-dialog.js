@@ -86,9 +86,9 @@ function promptParts(prompt, number) {
   ];
   if (prompt.answer) parts.push(textBlock(prompt.answer));
   if (prompt.answerRef)
-    parts.push(element('p', { class: 'note' }, `The whole answer is in the result store: ${prompt.answerRef}`));
+    parts.push(element('p', { class: 'note' }, `The full answer is in the result store: ${prompt.answerRef}`));
   if (prompt.error) parts.push(element('div', { class: 'alert' }, textBlock(prompt.error)));
-  if (!prompt.answer && !prompt.error) parts.push(element('p', { class: 'note' }, 'There is no answer.'));
+  if (!prompt.answer && !prompt.error) parts.push(element('p', { class: 'note' }, 'No answer.'));
   return parts;
 }
 
@@ -124,7 +124,7 @@ function lifeBar({ segments }) {
 
 /** @param {PageItem} item */
 function timesTable({ segments }) {
-  if (segments.length === 0) return element('p', { class: 'note' }, 'It was never forked.');
+  if (segments.length === 0) return element('p', { class: 'note' }, 'This item was not forked.');
   const rows = segments.map(({ kind, from, to }) =>
     element(
       'tr',

@@ -203,12 +203,12 @@ function read(place) {
   const item = browsing.shown[place];
   const reading = byId('lanes-reading');
   if (!item) {
-    const flags = isFit ? ' A dark flag ends a fork that did not complete.' : '';
-    reading.replaceChildren(`Point at an item, or move with the arrow keys, to read its times.${flags}`);
+    const flags = isFit ? ' A dark flag marks a fork that did not complete.' : '';
+    reading.replaceChildren(`Point at an item, or use the arrow keys, to see its times.${flags}`);
     return;
   }
   const parts = item.segments.map(({ kind, from, to }) => span('piece', `${kind} ${durationText(to - from)}`));
-  const begins = item.segments[0] ? ` from ${durationText(item.segments[0].from)}: ` : ' never forked';
+  const begins = item.segments[0] ? ` from ${durationText(item.segments[0].from)}: ` : ' not forked';
   const { mark, word, tone } = styleOfItem(item);
   reading.replaceChildren(
     element('bdi', { class: 'strong' }, item.id),

@@ -16,7 +16,7 @@ export function startMatrix() {
   if (!matrix) return;
   byId('matrix').hidden = false;
   byId('matrix-note').textContent =
-    `${matrix.rows.size} ${matrix.rows.size === 1 ? 'prompt' : 'prompts'} × ${matrix.columns.length} variants. A prompt compares its variants, an outcome opens the item.`;
+    `${matrix.rows.size} ${matrix.rows.size === 1 ? 'prompt' : 'prompts'} × ${matrix.columns.length} variants. Select a prompt to compare its variants, or an outcome to open its item.`;
   const heads = matrix.columns.map((column) => element('th', { scope: 'col' }, element('bdi', {}, column)));
   const rows = [...matrix.rows].map(([row, text]) => matrixRow(matrix, row, text));
   byId('matrix-view').replaceChildren(

@@ -8,7 +8,7 @@ const keys: readonly (readonly [readonly string[], string])[] = [
   [['x'], 'select the item for comparison (up to 4)'],
   [['c'], 'compare the selected items'],
   [['/'], 'filter'],
-  [['g', 'G'], 'first, last item'],
+  [['g', 'G'], 'first or last item'],
   [['f'], 'timeline: fit all, or rows'],
   [['+', '−'], 'timeline: zoom'],
   [['t'], 'light or dark'],

@@ -33,9 +33,9 @@ export function costSection(items: readonly PageItem[], budget: FanoutProgress['
   const completed = items.filter(({ outcome }) => outcome === 'completed').length;
   const rows: readonly (readonly [string, string])[] = [
     ['All forks', machineText(spent)],
-    ['Each fork, on average', forked.length > 0 ? machineText(sum(forked) / forked.length) : '–'],
-    ['Each fork, median', forked.length > 0 ? machineText(quantile(forked, 0.5) ?? 0) : '–'],
-    ['For each completed item', completed > 0 ? machineText(spent / completed) : '–'],
+    ['Per fork, average', forked.length > 0 ? machineText(sum(forked) / forked.length) : '–'],
+    ['Per fork, median', forked.length > 0 ? machineText(quantile(forked, 0.5) ?? 0) : '–'],
+    ['Per completed item', completed > 0 ? machineText(spent / completed) : '–'],
     ...(budget.reservedSeconds > 0
       ? [['Reserved for running items', machineText(budget.reservedSeconds)] as const]
       : []),

@@ -8,28 +8,33 @@ import { plainText } from '../plain-text.js';
 const outcomes: Readonly<Record<FanoutOutcome, { word: string; mark: string; tone: string; means: string }>> = {
   completed: { word: 'Completed', mark: '✓', tone: 'good', means: 'Every item completed, or as many as required.' },
   partly_failed: { word: 'Partly failed', mark: '▲', tone: 'warn', means: 'Every item ended; some did not complete.' },
-  failed_fast: { word: 'Failed fast', mark: '✕', tone: 'bad', means: 'It ended at the first failure, as configured.' },
+  failed_fast: {
+    word: 'Failed fast',
+    mark: '✕',
+    tone: 'bad',
+    means: 'The batch ended at the first failure, as configured.',
+  },
   budget_spent: {
     word: 'Budget spent',
     mark: '◔',
     tone: 'warn',
     means: 'The budget was spent before every item ran.',
   },
-  source_failed: { word: 'Source failed', mark: '✕', tone: 'bad', means: 'There was nothing to fork from.' },
+  source_failed: { word: 'Source failed', mark: '✕', tone: 'bad', means: 'The source could not be forked.' },
   deadline_exceeded: {
     word: 'Deadline exceeded',
     mark: '◔',
     tone: 'warn',
     means: 'The deadline passed before every item ended.',
   },
-  cancelled: { word: 'Cancelled', mark: '■', tone: 'calm', means: 'It was cancelled.' },
+  cancelled: { word: 'Cancelled', mark: '■', tone: 'calm', means: 'The batch was cancelled.' },
 };
 
 const running = {
   word: 'Still running',
   mark: '…',
   tone: 'calm',
-  means: 'The numbers are those at the time of the report.',
+  means: 'The numbers are from the time of the report.',
 };
 
 export function headerSection({ result, generatedAt }: FanoutReportData, spanMs: number): Markup {

@@ -35,7 +35,7 @@ export function itemsSection(items: readonly PageItem[]): Markup {
 <div class="bar"><p id="shown" class="note" role="status"></p><div class="tools"><button type="button" id="clear-button" hidden>Clear selection</button><button type="button" id="compare-button" aria-keyshortcuts="c" disabled>Compare</button></div></div>
 <div id="table-view" class="table-view"><table id="item-table" aria-labelledby="items-title"><thead><tr></tr></thead><tbody></tbody></table></div>
 <p class="note keys-note"><kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> opens · <kbd>x</kbd> selects · <kbd>c</kbd> compares · <kbd>/</kbd> filters · <kbd>?</kbd> all keys</p></div>
-<noscript><p class="note">Answers, files and comparisons need the script of this page.</p><table class="plain"><thead><tr><th scope="col" class="number">#</th><th scope="col">Item</th><th scope="col">Outcome</th><th scope="col" class="number">Took</th><th scope="col" class="number">Machine time</th><th scope="col">Error</th></tr></thead>
+<noscript><p class="note">Answers, files and comparisons need JavaScript.</p><table class="plain"><thead><tr><th scope="col" class="number">#</th><th scope="col">Item</th><th scope="col">Outcome</th><th scope="col" class="number">Took</th><th scope="col" class="number">Machine time</th><th scope="col">Error</th></tr></thead>
 <tbody>${items.map(plainRow)}</tbody></table></noscript></section>`;
 }
 

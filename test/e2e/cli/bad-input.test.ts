@@ -39,7 +39,7 @@ describe('an input that is found wrong only when it is used', () => {
     const env = { SANDBOX_API_URL: service.url.replace('/v1', '/v9'), SANDBOX_API_KEY: service.apiKey };
     expect(await cli.run(['run', prompt], env)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('There is no Sandbox Service at'),
+      stderr: expect.stringContaining('No Sandbox Service found at'),
     });
     expect(readdirSync(cli.home), 'no stack was begun').toEqual([]);
   });

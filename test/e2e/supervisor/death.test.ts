@@ -45,7 +45,7 @@ describe('a stack', () => {
       await expect.poll(() => stack.pidOf(role), { timeout }).not.toBe(before);
     }
     await expect.poll(async () => (await fetch(bridgeUrl)).status, { timeout }).toBe(200);
-    expect(readFileSync(join(stack.home, 'logs', 'supervisor.log'), 'utf8')).toContain('worker ended by itself');
+    expect(readFileSync(join(stack.home, 'logs', 'supervisor.log'), 'utf8')).toContain('worker exited');
   });
 
   it('restarts Temporal at the same address, with its workflows', async () => {

@@ -51,7 +51,7 @@ describe('one supervisor per home', () => {
     appendFileSync(join(stack.home, 'worker-fails'), '');
     const client = stack.client();
     expect(await client.exited).toBe(1);
-    expect(client.stderr()).toMatch(/child_failed: The worker did not start; its log is .*worker\.log/);
+    expect(client.stderr()).toMatch(/child_failed: The worker did not start\. Its log is .*worker\.log/);
     expect(client.stderr()).toContain('the worker was told to fail');
     await expect.poll(() => stack.alive(), { timeout: 15_000 }).toEqual([]);
   });

@@ -90,6 +90,6 @@ describe('a stack with configured parts', () => {
     });
     expect(stack.temporalPid()).toBeUndefined();
     expect(stack.events().map(({ role }) => role)).toEqual(['supervisor', 'worker']);
-    expect(client.stderr()).toContain('there is no webhook secret');
+    expect(client.stderr()).toContain('no webhook secret found');
   });
 });

@@ -18,7 +18,7 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
     const said: string[] = [];
     sayIsolation(isolation, { notice: (text, weight = 'warning') => void said.push(`${weight}: ${text}`) });
     expect(said).toEqual([
-      expect.stringMatching(/^detail: Isolation of sandboxes: none: plain processes/),
+      expect.stringMatching(/^detail: Sandbox isolation: none: plain processes/),
       expect.stringMatching(/^warning: Sandboxes are NOT isolated/),
     ]);
     expect(checkIsolation(isolation)).toMatchObject({ status: 'warning', mend: expect.stringContaining('bubblewrap') });

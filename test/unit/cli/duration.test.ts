@@ -19,7 +19,7 @@ describe('durations', () => {
     'refuses "%s" and names the option',
     (text) => {
       expect(() => parseDurationMs(text, '--ttl')).toThrow(UsageError);
-      expect(() => parseDurationMs(text, '--ttl')).toThrow(/^--ttl: .*Use a form like 90s/);
+      expect(() => parseDurationMs(text, '--ttl')).toThrow(/^--ttl: .*Use a value like 90s/);
     },
   );
 

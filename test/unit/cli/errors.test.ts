@@ -95,7 +95,7 @@ describe('a failing command', () => {
   it('names the port in use and says what to do', () => {
     const error = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', port: 7391 });
     expect(failureOf(error).error.message).toBe(
-      'Port 7391 is in use. Choose another with --port, or end the program that uses it.',
+      'Port 7391 is in use. Choose another with --port, or stop the program that uses it.',
     );
   });
 
@@ -131,7 +131,7 @@ describe('a failing command', () => {
     const env = configured(await serviceThatAnswers(401, 'unauthorized'));
     const { exitCode, stdout, stderr } = await cli(['run', 'x', '--json'], { env });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('refuses the key (401 unauthorized). Set SANDBOX_API_KEY');
+    expect(stderr).toContain('rejects the key (401 unauthorized). Set SANDBOX_API_KEY');
     expect(JSON.parse(stdout)).toMatchObject({
       jobId: null,
       outcome: null,
@@ -156,6 +156,6 @@ describe('a failing command', () => {
     const env = configured(await serviceThatAnswers(404, 'not_found'));
     const { exitCode, stderr } = await cli(['run', 'x'], { env });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('There is no Sandbox Service at');
+    expect(stderr).toContain('No Sandbox Service found at');
   });
 });

@@ -36,17 +36,17 @@ describe('items of a CSV file', () => {
   it.each([
     [
       'issue,file\nx,y\n',
-      'f:1: there is no column prompt, only issue, file. Make prompts of them: --prompt "… {{issue}}".',
+      'f:1: the column prompt is missing; the columns are issue, file. Build prompts from them: --prompt "… {{issue}}".',
     ],
     ['prompt,\nx,y\n', 'f:1: column 2 has no name.'],
-    ['prompt,a,a\nx,y,z\n', 'f:1: there are two columns a.'],
+    ['prompt,a,a\nx,y,z\n', 'f:1: the column a occurs twice.'],
     [
       'prompt,a\n"x\n1",y\nx,y,z\n',
-      'f:4: the record that ends here has 3 cells, and the header 2. A cell with a comma',
+      'f:4: the record that ends here has 3 cells, but the header has 2. Quote each cell',
     ],
     ['prompt\r\n"a\r\nb"\r\nx,y\r\n', 'f:4: the record that ends here has 2 cells'],
-    ['prompt\n"never closed\nx\n', 'f:2: a cell of this record begins with a quote that is never closed.'],
-    ['prompt\nsay "hi"\n', 'f:2: a quote stands within a cell.'],
+    ['prompt\n"never closed\nx\n', 'f:2: a cell of this record begins with a quote but has no closing quote.'],
+    ['prompt\nsay "hi"\n', 'f:2: an unquoted cell contains a quote.'],
     ['prompt,a\n,y\n', 'f:2: prompt: must not be empty.'],
     ['prompt,type\nx,bug\n', 'f:2: type: Invalid option'],
     ['prompt,put\nx,in.csv\n', 'f:2: put: "in.csv" is not LOCAL:REMOTE'],

@@ -37,23 +37,23 @@ describe('items of a JSONL file', () => {
   });
 
   it.each([
-    ['"a"\n{"prompt": x}', 'f:2:12: this is not JSON'],
-    ['{"prompt": "a"', 'f:1:15: this is not JSON'],
-    ['{"prompt": tru, "id": 1}', 'f:1:15: this is not JSON'],
-    ['{"prompt": "a" "b"}', 'f:1:16: this is not JSON'],
+    ['"a"\n{"prompt": x}', 'f:2:12: invalid JSON'],
+    ['{"prompt": "a"', 'f:1:15: invalid JSON'],
+    ['{"prompt": tru, "id": 1}', 'f:1:15: invalid JSON'],
+    ['{"prompt": "a" "b"}', 'f:1:16: invalid JSON'],
     ['[1]', 'f:1: a line must be a string or an object.'],
     ['7', 'f:1: a line must be a string or an object.'],
-    ['{"promt": "a"}', 'f:1: unknown field promt. An item may have id, provider'],
-    ['{"id": "a"}', 'f:1: it has no prompt.'],
+    ['{"promt": "a"}', 'f:1: unknown field promt. The fields of an item are id, provider'],
+    ['{"id": "a"}', 'f:1: the item has no prompt.'],
     ['{"prompt": " "}', 'f:1: prompt: must not be empty.'],
     ['""', 'f:1: prompt: must not be empty.'],
-    ['{"prompt": "a", "prompts": ["b"]}', 'f:1: it has prompt and prompts.'],
-    ['{"prompts": []}', 'f:1: prompts: needs at least one.'],
+    ['{"prompt": "a", "prompts": ["b"]}', 'f:1: the item has both prompt and prompts.'],
+    ['{"prompts": []}', 'f:1: prompts: must have at least one.'],
     ['{"prompt": "a", "effort": "huge", "type": "tiny"}', 'effort: Invalid option'],
     ['{"prompt": "a", "deadline": "soon"}', 'f:1: deadline: "soon" is not a duration.'],
-    ['{"prompt": "a", "id": "x"}\n{"prompt": "b", "id": "x"}', 'f:2: the id x is there already, in f:1.'],
-    ['{"prompt": "a", "id": "2"}\n"b"', 'f:2: the id 2 is there already, in f:1.'],
-    ['{"prompt": "a", "id": "a\\u001bb"}', 'f:1: its id has control characters.'],
+    ['{"prompt": "a", "id": "x"}\n{"prompt": "b", "id": "x"}', 'f:2: the id x is already used in f:1.'],
+    ['{"prompt": "a", "id": "2"}\n"b"', 'f:2: the id 2 is already used in f:1.'],
+    ['{"prompt": "a", "id": "a\\u001bb"}', 'f:1: the id contains control characters.'],
   ])('refuse %j with the position', async (content, message) => {
     await expect(jsonl(content)).rejects.toThrow(message);
     await expect(jsonl(content)).rejects.toMatchObject({ code: 'bad_items' });
@@ -88,9 +88,9 @@ describe('a template', () => {
 
   it('names the columns if one is unknown', async () => {
     await expect(jsonl('{"issue": "x", "file": "y"}', template('Fix {{isue}}'))).rejects.toThrow(
-      'f:1: there is no column isue for {{isue}} of the template, only: issue, file.',
+      'f:1: the template uses {{isue}}, but there is no such column. The columns are issue, file.',
     );
     await expect(jsonl('{"a": 1}', template('Fix {{}}'))).rejects.toThrow('without a name');
-    await expect(jsonl('{"a": null}', template('{{a}}'))).rejects.toThrow('f:1: the template makes an empty prompt');
+    await expect(jsonl('{"a": null}', template('{{a}}'))).rejects.toThrow('f:1: the template produces an empty prompt');
   });
 });

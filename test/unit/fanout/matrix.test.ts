@@ -33,7 +33,7 @@ describe('a matrix', () => {
   it('of several values conflicts with an item that has its own', async () => {
     const matrix = { ...one, models: ['m', 'n'] };
     await expect(read('{"prompt": "a", "model": "own"}', { format: 'jsonl', matrix })).rejects.toThrow(
-      'f:1: it has model own of its own, and --model gives several.',
+      'f:1: the item sets model own, but --model has several values.',
     );
   });
 });

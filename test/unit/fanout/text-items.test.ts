@@ -21,7 +21,7 @@ describe('items of a text file', () => {
   });
 
   it('refuse a line of --- in a file that does not begin with one', async () => {
-    await expect(read('one\n---\ntwo')).rejects.toThrow('f:2: a line of --- divides prompts');
+    await expect(read('one\n---\ntwo')).rejects.toThrow('f:2: a line of --- separates prompts');
   });
 
   it('are the same at any chunk boundary', async () => {
@@ -44,7 +44,7 @@ describe('items of a text file', () => {
 
   it('refuse text that is not UTF-8, and an endless line', async () => {
     await expect(read(Buffer.from([0x61, 0x0a, 0xff, 0xfe]))).rejects.toThrow('f:1: this is not UTF-8 text');
-    await expect(read('x'.repeat(17_000_000))).rejects.toThrow('f:1: this line is longer than an item may be');
+    await expect(read('x'.repeat(17_000_000))).rejects.toThrow('f:1: this line exceeds the limit of');
   });
 
   it('refuse JSONL unless the format is given', async () => {

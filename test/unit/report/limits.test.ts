@@ -51,12 +51,12 @@ describe('a report', () => {
     const page = renderFanoutReport(sampleBatch(1, { outcome: 'completed', answer: () => 'x'.repeat(100_000) }));
     expect(page.length).toBeLessThan(220_000);
     expect(page).toMatch(/"cut":80\d{3}/);
-    expect(page).toContain('Each text is shown up to 20 kB');
+    expect(page).toContain('Each text is cut at 20 kB');
   });
 
   test('stays within 24 MB of texts for 2,000 items of any size, and says so', () => {
     const page = renderFanoutReport(sampleBatch(2_000, { outcome: 'completed', answer: () => '<&>'.repeat(1_200) }));
     expect(Buffer.byteLength(page)).toBeLessThan(28_000_000);
-    expect(page).toContain('since all of them together are limited');
+    expect(page).toContain('to limit their total size');
   });
 });

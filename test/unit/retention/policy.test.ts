@@ -63,8 +63,10 @@ describe('a policy', () => {
     expect(problemsOf(text('command: mail me'))).toEqual([
       expect.stringContaining('p.yaml:1: notify.command: the text of a command is not taken'),
     ]);
-    expect(problemsOf(text('command: mail me, commandId: a'))).toEqual(['p.yaml:1: notify: needs one command']);
-    expect(problemsOf(text(''))).toEqual(['p.yaml:1: notify: needs a url, a command or a commandId']);
+    expect(problemsOf(text('command: mail me, commandId: a'))).toEqual([
+      'p.yaml:1: notify: must not have both command and commandId',
+    ]);
+    expect(problemsOf(text(''))).toEqual(['p.yaml:1: notify: must have a url, a command or a commandId']);
   });
 });
 
@@ -72,10 +74,10 @@ describe('a problem in a policy is reported with its line', () => {
   test.each([
     ['syntax', 'name: x\nrules: [', 'p.yaml:2: '],
     ['a key twice', `name: a\nname: b\n${minimal}`, 'p.yaml:2: Map keys must be unique'],
-    ['no rules', 'name: x\nrules: []', 'p.yaml:2: rules: needs at least one rule'],
+    ['no rules', 'name: x\nrules: []', 'p.yaml:2: rules: must have at least one rule'],
     ['an empty file', '', 'p.yaml:1: rules: '],
     ['a list', '- 1', 'p.yaml:1: the policy: '],
-    ['an unknown field', `${minimal}foo: 1`, 'p.yaml:4: foo: there is no such field'],
+    ['an unknown field', `${minimal}foo: 1`, 'p.yaml:4: foo: unknown field'],
     [
       'a duration',
       'rules:\n  - rule: a\n    match:\n      olderThan: 7 days\n    action: stop',
@@ -89,7 +91,7 @@ describe('a problem in a policy is reported with its line', () => {
     [
       'a condition',
       'rules:\n  - rule: a\n    match:\n      nam: x\n    action: stop',
-      'p.yaml:4: rules[0].match.nam: there is no such field',
+      'p.yaml:4: rules[0].match.nam: unknown field',
     ],
     [
       'a state in a list',
@@ -100,11 +102,11 @@ describe('a problem in a policy is reported with its line', () => {
     [
       'what never acts',
       'rules:\n  - rule: a\n    match: {owned: open}\n    action: stop',
-      'p.yaml:4: rules[0].action: what is open is never touched',
+      'p.yaml:4: rules[0].action: the owner status open only allows the action keep',
     ],
-    ['a title twice', `${minimal}  - rule: old\n    action: keep`, 'p.yaml:4: rules[1].rule: "old" is there twice'],
+    ['a title twice', `${minimal}  - rule: old\n    action: keep`, 'p.yaml:4: rules[1].rule: "old" is used twice'],
     ['a time zone', `timeZone: Mars/North\n${minimal}`, 'p.yaml:1: timeZone: is not a time zone'],
-    ['a window', `windows:\n  - between: 1:00-5:00\n${minimal}`, 'p.yaml:2: windows[0].between: is not a span of time'],
+    ['a window', `windows:\n  - between: 1:00-5:00\n${minimal}`, 'p.yaml:2: windows[0].between: is not a time range'],
     ['aliases that never end', `a: &a [*a]\n${minimal}`, 'p.yaml:'],
   ])('%s', (_, text, problem) => {
     const problems = problemsOf(text);

@@ -88,6 +88,6 @@ describe('the time of a schedule', () => {
   });
 
   test('outside every window is refused, with the windows', () => {
-    expect(() => startTimeOf(night, 300)).toThrow('At 05:00 no window is open: cleanups may act 01:00 to 05:00');
+    expect(() => startTimeOf(night, 300)).toThrow('No window is open at 05:00. Cleanups may act 01:00 to 05:00');
   });
 });

@@ -29,9 +29,9 @@ describe('keeping a service running', () => {
     first.end();
     await vi.waitFor(() => expect(kept.pid()).toBe(2), { timeout: 5_000 });
     expect(log.mock.calls.flat()).toEqual([
-      'part ended by itself; starting it again',
-      'part could not be started again: the port is taken',
-      'part serves again',
+      'part exited; restarting it',
+      'part could not be restarted: the port is taken',
+      'part is running again',
     ]);
     await kept.stop();
     expect(second.stop).toHaveBeenCalled();

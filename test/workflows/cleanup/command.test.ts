@@ -48,7 +48,7 @@ describe('sandflow cleanup', () => {
     const plan = await cli(['plan', policy]);
     expect(plan).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('shown: planned · 1 due of') });
     expect(plan.stdout).toMatch(new RegExp(`${old}  shown-old +archived .* none +saved +old +delete-sandbox\n`));
-    expect(plan.stdout).toMatch(new RegExp(`${mine} .* left: no rule fits\n`));
+    expect(plan.stdout).toMatch(new RegExp(`${mine} .* skipped: no rule matches\n`));
     expect(await stateOf(stand, old)).toBe('archived');
 
     const run = await cli(['run', policy]);
@@ -134,7 +134,7 @@ describe('sandflow cleanup', () => {
     const night = await policyFile('night', 'windows: [{between: "01:00 and 05:00"}]\n');
     for (const [args, why] of [
       [['run', 'none.yaml'], 'cannot be read'],
-      [['schedule', 'apply', night, '--at', '06:00'], 'no window is open'],
+      [['schedule', 'apply', night, '--at', '06:00'], 'No window is open'],
       [['schedule', 'apply', night, '--at', '04:55'], '--jitter'],
       [['schedule', 'apply', night, '--at', '25:00'], 'is not a time of day'],
     ] as const) {

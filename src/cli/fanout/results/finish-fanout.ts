@@ -99,7 +99,9 @@ export function summaryLines(
     ...(error ? [`  ${oneLine(error.code)}: ${setIn(error.message, '    ')}`] : []),
     ...(leftSandboxIds.length > 0 ? [paint('yellow', oneLine(`  not cleaned up: ${leftSandboxIds.join(', ')}`))] : []),
     ...home.left.slice(0, problemsShown).map((text) => paint('yellow', `  ${oneLine(text)}`)),
-    ...(home.left.length > problemsShown ? [`  … and ${home.left.length - problemsShown} more left by items`] : []),
+    ...(home.left.length > problemsShown
+      ? [`  … and ${home.left.length - problemsShown} more left behind by items`]
+      : []),
     ...home.problems.slice(0, problemsShown).map((problem) => paint('yellow', `  ${oneLine(problem)}`)),
     ...(home.problems.length > problemsShown ? [`  … and ${home.problems.length - problemsShown} more files`] : []),
     `  results  ${home.resultsFile}`,

@@ -99,7 +99,7 @@ describe('sandflow api', () => {
   it.each([
     ['GET', '/sandboxs', 'Did you mean GET /sandboxes?'],
     ['GET', '/v1/sandboxes', 'Did you mean GET /sandboxes?'],
-    ['PUT', '/sandboxes', 'it takes GET, POST'],
+    ['PUT', '/sandboxes', 'That path supports GET, POST'],
     ['POST', `/sandboxes/${id}/prompts`, 'Did you mean POST /sandboxes/{sandboxId}/prompt?'],
     ['GET', '/something/else/entirely/new', 'The contract has no GET /something/else/entirely/new.'],
   ])('calls %s %s and prints a hint', async (method, path, hint) => {
@@ -113,17 +113,17 @@ describe('sandflow api', () => {
   it.each([
     [['api', 'GET', 'https://elsewhere.example/me'], 'is not a path'],
     [['api', 'GET', '//elsewhere.example/me'], 'is not a path'],
-    [['api', 'FETCH', '/me'], '"FETCH" is not a method'],
-    [['api', 'GET', '/sandboxes/../me'], 'no part of a path may be empty'],
-    [['api', 'GET', '/sandboxes/%2e%2e/me'], 'no part of a path may be empty'],
-    [['api', 'GET', '/sandboxes//usage'], 'no part of a path may be empty'],
+    [['api', 'FETCH', '/me'], '"FETCH" is not an HTTP method'],
+    [['api', 'GET', '/sandboxes/../me'], 'a path segment must not be empty'],
+    [['api', 'GET', '/sandboxes/%2e%2e/me'], 'a path segment must not be empty'],
+    [['api', 'GET', '/sandboxes//usage'], 'a path segment must not be empty'],
     [['api', 'GET', '/sandboxes/{sandboxId}'], 'replace {sandboxId} with an id'],
-    [['api', 'GET', '/a b'], 'must be escaped'],
+    [['api', 'GET', '/a b'], 'escape spaces'],
     [['api', 'GET', '/me', '--field', 'a=1'], 'GET takes no body'],
     [['api', 'POST', '/me', '--field', 'a'], '--field: "a" is not KEY=VALUE'],
     [['api', 'POST', '/me', '--field', 'a=1', '--body', '-'], 'not both'],
     [['api', 'POST', '/me', '--body', 'missing.json'], '--body: missing.json cannot be read'],
-    [['api', 'POST', '/me', '--body', '-'], '--body: stdin does not hold JSON'],
+    [['api', 'POST', '/me', '--body', '-'], '--body: stdin is not valid JSON'],
     [['api', 'POST', '/me', '--confirm', 'x'], '--confirm requires DELETE'],
     [['api', 'GET', '/me', '--timeout', 'soon'], '--timeout: "soon" is not a duration'],
   ])('%j exits with 2 before it reads the settings', async (args, message) => {

@@ -61,9 +61,9 @@ describe('D6: the initial requests of a command', () => {
   });
 
   it.each([
-    ['a 401', 401, 'unauthorized', 'refuses the key (401 unauthorized). Set SANDBOX_API_KEY'],
-    ['an expired key', 403, 'api_key_expired', 'refuses the key (403 api_key_expired)'],
-    ['a 402', 402, 'billing_required', "requires a fix to the account's billing"],
+    ['a 401', 401, 'unauthorized', 'rejects the key (401 unauthorized). Set SANDBOX_API_KEY'],
+    ['an expired key', 403, 'api_key_expired', 'rejects the key (403 api_key_expired)'],
+    ['a 402', 402, 'billing_required', "refuses requests because of the account's billing"],
     ['a suspension', 403, 'org_suspended', 'has suspended the organization'],
   ])('report %s at once with its cause', async (_, status, code, text) => {
     const body = errorBody(status, code, 'Mend it.', { url: 'https://example.com/mend' });
@@ -79,9 +79,9 @@ describe('D6: the initial requests of a command', () => {
   });
 
   it.each([
-    ['a 502 of a proxy', 'not_the_service', 'something else answers at its address'],
-    ['a 401 of a proxy', 'not_the_service', 'something else answers at its address'],
-    ['garbage', 'not_the_service', 'something else answers at its address'],
+    ['a 502 of a proxy', 'not_the_service', 'another server answers at its address'],
+    ['a 401 of a proxy', 'not_the_service', 'another server answers at its address'],
+    ['garbage', 'not_the_service', 'another server answers at its address'],
     ['a 503 of the service', 'http_500', 'answers with errors for'],
     ['a 429', 'rate_limited', 'throttles this key for'],
     ['a 409', 'account_not_ready', 'is not ready for'],
@@ -116,7 +116,7 @@ describe('D6: the initial requests of a command', () => {
     expect(await (await refused(403, 'api_key_action_forbidden')).check()).toBeNull();
     expect(failureOf(await rejectionOf((await refused(404, 'not_found')).check()))).toMatchObject({
       exitCode: 2,
-      error: { code: 'bad_configuration', message: expect.stringContaining('There is no Sandbox Service at') },
+      error: { code: 'bad_configuration', message: expect.stringContaining('No Sandbox Service found at') },
     });
   });
 

@@ -35,7 +35,7 @@ describe('the address of a bridge', () => {
     const ensure = (url: string) => cli(['webhooks', 'ensure', '--url', url], { readConfig });
     expect(await ensure('http://bridge.example.com/webhooks/sandbox')).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('https:// only'),
+      stderr: expect.stringContaining('delivers only to https://'),
     });
     expect((await ensure('http://127.0.0.1:7392/webhooks/sandbox')).stderr).toContain('asked for settings');
   });

@@ -112,11 +112,8 @@ describe('the source of a batch', () => {
   it.each([
     [{ source: 'bx_2345abcd', snapshot: 'base' }, 'Use --source or --snapshot, not both'],
     [{ source: 'web' }, '--source: "web" is not a sandbox id'],
-    [
-      { source: 'bx_2345abcd', command: ['ls'], setup: 'x' },
-      '--setup, --command applies to a sandbox that the batch prepares',
-    ],
-    [{ snapshot: 'base', prepareType: 'large' as const }, '--prepare-type applies to a sandbox'],
+    [{ source: 'bx_2345abcd', command: ['ls'], setup: 'x' }, '--setup, --command cannot be used with --source'],
+    [{ snapshot: 'base', prepareType: 'large' as const }, '--prepare-type cannot be used with --snapshot'],
     [{ snapshot: 'base', allowStale: true }, '--allow-stale requires --source'],
     [{}, 'No source for the forks'],
     [{ command: ['ls'], prepareDeadline: 'soon' }, '--prepare-deadline: "soon" is not a duration'],

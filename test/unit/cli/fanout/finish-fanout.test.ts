@@ -61,7 +61,8 @@ describe('the output of a finished batch', () => {
   });
 
   it('A14: exits with 1 and names what is left of a completed batch, even if quiet', () => {
-    const text = 'issue-1: left: the sandbox bx_2345abcd may still run. Why. End it: sandflow stop bx_2345abcd --wait';
+    const text =
+      'issue-1: left behind: the sandbox bx_2345abcd may still be running. Why. Stop it: sandflow stop bx_2345abcd --wait';
     const { exitCode, stderr } = finished(batchResult(), { quiet: true }, { ...home, left: [text] });
     expect(exitCode).toBe(1);
     expect(stderr).toContain(text);

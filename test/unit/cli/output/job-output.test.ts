@@ -120,7 +120,7 @@ describe('the output of a finished job', () => {
       const { exitCode, stdout, stderr } = await finished(end, { quiet: true });
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: 'answer\n' });
       expect(stderr).toContain(
-        'left: the sandbox bx_2345abcd (sf-d-j-x-main-1) may still run. Its deletion failed: no disk. End it: sandflow stop bx_2345abcd --wait',
+        'left behind: the sandbox bx_2345abcd (sf-d-j-x-main-1) may still be running. Its deletion failed: no disk. Stop it: sandflow stop bx_2345abcd --wait',
       );
       const json = await finished(end, { json: true, quiet: true });
       expect(JSON.parse(json.stdout)).toMatchObject({ outcome: 'completed', left: [left] });
@@ -133,10 +133,10 @@ describe('the output of a finished job', () => {
       const { exitCode, stderr } = await finished({ kind: 'ended', result: all });
       expect(exitCode).toBe(1);
       expect(stderr).toContain(
-        'left: a sandbox "sf-d-j-x-main-1" may exist. Its create got no answer. Check: sandflow sandboxes --name "sf-d-j-x-main-1"',
+        'left behind: a sandbox "sf-d-j-x-main-1" may exist. Its create got no answer. Check: sandflow sandboxes --name "sf-d-j-x-main-1"',
       );
       expect(stderr).toContain(
-        'left: an agent may still work in bx_2345abcd (sf-d-j-x-main-1), conversation conv_1. It was not interrupted. Check: sandflow sandboxes show bx_2345abcd',
+        'left behind: an agent may still be working in bx_2345abcd (sf-d-j-x-main-1), conversation conv_1. It was not interrupted. Check: sandflow sandboxes show bx_2345abcd',
       );
     });
   });

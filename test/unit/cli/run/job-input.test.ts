@@ -84,8 +84,8 @@ describe('the job that run requests', () => {
   });
 
   it.each([
-    [{ sandbox: 'bx_2345abcd', from: 'x' }, '--from applies to a new sandbox only'],
-    [{ sandbox: 'bx_2345abcd', env: false, environment: 'x' }, '--environment, --no-env applies to a new sandbox only'],
+    [{ sandbox: 'bx_2345abcd', from: 'x' }, '--from cannot be used with --sandbox'],
+    [{ sandbox: 'bx_2345abcd', env: false, environment: 'x' }, '--environment, --no-env cannot be used with --sandbox'],
     [{ sandbox: 'sandbox-1' }, '--sandbox: "sandbox-1" is not a sandbox id'],
     [{ ttl: '10' }, '--ttl: "10" is not a duration'],
     [{ ttl: '5ms' }, '--ttl must be at least 1s'],

@@ -24,7 +24,7 @@ describe('prompts of run', () => {
     async (given) => {
       const cwd = await temporaryDirectory();
       await expect(readPrompts([given], [], { cwd, stdin: stdin() })).rejects.toThrow(
-        `Prompt file ${given} does not exist.`,
+        `The prompt file ${given} does not exist.`,
       );
     },
   );

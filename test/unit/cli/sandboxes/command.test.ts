@@ -81,7 +81,7 @@ describe('sandflow sandboxes', () => {
     expect(await cli(['sandboxes', '--name', 'x'], { env })).toMatchObject({
       exitCode: 0,
       stdout: '',
-      stderr: 'No sandbox matches.\n',
+      stderr: 'No matching sandboxes found.\n',
     });
     const empty = await serving({ ok: true, sandboxes: [] });
     expect((await cli(['sandboxes'], { env: empty.env })).stderr).toBe('No sandboxes found.\n');
@@ -138,7 +138,7 @@ describe('sandflow sandboxes show', () => {
     const hydration = { phase: 'images', entriesDone: 1, entriesTotal: 2, percent: 50 };
     expect(text({ hydrated: false, hydration }).get('files')).toBe('still being restored (images, 50 %)');
     expect(text({ dataExpiredAt: '2026-01-01' }).get('snapshot')).toBe('none, data deleted 2026-01-01');
-    expect(text({ archiveAfter: null }).get('stops')).toBe('never by itself');
+    expect(text({ archiveAfter: null }).get('stops')).toBe('never automatically');
     expect(text({ setupStatus: 'failed', setupError: 'exit 1' }).get('setup')).toBe('failed: exit 1');
   });
 });

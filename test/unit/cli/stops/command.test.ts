@@ -101,7 +101,7 @@ describe('the explanation of a stop', () => {
     const { facts, attempts } = explain({ stop: stopOf('pending'), report: reportOf(earlier) });
     expect(attempts).toBeNull();
     expect(facts).toEqual([
-      `The last sandflow request, r1, ended at ${at(70)}: superseded: it was resumed meanwhile, so it was not stopped again`,
+      `The last sandflow request, r1, ended at ${at(70)}: superseded: it was resumed in the meantime and was not stopped again`,
     ]);
   });
 

@@ -131,12 +131,12 @@ describe('the output of a stop request', () => {
       seen({ outcome: 'superseded' }),
       false,
       false,
-      'superseded: it was resumed meanwhile, so it was not stopped again',
+      'superseded: it was resumed in the meantime and was not stopped again',
     ],
     [seen({ outcome: 'gone' }), false, false, 'gone: the sandbox does not exist'],
     [seen({ outcome: 'still_failing' }), false, false, 'still_failing'],
     [seen({ outcome: 'rejected' }), false, false, 'rejected'],
-    [{ kind: 'left' } as const, false, false, 'detached before its end'],
+    [{ kind: 'left' } as const, false, false, 'detached before it ended'],
   ])('treats %j as success if acceptance is enough: %s; if waited for: %s', (end, accepted, waited, text) => {
     expect([isGood(end, false), isGood(end, true), endText(end)]).toEqual([accepted, waited, text]);
   });
