@@ -114,8 +114,10 @@ export async function releaseClaim(sandboxId: string, { purpose }: Pick<ClaimOpt
 }
 
 function claimedFailure(sandboxId: string, { claimedBy }: HoldAnswer) {
-  const by = claimedBy.length > 0 ? claimedBy.join(', ') : 'Too many jobs at once';
-  const message = `${by} holds the sandbox ${sandboxId}, to stop or delete it`;
+  const message =
+    claimedBy.length > 0
+      ? `${claimedBy.join(', ')} holds the sandbox ${sandboxId}, to stop or delete it`
+      : `Too many jobs use the sandbox ${sandboxId} at once`;
   return finalFailure({ ...unanswered, code: 'sandbox_claimed', message, meaning: 'unavailable', calls: 0 });
 }
 

@@ -56,7 +56,7 @@ export async function readNight(client: Client, night: NightQuery): Promise<Nigh
       continue;
     }
     if (unreadable) {
-      const what = `What the cleanup ${run.workflowId} has done cannot be read, so this one does nothing.`;
+      const what = `The memo of the cleanup ${run.workflowId} cannot be read, so this cleanup does nothing.`;
       throw new SandflowError({ foreign: unreadable.code }, `${what} ${unreadable.message}`);
     }
     // The name of another policy may begin with the name of this policy.

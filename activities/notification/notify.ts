@@ -56,16 +56,19 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
     const body = JSON.stringify(notification);
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
     if (url !== undefined) {
-      if (typeof url !== 'string') throw failed('The URL of a notification is no text.', true);
+      if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
       const secrets = notifySecrets ? await own(notifySecrets) : [];
       await post(url, { id: notification.id, body, secrets, signal });
     }
     if (command !== undefined) {
-      throw failed('A workflow named a notify command by its text, which is never run: name it by commandId.', true);
+      throw failed(
+        'A workflow contains the text of a notify command. A worker never runs such text: use commandId.',
+        true,
+      );
     }
     if (commandId === undefined) return;
     // Anyone with access to Temporal can send a value that is not a string.
-    if (typeof commandId !== 'string') throw failed('The id of a notify command is no text.', true);
+    if (typeof commandId !== 'string') throw failed('The id of a notify command must be a string.', true);
     const known = notifyCommands ? await own(() => notifyCommands.find(commandId)) : undefined;
     if (known === undefined) {
       throw failed(`This worker has no notify command "${commandId.slice(0, 64)}"; see --notify-commands.`, true);
@@ -81,7 +84,7 @@ async function own<T>(read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     throw failed(
-      error instanceof SandflowError ? error.message : 'What the worker has of its own was not read.',
+      error instanceof SandflowError ? error.message : 'The worker could not read its own notify configuration.',
       false,
     );
   }

@@ -15,7 +15,6 @@ export interface PromptQuery {
   /** Ids of this job's other prompts with the same text. */
   readonly knownPromptIds: readonly string[];
   /** Conversations of this job's other prompts. */
-  /** Conversations of this job's other prompts. */
   readonly knownConversationIds: readonly string[];
   /** The requested provider. If it is undefined, the service chooses, and the search does not compare it. */
   readonly provider?: string;

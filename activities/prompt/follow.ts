@@ -73,8 +73,7 @@ function recordReader(records: PromptRecords, input: FollowPromptInput): () => P
   return async () => {
     record ??= await records.read(input.recordKey);
     if (record || input.isOwnSandbox) return record;
-    const message =
-      'The result store does not hold what was in the sandbox before the prompt. Do the workers share one store?';
+    const message = 'The result store has no record of the state before the prompt. Do the workers share one store?';
     throw finalFailure({ ...unanswered, code: 'record_missing', message, meaning: 'blocked', calls: 0 });
   };
 }

@@ -103,11 +103,11 @@ async function send(
       'sendPrompt',
       202,
       'conversationId',
-      'is not of the conversation that was asked for',
+      'does not belong to the requested conversation',
     );
   }
   if (answer.promptId != null && knownPromptIds.includes(answer.promptId)) {
-    throw new UnexpectedResponseError('sendPrompt', 202, 'promptId', 'is that of another prompt');
+    throw new UnexpectedResponseError('sendPrompt', 202, 'promptId', 'belongs to another prompt');
   }
   return { promptId: answer.promptId ?? null, conversationId: answer.conversationId };
 }

@@ -82,7 +82,7 @@ export async function withCallCount<T>(body: (attempt: Attempt) => Promise<T>): 
 export function fitting<T>(value: T, calls: number): T {
   const bytes = payloadBytes(value);
   if (bytes <= maxActivityResultBytes) return value;
-  const message = `The answer takes ${bytes} bytes, a workflow can take ${maxActivityResultBytes}. Ask for less, or for a download into the result store.`;
+  const message = `The answer has ${bytes} bytes, but a workflow can receive at most ${maxActivityResultBytes}. Request less, or download it into the result store.`;
   throw finalFailure({ ...unanswered, code: 'answer_too_large', message, meaning: 'permanent', calls });
 }
 

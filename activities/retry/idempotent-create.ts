@@ -54,7 +54,7 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
     if (adopted) return { ...sandboxView(adopted), found: true };
     if (keyIsOld) {
       const what = `The ${verbs[endpoint]} of "${call.name}"`;
-      throw outcomeUnknown(`${what} was first sent more than 23 hours ago and no sandbox has that name.`, {
+      throw outcomeUnknown(`${what} was first sent more than 23 hours ago, and no sandbox has that name.`, {
         endpoint,
         calls: attempt.calls(),
       });
@@ -62,7 +62,7 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
   }
   const { sandbox } = await attempt.call(options.send);
   if (isOfOthers(call, sandbox)) {
-    throw new UnexpectedResponseError(endpoint, 202, 'sandbox.name', 'is that of another sandbox');
+    throw new UnexpectedResponseError(endpoint, 202, 'sandbox.name', 'belongs to another sandbox');
   }
   return sandboxView(sandbox);
 }

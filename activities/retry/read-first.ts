@@ -91,7 +91,7 @@ export async function readFirst<T>(
   const mayBeLag = (error: ApiError): ApplicationFailure | undefined => {
     if (tools.isBelieved(error)) return undefined;
     return ApplicationFailure.create({
-      message: `${error.message} It is believed when it has lasted for ${Math.round(readLagMs / 1_000)} s.`,
+      message: `${error.message} A 404 counts only after it has lasted for ${Math.round(readLagMs / 1_000)} s.`,
       type: error.code,
       nextRetryDelay: Math.max(1, Math.min(readLagMs - lastedMs(), longestPauseMs, Math.max(1_000, lastedMs()))),
       details: [describeFailure(error, attempt.calls())],

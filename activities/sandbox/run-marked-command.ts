@@ -157,7 +157,7 @@ async function recover(call: MarkedCall): Promise<MarkedEnd> {
         if (word === 'not_begun') return { how: word };
         if (word === 'running') {
           if (Date.now() < scheduledTimestampMs + longestMs + endMarginMs) continue;
-          throw unknown(call, 'saw the command run for longer than it may');
+          throw unknown(call, 'saw the command run for longer than its time limit');
         }
         if (word !== undefined) throw unknown(call, whatWasSeen[word]);
         // The recovery itself was cut off, not the command.
@@ -170,10 +170,10 @@ async function recover(call: MarkedCall): Promise<MarkedEnd> {
 }
 
 const whatWasSeen: Readonly<Record<Exclude<MarkerWord, 'not_begun' | 'running'>, string>> = {
-  taken: 'found a marker that says nothing',
-  no_place: 'found no place where the marker could be',
-  died: 'found that the command began and left no result',
-  restarted: 'found that the machine was started anew since the command ended',
+  taken: 'found an empty marker',
+  no_place: 'found that the sandbox has no place for markers',
+  died: 'found that the command began but left no result',
+  restarted: 'found that the machine was restarted after the command ended',
 };
 
 function unknown({ attempt }: MarkedCall, seen: string): Error {

@@ -65,7 +65,7 @@ async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFir
   }
   const settled = answerOf(await tools.look(), before);
   if (settled) return settled;
-  throw new UnexpectedResponseError('stopSandbox', 202, 'stop', 'is none that the sandbox has');
+  throw new UnexpectedResponseError('stopSandbox', 202, 'stop', 'is not a stop of this sandbox');
 }
 
 function answerOf(sandbox: Sandbox, before: BeforeRequest | null): StopAnswer | undefined {

@@ -23,7 +23,7 @@ export async function readText(results: ResultStore, text: Text): Promise<string
   if (typeof text === 'string') return text;
   const content = await readStored(results, text.ref);
   if (sha256(content) === text.sha256) return content.toString('utf8');
-  throw notFound(`What the result store has under ${text.ref} is not the text that was put there.`);
+  throw notFound(`The object ${text.ref} of the result store is not the text that was stored there.`);
 }
 
 /**

@@ -62,11 +62,11 @@ function associated(purpose: Purpose, keyId: string): Buffer {
 }
 
 function unknownKey(keyId: string): SandflowError {
-  const message = `This was encrypted with the key "${keyId.slice(0, 64)}", which is not in the key ring. Add it to the file that SANDFLOW_ENCRYPTION_KEYS_FILE names.`;
+  const message = `This data was encrypted with the key "${keyId.slice(0, 64)}", which is not in the key ring. Add it to the file that SANDFLOW_ENCRYPTION_KEYS_FILE names.`;
   return new SandflowError('encryption_key_unknown', message);
 }
 
 function notDecryptable(keyId: string, cause?: unknown): SandflowError {
-  const message = `What was encrypted with the key "${keyId}" cannot be decrypted: it was changed or cut, or the key of this id is another one here.`;
+  const message = `Data that was encrypted with the key "${keyId}" cannot be decrypted: it was changed or cut, or this process has another key with the same id.`;
   return new SandflowError('not_decryptable', message, { cause });
 }

@@ -62,13 +62,13 @@ export function encryptResults(
         if (!requireEncrypted) return found;
         throw new SandflowError(
           'not_encrypted',
-          'An object of the result store is not encrypted, which is refused here.',
+          'An object of the result store is not encrypted, and this process refuses such objects.',
         );
       }
       const idEnd = magic.length + 1 + (found[magic.length] ?? 0);
       const id = found.subarray(magic.length + 1, idEnd).toString('utf8');
       if (found.byteLength < idEnd) {
-        throw new SandflowError('not_decryptable', 'An object of the result store is cut.');
+        throw new SandflowError('not_decryptable', 'An object of the result store is truncated.');
       }
       return unseal(ring, id, 'object 1', found.subarray(idEnd));
     },

@@ -42,14 +42,16 @@ export function parseKeyRing(text: string, source = 'The key ring'): KeyRing {
     const colon = line.indexOf(':');
     const id = line.slice(0, Math.max(colon, 0)).trim();
     if (!idPattern.test(id)) {
-      throw refuse('a line is id:key, and an id has up to 64 characters of a-z, A-Z, 0-9, dot, dash and underscore');
+      throw refuse(
+        'a line must be id:key, and the id has up to 64 characters of a-z, A-Z, 0-9, dot, dash and underscore',
+      );
     }
     const encoded = line.slice(colon + 1).trim();
     const secret = Buffer.from(encoded, 'base64');
     if (!basePattern.test(encoded) || secret.byteLength !== keyBytes) {
       throw refuse(`the key "${id}" must be 32 bytes in base64: \`sandflow encryption new-key\` creates one`);
     }
-    if (keys.some((key) => key.id === id)) throw refuse(`there are two keys of the id "${id}"`);
+    if (keys.some((key) => key.id === id)) throw refuse(`two keys have the id "${id}"`);
     keys.push(ringKey(id, secret));
   }
   const [first] = keys;

@@ -61,7 +61,7 @@ export function createNotifyCommands(file: string): NotifyCommands {
     async keep(command) {
       const id = notifyCommandId(command);
       if (command.trim() === '' || command.length > longestCommand || command.includes('\0')) {
-        throw new SandflowError('bad_notify_command', `A notify command has 1 to ${longestCommand} characters.`);
+        throw new SandflowError('bad_notify_command', `A notify command must have 1 to ${longestCommand} characters.`);
       }
       if (!(await readCommands(file))?.has(id)) await add({ [id]: command });
       return id;
@@ -83,7 +83,7 @@ async function readCommands(file: string): Promise<ReadonlyMap<string, string> |
     // The parser's own message would show what is in the file.
     throw badFile(file, 'is not JSON');
   }
-  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw badFile(file, 'is no JSON object');
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw badFile(file, 'is not a JSON object');
   const entries = Object.entries(read);
   const wrong = entries.find(([id, command]) => !notifyCommandIdPattern.test(id) || typeof command !== 'string');
   if (wrong) throw badFile(file, `has a wrong entry at "${wrong[0].slice(0, 64)}"`);
@@ -91,6 +91,6 @@ async function readCommands(file: string): Promise<ReadonlyMap<string, string> |
 }
 
 function badFile(file: string, why: string): SandflowError {
-  const message = `${file} ${why}: it holds ids and commands, like {"mail-me": "mail -s sandflow me@example.com"}.`;
+  const message = `${file} ${why}: it must hold ids and commands, such as {"mail-me": "mail -s sandflow me@example.com"}.`;
   return new SandflowError('bad_notify_commands', message);
 }

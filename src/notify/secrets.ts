@@ -28,11 +28,11 @@ export function createNotifySecrets(
 ): () => Promise<readonly string[]> {
   return async () => {
     const text = (await readPrivateFile(file)) ?? (make ? await makeFile(file) : undefined);
-    if (text === undefined) throw badFile(file, 'is not there');
+    if (text === undefined) throw badFile(file, 'does not exist');
     const secrets = text.split(/\s+/).filter((word) => word !== '');
     if (secrets.length === 0) throw badFile(file, 'holds no secret');
     if (secrets.length > mostSecrets) throw badFile(file, `holds more than ${mostSecrets} secrets`);
-    if (!secrets.every(isNotificationSecret)) throw badFile(file, 'holds something else than secrets');
+    if (!secrets.every(isNotificationSecret)) throw badFile(file, 'holds something other than secrets');
     return secrets;
   };
 }
@@ -53,9 +53,13 @@ async function makeFile(file: string): Promise<string | undefined> {
       if (error.code !== 'EEXIST') throw error;
     });
   } catch (cause) {
-    throw new SandflowError('file_not_writable', `${file} cannot be made: check the directory's owner and mode.`, {
-      cause,
-    });
+    throw new SandflowError(
+      'file_not_writable',
+      `${file} cannot be created: check the owner and mode of its directory.`,
+      {
+        cause,
+      },
+    );
   } finally {
     await rm(temporary, { force: true });
   }
@@ -63,6 +67,6 @@ async function makeFile(file: string): Promise<string | undefined> {
 }
 
 function badFile(file: string, why: string): SandflowError {
-  const message = `${file} ${why}: it holds the secrets of notifications, one a line, "whsec_" and the base64 of 32 random bytes.`;
+  const message = `${file} ${why}: it must hold notification secrets, one per line: "whsec_" and the base64 of 32 random bytes.`;
   return new SandflowError('bad_notify_secrets', message);
 }

@@ -75,7 +75,11 @@ function isBusy(error: unknown): boolean {
 }
 
 function notWritable(path: string, cause: unknown): SandflowError {
-  return new SandflowError('file_not_writable', `${path} cannot be written: check the directory's owner and mode.`, {
-    cause,
-  });
+  return new SandflowError(
+    'file_not_writable',
+    `${path} cannot be written: check the owner and mode of its directory.`,
+    {
+      cause,
+    },
+  );
 }

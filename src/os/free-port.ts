@@ -12,7 +12,7 @@ export async function freePort(preferred: readonly number[] = [], host = '127.0.
     if (got !== undefined) return got;
   }
   const any = await bind(0, host);
-  if (any === undefined) throw new Error(`there is no free port on ${host}`);
+  if (any === undefined) throw new Error(`no port is free on ${host}`);
   return any;
 }
 

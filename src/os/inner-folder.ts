@@ -12,7 +12,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
  */
 export async function makeFolderOf(place: string, base: string, mode = 0o777): Promise<void> {
   const root = resolve(base);
-  if (!resolve(place).startsWith(root + sep)) throw new Error(`its place would not be in ${root}`);
+  if (!resolve(place).startsWith(root + sep)) throw new Error(`it would be outside ${root}`);
   let at = root;
   for (const part of relative(root, dirname(resolve(place))).split(sep)) {
     if (part === '') continue;

@@ -36,7 +36,7 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
     const link = await lstat(path);
     if (!stats.isFile()) throw notTrusted(path, 'it is not a regular file');
     for (const { uid } of [stats, link]) if (!isTrustedOwner(uid)) throw notTrusted(path, `it belongs to user ${uid}`);
-    if (isWritableByOthers(stats)) throw notTrusted(path, 'others may write it');
+    if (isWritableByOthers(stats)) throw notTrusted(path, 'others may write to it');
     if (isOpenToOthers(stats) && stats.uid === ownUser()) await file.chmod(0o600);
     return await file.readFile('utf8');
   } finally {
@@ -66,7 +66,7 @@ export async function ensureKeyFile(path: string): Promise<string> {
 }
 
 function notTrusted(path: string, why: string): SandflowError {
-  const mend = 'Look whether its content is what you expect, then mend its owner and mode (chmod 600), or remove it.';
+  const mend = 'Check its content, then correct its owner and mode (chmod 600), or remove it.';
   return new SandflowError('file_not_trusted', `${path} is not trusted: ${why}. ${mend}`);
 }
 
@@ -96,7 +96,7 @@ export async function readPrivateText(path: string, what: string): Promise<strin
     const stat = await file.stat();
     if (!stat.isFile()) throw refuse('is not a regular file');
     if (!isTrustedOwner(stat.uid)) throw refuse('belongs to somebody else');
-    if (isOpenToOthers(stat)) throw refuse('may be read or written by others: make it mode 600');
+    if (isOpenToOthers(stat)) throw refuse('may be read or written by others: set its mode to 600');
     if (stat.size > maxTextBytes) throw refuse('is too large');
     return await file.readFile('utf8');
   } finally {

@@ -44,7 +44,7 @@ export async function prepareTrustedFolder(folder: TrustedFolder): Promise<void>
 export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: TrustedFolder): Promise<void> {
   const path = resolve(given);
   const refuse = (what: string, mend: string) => {
-    const message = `${setting} (${path}) is not trusted: ${what}. ${mend} Or set ${setting} to another directory of yours.`;
+    const message = `${setting} (${path}) is not trusted: ${what}. ${mend} Or set ${setting} to another directory that belongs to you.`;
     return new SandflowError('home_not_trusted', message);
   };
   const cannot = (cause?: unknown): never => {
@@ -55,26 +55,26 @@ export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: T
     // The folder itself is checked below.
     if (step.path === real) continue;
     const problem = problemOnTheWay(step.stats);
-    if (problem) throw refuse(`${step.path}, on the way to it, ${problem}`, 'Mend its owner and mode.');
+    if (problem) throw refuse(`${step.path}, which is on its path, ${problem}`, 'Correct its owner and mode.');
   }
   if (real === undefined) return;
   const stats = await stat(real);
   if (!stats.isDirectory()) return cannot();
   const own = ownUser();
   if (own !== undefined && stats.uid !== own && !(rootMayOwn && stats.uid === 0)) {
-    const sudo = own === 0 ? 'Do not run this as root, with sudo for example.' : 'Become that user.';
+    const sudo = own === 0 ? 'Do not run this as root, with sudo for example.' : 'Run it as that user.';
     throw refuse(`it belongs to user ${stats.uid}, and this is user ${own}`, sudo);
   }
   if (isWritableByOthers(stats)) {
-    throw refuse('others may write it', `Look whether all that is in it is yours, then \`chmod 700 ${path}\`.`);
+    throw refuse('others may write to it', `Check that all files in it are yours, then run \`chmod 700 ${path}\`.`);
   }
   const problem = await problemInside(real, isOpenToOthers(stats)).catch(cannot);
-  if (problem) throw refuse(problem, 'Look what it is, then remove it or mend its owner and mode.');
+  if (problem) throw refuse(problem, 'Check what it is, then remove it or correct its owner and mode.');
   if (isOpenToOthers(stats) && stats.uid === own) await chmod(real, 0o700);
 }
 
 function notWritable({ path, setting }: TrustedFolder, cause: unknown): SandflowError {
-  const message = `${setting} (${resolve(path)}) cannot be written: set it to a directory of yours, or mend its owner and mode.`;
+  const message = `${setting} (${resolve(path)}) is not writable: set it to a directory that belongs to you, or correct its owner and mode.`;
   return new SandflowError('home_not_writable', message, { cause });
 }
 
@@ -88,9 +88,9 @@ async function problemInside(folder: string, others: boolean): Promise<string | 
     if (!isTrustedOwner(stats.uid)) return `${entry} belongs to user ${stats.uid}`;
     if (stats.isSymbolicLink()) {
       const target = await unlessMissing(stat(entry));
-      if (target && !isTrustedOwner(target.uid)) return `${entry} is a link to what belongs to user ${target.uid}`;
-      if (target && isWritableByOthers(target)) return `${entry} is a link to what others may write`;
-    } else if (others && isWritableByOthers(stats)) return `others may write ${entry}`;
+      if (target && !isTrustedOwner(target.uid)) return `${entry} is a link to a file of user ${target.uid}`;
+      if (target && isWritableByOthers(target)) return `${entry} is a link to a file that others may write to`;
+    } else if (others && isWritableByOthers(stats)) return `others may write to ${entry}`;
   }
   return undefined;
 }

@@ -15,7 +15,7 @@ export function createSecretStore(directory: string): SecretStore {
 
   function locate(ref: string): string {
     if (!ref.startsWith(scheme)) {
-      throw new SandflowError('secret_not_found', 'This reference is none of this secret store.');
+      throw new SandflowError('secret_not_found', 'This reference belongs to another secret store.');
     }
     return join(root, checkedName(ref.slice(scheme.length)));
   }
@@ -34,7 +34,7 @@ export function createSecretStore(directory: string): SecretStore {
         await rm(temporary, { force: true }).catch(() => undefined);
         throw new SandflowError(
           'secret_store_unwritable',
-          `The secret "${name}" cannot be kept in ${root}. Mend the owner and mode of the directory.`,
+          `The secret "${name}" cannot be stored in ${root}. Correct the owner and mode of the directory.`,
           { cause },
         );
       }
@@ -71,7 +71,7 @@ function checkedName(name: string): string {
   if (namePattern.test(name)) return name;
   throw new SandflowError(
     'bad_secret_name',
-    'The name of a secret must be 1 to 128 letters, digits, dots, dashes and underscores, and begin with no dot.',
+    'The name of a secret must be 1 to 128 letters, digits, dots, dashes and underscores, and must not begin with a dot.',
   );
 }
 

@@ -64,7 +64,7 @@ export async function buildTemporalCli(options: GoBuildOptions): Promise<void> {
   try {
     const exitCode = await ended(child);
     if (exitCode === 0) return onProgress(`built the Temporal server in ${elapsed()}`);
-    if (exitCode === notFoundExitCode) throw new SandflowError('go_missing', `There is no program "${go}".`);
+    if (exitCode === notFoundExitCode) throw new SandflowError('go_missing', `The program "${go}" was not found.`);
     const output = [...tail, rest].join('\n').trim();
     throw new SandflowError('go_build_failed', `go install ${modulePath}@${version} failed:\n${output}`);
   } finally {

@@ -52,7 +52,7 @@ export async function downloadTemporalCli(options: CliDownloadOptions): Promise<
   try {
     const sha256 = await save(archive.url, file, options);
     if (sha256 !== archive.sha256) {
-      onProgress(`${archive.url} is not what its publisher says (SHA-256 ${sha256}): it is not used`);
+      onProgress(`${archive.url} does not match the checksum of its publisher (SHA-256 ${sha256}), so it is not used`);
       return false;
     }
     await promisify(execFile)('tar', ['-xzf', file, '-C', directory, 'temporal']);
@@ -84,7 +84,7 @@ async function save(url: string, path: string, options: CliDownloadOptions): Pro
   const file = await open(path, 'wx', 0o600);
   try {
     const answer = await fetch(url, { signal: over, dispatcher });
-    if (!answer.ok || !answer.body) throw new Error(`${url} answers ${answer.status}`);
+    if (!answer.ok || !answer.body) throw new Error(`${url} answered with status ${answer.status}`);
     const hash = createHash('sha256');
     for await (const chunk of answer.body) {
       timeout.refresh();

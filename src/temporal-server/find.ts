@@ -40,7 +40,7 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
   if (installed !== undefined) {
     const found = await inspectCliBinary(installed);
     if (found?.recentEnough) return found.path;
-    if (found) onProgress(`the installed Temporal CLI holds server ${found.serverVersion}, which is too old`);
+    if (found) onProgress(`the installed Temporal CLI contains server ${found.serverVersion}, which is too old`);
   }
   const home = join(cacheDirectory, 'temporal', cliVersion);
   // The folder is checked before anything in it is run, and before the first run creates it.
@@ -48,7 +48,7 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
   const cached = join(home, 'temporal');
   if (await inspectCliBinary(cached)) return cached;
   const lock = await acquireFileLock(join(home, 'build.lock'), {
-    onWait: () => onProgress('another process is getting the Temporal server; waiting for it'),
+    onWait: () => onProgress('another process is downloading or building the Temporal server; waiting for it'),
     signal: options.signal,
   });
   try {
@@ -87,8 +87,8 @@ async function makeBinary(home: string, cached: string, options: FindServerOptio
 function missing(cause: unknown): SandflowError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const advice =
-    'There is no Temporal server. Install the Temporal CLI so that `temporal` is on the PATH, or Go 1.25 or newer, ' +
-    'with which one is built; or set TEMPORAL_ADDRESS to a server that runs.';
+    'No Temporal server was found. Install the Temporal CLI so that `temporal` is on the PATH, or install Go 1.25 or newer ' +
+    'to build a server, or set TEMPORAL_ADDRESS to a running server.';
   return new SandflowError('temporal_server_missing', `${advice}\n${reason}`, { cause });
 }
 

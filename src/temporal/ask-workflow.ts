@@ -37,7 +37,9 @@ export async function askWorkflow<T>(
 export async function explainError(error: unknown, client: Client, asked: AskedWorkflow): Promise<unknown> {
   const { kind, deployment, id } = asked;
   if (error instanceof WorkflowUpdateFailedError) {
-    return new SandflowError('refused', `The ${kind} "${id}" refused: ${reasonOf(error)}`, { cause: error });
+    return new SandflowError('refused', `The ${kind} "${id}" refused the request: ${reasonOf(error)}`, {
+      cause: error,
+    });
   }
   if (error instanceof WorkflowNotFoundError || (kind === 'batch' && isClosing(error))) {
     // Temporal answers `not found` for a missing workflow and for an ended one. The text of the answer is not stable.

@@ -83,7 +83,7 @@ export async function forgetDeploymentKeys(client: Client, deployment: string): 
   }
 }
 
-const mend = 'SANDFLOW_ENCRYPTION_KEYS_FILE names the file of keys.';
+const mend = 'SANDFLOW_ENCRYPTION_KEYS_FILE names the key file.';
 
 function problemOf(
   known: DeploymentKeys | undefined,
@@ -95,19 +95,19 @@ function problemOf(
   }
   if (!known) {
     if (announce) return undefined;
-    return `No worker of the deployment "${deployment}" has said that it can decrypt: start its workers with these keys first. ${mend}`;
+    return `No worker of the deployment "${deployment}" has announced its keys: start its workers with these keys first. ${mend}`;
   }
   const { first } = ring;
   const check = known.checks[first.id];
   if (check === undefined) {
-    return `The first key here, "${first.id}", is not in the key ring of the deployment "${deployment}" (${Object.keys(known.checks).join(', ')}). A new key stands behind the first until every worker has it. ${mend}`;
+    return `The first key of this process, "${first.id}", is not in the key ring of the deployment "${deployment}" (${Object.keys(known.checks).join(', ')}). Keep a new key after the first one until every worker has it. ${mend}`;
   }
   if (check !== first.check) {
-    return `The key "${first.id}" here is another one than that of the deployment "${deployment}". ${mend}`;
+    return `The key "${first.id}" of this process is not the key of that id in the deployment "${deployment}". ${mend}`;
   }
   const needed = known.checks[known.current];
   if (needed !== undefined && ring.find(known.current)?.check === needed) return undefined;
-  return `The deployment "${deployment}" encrypts with the key "${known.current}", which is not in the key ring here. ${mend}`;
+  return `The deployment "${deployment}" encrypts with the key "${known.current}", which is not in the key ring of this process. ${mend}`;
 }
 
 function keysOf({ first, keys }: KeyRing): DeploymentKeys {
@@ -142,7 +142,7 @@ async function write(
 }
 
 function scheduleOf(workflowId: string, keys: DeploymentKeys): Omit<ScheduleOptions, 'scheduleId'> {
-  const note = 'Says with which keys a sandflow deployment encrypts. It starts nothing; leave it paused.';
+  const note = 'Announces the keys with which a sandflow deployment encrypts. It starts nothing; leave it paused.';
   return {
     spec: {},
     action: { type: 'startWorkflow', workflowType: 'none', workflowId, taskQueue: 'none', args: [keys] },

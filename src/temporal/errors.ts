@@ -61,7 +61,7 @@ export function unreachable(address: string, cause: unknown): SandflowError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const advice = unauthenticated.test(reason)
     ? 'It refuses the credentials: check TEMPORAL_API_KEY, or the client certificate, and TEMPORAL_NAMESPACE.'
-    : 'Check that it runs and that TEMPORAL_ADDRESS (host:port) and the TEMPORAL_TLS settings are right; ' +
+    : 'Check that it runs and that TEMPORAL_ADDRESS (host:port) and the TEMPORAL_TLS settings are correct; ' +
       'without TEMPORAL_ADDRESS a server is started for you.';
   const message = `Temporal at ${address} cannot be reached. ${advice} (${reason})`;
   return new SandflowError('temporal_unreachable', message, { cause });

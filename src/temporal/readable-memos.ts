@@ -72,12 +72,12 @@ export function memoOf(memo: Readonly<Record<string, unknown>> | undefined): {
 
 const refused: UnreadableMemo = {
   code: 'not_encrypted',
-  message: 'A memo is not encrypted, and this worker is configured to refuse clear payloads.',
+  message: 'A memo is not encrypted, and this worker is configured to refuse unencrypted payloads.',
 };
 
 function reasonOf(error: unknown): UnreadableMemo {
   if (error instanceof SandflowError) return { code: error.code, message: error.message };
-  return { code: 'unreadable', message: 'A memo is neither clear JSON nor encrypted by sandflow.' };
+  return { code: 'unreadable', message: 'A memo is neither unencrypted JSON nor encrypted by sandflow.' };
 }
 
 function markIn(value: unknown): UnreadableMemo | undefined {

@@ -92,7 +92,7 @@ function longOnes(slots: readonly Slot[], { results, roomBytes = maxInlineBytes 
 
 async function keep(slot: Slot, { results, roomBytes = maxInlineBytes, refuse }: KeepOptions): Promise<StoredText> {
   if (!results) {
-    const most = `all texts and files together may take ${roomBytes} without a result store that the workers share`;
+    const most = `but all texts and files together may take at most ${roomBytes} unless commands and workers share a result store`;
     throw refuse(`${slot.field} takes ${slot.bytes} bytes, ${most}. ${mend}`);
   }
   const content = slot.content();
@@ -101,7 +101,7 @@ async function keep(slot: Slot, { results, roomBytes = maxInlineBytes, refuse }:
   return { ref, bytes: size, sha256, head: storedHead(content.subarray(0, 1_000).toString('utf8')) };
 }
 
-const mend = 'Make it shorter, or configure the shared store: `results` in the library, SANDFLOW_RESULTS for commands';
+const mend = 'Shorten it, or configure the shared store: `results` in the library, SANDFLOW_RESULTS for commands';
 const referenceBytes = 500;
 
 function setupSlots(body: { setupScript?: Text }): Slot[] {

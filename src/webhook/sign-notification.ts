@@ -102,7 +102,7 @@ export function isNotificationSecret(text: string): boolean {
 function digest(secret: string, id: string, timestamp: string, rawBody: Uint8Array | string): Buffer {
   const key = keyOf(secret);
   if (!key) {
-    throw new RangeError(`A secret of notifications is "${secretPrefix}" and the base64 of 24 to 64 bytes.`);
+    throw new RangeError(`A notification secret must be "${secretPrefix}" followed by the base64 of 24 to 64 bytes.`);
   }
   return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(rawBody).digest();
 }

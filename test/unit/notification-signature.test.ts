@@ -63,7 +63,7 @@ describe('a notification', () => {
 
   it('is not signed with an invalid secret, which is not shown', () => {
     for (const secret of ['', 'whsec_', 'whsec_c2hvcnQ=', 'plain-words-of-somebody', vector.secret.slice(6)]) {
-      const refusal = /^A secret of notifications is "whsec_" and the base64 of 24 to 64 bytes.$/;
+      const refusal = /^A notification secret must be "whsec_" followed by the base64 of 24 to 64 bytes.$/;
       expect(() => signed([secret])).toThrow(refusal);
       expect(() => verify({ secrets: [secret] })).toThrow(refusal);
     }

@@ -84,7 +84,7 @@ async function plan(run: CleanupState): Promise<CleanupPlanned> {
   run.planned = planned;
   if (mode === 'plan' || planned.refusal !== null || planned.due === 0) return planned;
   run.reserve(planned.due);
-  if (settings.settleMs > 0) await sleep(settings.settleMs, { summary: 'until other runs are visible' });
+  if (settings.settleMs > 0) await sleep(settings.settleMs, { summary: 'until other runs of the policy are visible' });
   const { takenTonight } = planned;
   const why = await planning.lookAtOtherCleanups({ deployment, policy, takenTonight });
   if (why !== null) {

@@ -31,7 +31,7 @@ export async function runCleanupAction(
   let last: ActionResult = {
     ...nothing,
     outcome: 'failed',
-    why: 'no attempt was answered in time; it may have started',
+    why: 'no attempt got an answer in time; the action may have taken effect',
   };
   try {
     return await CancellationScope.withTimeout(run.settings.actionDeadlineMs, async () => {

@@ -64,7 +64,7 @@ async function resume(run: JobState, source: ExistingSource): Promise<void> {
   run.resumedAtMs = Date.now();
   run.sandbox = resumed;
   if (how === 'stopped_again') {
-    throw sandboxFailed('sandbox_stopped', 'Somebody stopped the sandbox again while it was resumed');
+    throw sandboxFailed('sandbox_stopped', 'Somebody stopped the sandbox again while it was being resumed');
   }
   if (isUsable(resumed.state)) return;
   if ((await waitUntilUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);

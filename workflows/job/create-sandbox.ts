@@ -143,7 +143,9 @@ async function untilUsable(
     }
     run.sandbox = null;
     run.unconfirmedName = name;
-    await sleep(safetyPollMs(run.timing, tries), { summary: `${created.id} is not ${name}; read again after this` });
+    await sleep(safetyPollMs(run.timing, tries), {
+      summary: `${created.id} does not have the name ${name}; read again after this`,
+    });
     created = take(run, (await findByName(run, name)) ?? (await createAgain(run, source)));
   }
 }
@@ -161,7 +163,7 @@ async function identify(run: JobState, source: OwnSource, created: SandboxView):
     if (named !== null) return named;
     return patched('answers to a create agree') ? await untilAnswersAgree(run, source, created) : created;
   } catch (error) {
-    const why = `The answer to the create of ${name} named it; this was not confirmed.`;
+    const why = `The answer to the create of ${name} named this sandbox, but no read confirmed it.`;
     if (!(error instanceof ContinueAsNewRequest))
       run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
     throw error;
@@ -219,7 +221,7 @@ async function createGeneration(run: JobState, source: OwnSource): Promise<Creat
 /** Reads the sandbox that a person named as the result of the call. */
 async function readNamed(run: JobState, sandboxId: string | undefined): Promise<SandboxView> {
   const named = sandboxId === undefined ? null : await readSandbox(run, sandboxId);
-  if (named === null) throw outcomeUnknown('The sandbox that was named does not exist');
+  if (named === null) throw outcomeUnknown('The sandbox that the decision names does not exist');
   run.unconfirmedName = null;
   return named;
 }

@@ -43,11 +43,11 @@ export function handleMessages(run: JobState): void {
     {
       validator(resolution) {
         if (!['sent', 'resend', 'abandon'].includes(resolution.action))
-          throw refused('A decision is "sent", "resend" or "abandon".');
+          throw refused('The decision must be "sent", "resend" or "abandon".');
         if (payloadBytes(resolution) > maxResolutionBytes)
-          throw refused('The decision is too long: it holds only ids.');
+          throw refused('The decision is too long: it may hold only ids.');
         if (run.blocked?.reason !== 'outcome_unknown') throw refused('This job does not wait for a decision.');
-        if (run.resolution !== null) throw refused('This is already decided.');
+        if (run.resolution !== null) throw refused('A decision was already made.');
         if (resolution.action === 'sent' && run.blocked.step === 'create' && resolution.sandboxId === undefined) {
           throw refused('Name the sandbox that the call created.');
         }
@@ -64,12 +64,12 @@ function promptProblem(run: JobState, step: PromptStep): string | undefined {
   const { prompt, ...options } = step;
   const isText = typeof prompt === 'string';
   if (isText ? prompt.trim() === '' : !(prompt?.bytes > 0)) return 'The prompt is empty.';
-  if (run.prompts.length >= maxSteps) return `This job has ${maxSteps} prompts, the maximum.`;
+  if (run.prompts.length >= maxSteps) return `This job already has ${maxSteps} prompts, the maximum.`;
   if (payloadBytes(isText ? options : step) > maxOptionsBytes) return 'The options of the prompt are too long.';
   const texts = run.prompts.map(({ step: { prompt: text } }) => (typeof text === 'string' ? bytesOf(text) : 0));
   const leftBytes = maxInlineBytes - texts.reduce((sum, bytes) => sum + bytes, 0);
   if (!isText || bytesOf(prompt) <= leftBytes) return undefined;
-  return `The prompt takes ${bytesOf(prompt)} bytes, and the prompts of this job have ${Math.max(0, leftBytes)} left. Make it shorter, or send it through the result store that the workers share.`;
+  return `The prompt takes ${bytesOf(prompt)} bytes, but the prompts of this job may take only ${Math.max(0, leftBytes)} more. Shorten it, or send it through the result store that the workers share.`;
 }
 
 function refused(message: string): ApplicationFailure {

@@ -95,7 +95,7 @@ async function settled(
     run.command = { ...underWay, recover: true };
     // A read may lag by this long, and may therefore not show yet that the machine was replaced.
     if (end.how === 'not_begun')
-      await sleep(run.timing.readLagMs, { summary: 'until a stop of the sandbox would show' });
+      await sleep(run.timing.readLagMs, { summary: 'until a stop of the sandbox would be visible' });
     if (await isSameMachine(run, sandboxId, underWay)) return end.how === 'recovered' ? end.answer : 'resend';
   } catch (error) {
     if (serviceFailureOf(error)?.code !== outcomeUnknownCode) throw error;

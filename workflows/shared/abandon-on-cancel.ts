@@ -22,7 +22,7 @@ function detached<T>(read: () => Promise<T>): { readonly reading: Promise<T>; re
     scope = new CancellationScope();
     return scope.run(read);
   });
-  if (!scope) throw new RangeError('A scope runs at once');
+  if (!scope) throw new RangeError('The scope did not run at once');
   return { reading, scope };
 }
 

@@ -15,7 +15,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       handleSignal(input, next) {
         if (!input.args.some(isRefusedInput)) return next(input);
         // Signals are only hints, or are sent again: a dropped signal costs one read of the service.
-        log.warn('A signal was dropped, since it was not encrypted.', { signal: input.signalName });
+        log.warn('A signal was dropped because it was not encrypted.', { signal: input.signalName });
         return Promise.resolve();
       },
       validateUpdate(input, next) {

@@ -90,14 +90,16 @@ function handleMessages(run: StopWorkflowState): void {
 }
 
 function refuseNonsense(run: StopWorkflowState, { requestId, deadlineMs, alertAfterMs, notify }: StopRequest): void {
-  if (requestId === '' || requestId.length > 200) throw refused('A request id has 1 to 200 characters.');
-  if (!(deadlineMs >= 1)) throw refused('The deadline is at least 1 ms.');
-  if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert comes after at least 1 ms.');
+  if (requestId === '' || requestId.length > 200) throw refused('A request id must have 1 to 200 characters.');
+  if (!(deadlineMs >= 1)) throw refused('The deadline must be at least 1 ms.');
+  if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert must come after at least 1 ms.');
   const { url = '', commandId = '' } = notify ?? {};
-  if (url.length > 2_000 || commandId.length > 2_000) throw refused('A notify target has at most 2,000 characters.');
+  if (url.length > 2_000 || commandId.length > 2_000)
+    throw refused('A notify target must have at most 2,000 characters.');
   if (notify && 'command' in notify) throw refused('A notify command is named by commandId; its text is not accepted.');
   const isKnown = run.records.some(({ request }) => request.requestId === requestId);
-  if (!isKnown && run.open.length >= openAtMost) throw refused(`${openAtMost} requests wait for this sandbox already.`);
+  if (!isKnown && run.open.length >= openAtMost)
+    throw refused(`${openAtMost} requests already wait for this sandbox, the maximum.`);
 }
 
 function refused(message: string): ApplicationFailure {

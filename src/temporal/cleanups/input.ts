@@ -25,12 +25,16 @@ export function checkCleanup({
 }): void {
   checkDeployment(deployment);
   if (policy.name.length > longestName) {
-    throw bad(`Its name has ${policy.name.length} characters, the most is ${longestName}: give it a shorter one.`);
+    throw bad(
+      `Its name has ${policy.name.length} characters, but at most ${longestName} are allowed. Choose a shorter name.`,
+    );
   }
   if (policy.notify && 'command' in policy.notify) throw bad(`notify.command: ${noCommandText}.`);
   const bytes = payloadBytes(policy);
   if (bytes <= maxPolicyBytes) return;
-  throw bad(`It takes ${bytes} bytes, the most is ${maxPolicyBytes}: give it fewer or shorter rules and patterns.`);
+  throw bad(
+    `It has ${bytes} bytes, but at most ${maxPolicyBytes} are allowed. Use fewer or shorter rules and patterns.`,
+  );
 }
 
 /** @throws SandflowError `bad_configuration` */

@@ -83,7 +83,7 @@ export async function startFanout(
     const there = await describeFanout(client, checked);
     const known = there.memo?.inputDigest;
     if (known === undefined || known === memo.inputDigest) return { started: false, runId: there.runId };
-    const message = `The batch "${checked.batchId}" exists with other settings. Repeat its settings to continue it, or choose another id.`;
+    const message = `The batch "${checked.batchId}" already exists with other settings. Use the same settings to continue it, or choose another id.`;
     throw new SandflowError('fanout_differs', message);
   }
 }

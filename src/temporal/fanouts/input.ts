@@ -47,12 +47,12 @@ const source = z.discriminatedUnion('kind', [
     })
     .refine(
       ({ body }) => body.snapshots !== false,
-      'with snapshots off nothing of it is kept, so there is nothing to fork',
+      'must have snapshots on: without a snapshot there is nothing to fork',
     )
     .refine(
       ({ put, commands, prompts, body }) =>
         put.length + commands.length + prompts.length > 0 || (body.setupScript ?? body.environment) !== undefined,
-      'needs files, commands, prompts, a setup script or an environment: an empty sandbox need not be prepared',
+      'needs files, commands, prompts, a setup script or an environment: an empty sandbox needs no preparation',
     ),
 ]);
 
@@ -105,7 +105,8 @@ export const fanoutInputSchema = z
     if (input.policy.budgetSeconds !== null && input.policy.end === 'keep') issue(['policy', 'end'], keptForks);
   }) satisfies z.ZodType<FanoutInput>;
 
-const keptForks = 'no budget holds for forks that are kept and run on: stop or delete them, or set no budget';
+const keptForks =
+  'must be stop or delete if there is a budget, because a budget cannot limit forks that continue to run';
 
 export const fanoutItemSchema = z.strictObject({
   id: z.string().min(1).max(200),
@@ -117,7 +118,7 @@ export const fanoutItemSchema = z.strictObject({
   deadlineMs: ms.optional(),
   labels: z
     .record(z.string().max(100), z.string().max(4_000))
-    .refine((labels) => Object.keys(labels).length <= 100, 'must not be more than 100')
+    .refine((labels) => Object.keys(labels).length <= 100, 'must have at most 100 entries')
     .optional(),
 }) satisfies z.ZodType<FanoutItem>;
 

@@ -35,10 +35,11 @@ export async function itemToSubmit(
 export function checkChunk(chunk: number, items: readonly FanoutItem[]): void {
   const refuse = (why: string) => bad(`Chunk ${chunk} cannot be submitted: ${why}`);
   if (items.length === 0 || items.length > maxItemsInChunk) {
-    throw refuse(`it has ${items.length} items, and a chunk has 1 to ${maxItemsInChunk}. ${mend}`);
+    throw refuse(`it has ${items.length} items, but a chunk must have 1 to ${maxItemsInChunk}. ${mend}`);
   }
   const bytes = wrappingBytes + items.reduce((sum, item) => sum + itemBytes(item), 0);
-  if (bytes > maxBytesInChunk) throw refuse(`its items take ${bytes} bytes, the most is ${maxBytesInChunk}. ${mend}`);
+  if (bytes > maxBytesInChunk)
+    throw refuse(`its items take ${bytes} bytes, but at most ${maxBytesInChunk} are allowed. ${mend}`);
 }
 
 const mend = 'Send them in more chunks, as `submitFanout` does.';

@@ -107,7 +107,7 @@ export async function awaitFanout(
     signal?.throwIfAborted();
     if (error instanceof WorkflowNotFoundError) throw notFoundError(askedBatch(batch), error);
     if (!(error instanceof WorkflowFailedError)) throw error;
-    const message = `The batch "${batch.batchId}" was ended from outside: ${reasonOf(error)}. \`sandflow fanout resume ${batch.batchId}\` continues it.`;
+    const message = `The workflow of the batch "${batch.batchId}" was ended outside sandflow: ${reasonOf(error)}. \`sandflow fanout resume ${batch.batchId}\` continues it.`;
     throw new SandflowError('fanout_lost', message, { cause: error });
   } finally {
     over.abort();

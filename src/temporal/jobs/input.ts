@@ -18,7 +18,7 @@ export const remotePathSchema = z
   .string()
   .min(1, 'must not be empty')
   .max(4_096)
-  .refine((path) => !path.includes('\0'), 'must hold no NUL');
+  .refine((path) => !path.includes('\0'), 'must not contain a NUL character');
 
 const reference = z.string().min(1).max(1_000);
 
@@ -43,7 +43,7 @@ const maxCommandBytes = 120 * 1024;
 
 export const commandSchema = textSchema.refine(
   (command) => bytesOf(command) <= maxCommandBytes,
-  `must not be longer than ${maxCommandBytes} bytes: put a script and run that`,
+  `must not be longer than ${maxCommandBytes} bytes: write a script file and run that`,
 );
 
 /** Body of a create request, without the fields that the job itself sets. */
@@ -155,8 +155,8 @@ export function checkJobSize(input: JobInput): void {
 /** @throws what `refuse` returns, if an input is too large although its long texts are in the result store */
 export function checkSize(bytes: number, maxBytes: number, refuse: (why: string) => Error): void {
   if (bytes <= maxBytes) return;
-  const why = `without its long texts it still takes ${bytes} bytes, the most is ${maxBytes}`;
-  throw refuse(`${why}: give it fewer or shorter prompts, files and paths`);
+  const why = `without its long texts it has ${bytes} bytes, but at most ${maxBytes} are allowed`;
+  throw refuse(`${why}: use fewer or shorter prompts, files and paths`);
 }
 
 /** @throws the error that `refuse` creates from a text that names every wrong field */

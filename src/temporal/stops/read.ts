@@ -35,7 +35,7 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw explainStopError(error, sandboxId);
   }
-  throw new SandflowError('stop_not_found', `Temporal knows no request "${requestId}" to stop ${sandboxId} any more.`);
+  throw new SandflowError('stop_not_found', `Temporal no longer has the request "${requestId}" to stop ${sandboxId}.`);
 }
 
 /**
@@ -123,7 +123,7 @@ export function explainStopError(error: unknown, sandboxId: string): unknown {
     return new SandflowError('refused', `The stop of ${sandboxId} was refused: ${reasonOf(error)}`, { cause: error });
   }
   if (error instanceof WorkflowFailedError) {
-    const message = `The workflow that stopped ${sandboxId} was ended from outside: ${reasonOf(error)}. Request the stop again.`;
+    const message = `The workflow that stopped ${sandboxId} was ended outside sandflow: ${reasonOf(error)}. Request the stop again.`;
     return new SandflowError('stop_lost', message, { cause: error });
   }
   if (isBusy(error)) {

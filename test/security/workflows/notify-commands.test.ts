@@ -53,7 +53,7 @@ async function refusal(delivery: WorkflowHandle): Promise<string> {
   return `${type}: ${message}`;
 }
 
-const neverRun = /^notify_failed: A workflow named a notify command by its text, which is never run/;
+const neverRun = /^notify_failed: A workflow contains the text of a notify command/;
 
 describe('C1: a command in the input of a workflow is refused and not run', () => {
   it('for a job', async () => {

@@ -30,7 +30,7 @@ describe('the secrets of notifications', () => {
   });
 
   it('are not created in a configured file', async () => {
-    await expect(createNotifySecrets(file)()).rejects.toThrow('is not there');
+    await expect(createNotifySecrets(file)()).rejects.toThrow('does not exist');
   });
 
   it('are all read at each use, so that they can be rotated under a running worker', async () => {

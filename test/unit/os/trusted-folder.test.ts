@@ -45,16 +45,16 @@ describe('C7: a home', () => {
     'that others may write, with mode %o, is refused and unchanged',
     async (mode) => {
       chmodSync(home, mode);
-      await expect(prepare()).rejects.toMatchObject(refused(/others may write it.*chmod 700/));
+      await expect(prepare()).rejects.toMatchObject(refused(/others may write to it.*chmod 700/));
       expect(statSync(home).mode & 0o7777).toBe(mode);
     },
   );
 
   it('in a folder in which others may replace it is refused, even before it is created', async () => {
     chmodSync(around, 0o777);
-    await expect(prepare()).rejects.toMatchObject(refused(/on the way to it, can be written by everybody/));
+    await expect(prepare()).rejects.toMatchObject(refused(/on its path, can be written by everybody/));
     home = join(around, 'new', 'home');
-    await expect(prepare()).rejects.toMatchObject(refused(/on the way/));
+    await expect(prepare()).rejects.toMatchObject(refused(/on its path/));
     chmodSync(around, 0o1777);
     await prepare();
     expect(modeOf(home)).toBe(0o700);
@@ -66,7 +66,7 @@ describe('C7: a home', () => {
     home = link;
     await prepare();
     chmodSync(home, 0o777);
-    await expect(prepare()).rejects.toMatchObject(refused(/others may write it/));
+    await expect(prepare()).rejects.toMatchObject(refused(/others may write to it/));
   });
 
   it('that others could enter is refused if they may write a file in it', async () => {
@@ -80,7 +80,7 @@ describe('C7: a home', () => {
     writeFileSync(join(around, 'loose'), '');
     chmodSync(join(around, 'loose'), 0o666);
     symlinkSync(join(around, 'loose'), join(home, 'local-api-key'));
-    await expect(prepare()).rejects.toMatchObject(refused(/link to what others may write/));
+    await expect(prepare()).rejects.toMatchObject(refused(/link to a file that others may write to/));
   });
 
   asRoot('of another user is refused, also for root', async () => {
@@ -88,7 +88,7 @@ describe('C7: a home', () => {
     await expect(prepare()).rejects.toMatchObject(refused(/belongs to user 12345, and this is user 0.*sudo/));
     chownSync(home, 0, 0);
     chownSync(around, stranger, stranger);
-    await expect(prepare()).rejects.toMatchObject(refused(/on the way to it, belongs to user 12345/));
+    await expect(prepare()).rejects.toMatchObject(refused(/which is on its path, belongs to user 12345/));
   });
 
   asRoot.each(['supervisor.json', 'local-api-key', 'webhook-secrets', 'ports.json', 'supervisor.lock', 'temporal.db'])(
@@ -106,7 +106,7 @@ describe('C7: a home', () => {
       rmSync(planted);
       chownSync(join(around, 'mine'), stranger, stranger);
       symlinkSync(join(around, 'mine'), planted);
-      await expect(prepare()).rejects.toMatchObject(refused(/link to what belongs to user 12345/));
+      await expect(prepare()).rejects.toMatchObject(refused(/link to a file of user 12345/));
     },
   );
 });

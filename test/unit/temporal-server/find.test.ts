@@ -74,7 +74,7 @@ describe('finding a Temporal server', () => {
     build.mockRejectedValueOnce(new SandflowError('go_build_failed', 'go install failed:\nno route to the proxy'));
     const error = await find().catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'temporal_server_missing' });
-    expect(String(error)).toMatch(/Install the Temporal CLI .* or Go 1\.25 or newer/);
+    expect(String(error)).toMatch(/Install the Temporal CLI .* or install Go 1\.25 or newer/);
     expect(String(error)).toMatch(/no route to the proxy$/);
     expect(existsSync(cached())).toBe(false);
   });

@@ -114,7 +114,7 @@ describe('a download of the server', () => {
   it('is deleted and not used if it differs', async () => {
     answer = (response) => response.end(createArchive('planted'));
     expect(await download(sha256Of(createArchive('binary')))).toBe(false);
-    expect(lines.at(-1)).toContain('is not what its publisher says');
+    expect(lines.at(-1)).toContain('does not match the checksum of its publisher');
     expect(readdirSync(directory)).toEqual([]);
   });
 

@@ -39,10 +39,10 @@ describe('the input of a batch', () => {
     ['batchId: the batch id "Nightly"', { batchId: 'Nightly' }],
     ['policy.concurrency', { policy: { ...input.policy, concurrency: 0 } }],
     ['policy.retries', { policy: { ...input.policy, retries: 11 } }],
-    ['no budget holds for forks that are kept', { policy: { ...input.policy, budgetSeconds: 5, end: 'keep' } }],
+    ['must be stop or delete if there is a budget', { policy: { ...input.policy, budgetSeconds: 5, end: 'keep' } }],
     ['source.sandboxId', { source: { ...input.source, sandboxId: 'bx_1' } }],
     [
-      'an empty sandbox need not be prepared',
+      'an empty sandbox needs no preparation',
       { source: { kind: 'prepare', body: {}, put: [], commands: [], prompts: [], deadlineMs: 1, end: 'stop' } },
     ],
   ])('is refused with the reason: %s', (message, over) => {
@@ -60,7 +60,9 @@ describe('items', () => {
     await expect(pack([item('a', 'x'.repeat(1_000_000))])).rejects.toThrow(
       'Item 1 cannot be submitted: prompts.0.prompt takes 1000000 bytes',
     );
-    expect(() => parseFanoutItem({ ...item('a'), end: 'keep' }, 0, { budgetSeconds: 5 })).toThrow('no budget holds');
+    expect(() => parseFanoutItem({ ...item('a'), end: 'keep' }, 0, { budgetSeconds: 5 })).toThrow(
+      'must be stop or delete',
+    );
     await expect(pack([item('a'), item('b'), item('a')])).rejects.toThrow(
       'Item 3 cannot be submitted: the id "a" is a duplicate',
     );

@@ -97,8 +97,11 @@ describe('A1: a cleanup policy', () => {
     const time = { kind: 'daily', minute: 0, days: ['mon'] } as const;
     for (const bytes of sizes) {
       for (const [policy, message] of [
-        [policyOf(bytes), /^The policy cannot be used. It takes \d+ bytes, the most is 300000: give it fewer/],
-        [{ ...plain, name: long(bytes) }, /^The policy cannot be used. Its name has \d+ characters, the most is 40/],
+        [policyOf(bytes), /^The policy cannot be used. It has \d+ bytes, but at most 300000 are allowed/],
+        [
+          { ...plain, name: long(bytes) },
+          /^The policy cannot be used. Its name has \d+ characters, but at most 40 are allowed/,
+        ],
       ] as const) {
         const refused = { code: 'bad_policy', message: expect.stringMatching(message) };
         const started = startCleanup(stand.client, { ...options(policy), mode: 'plan' });

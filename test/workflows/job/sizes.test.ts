@@ -62,7 +62,7 @@ describe.each(sizes)('A1: texts of %i bytes', (bytes) => {
     const { results, taskQueue, client } = stand;
     const started = startJob(client, jobInput({ commands: [longScript(bytes)] }), { taskQueue, results });
     await expect(started).rejects.toThrow(
-      'commands.0: must not be longer than 122880 bytes: put a script and run that',
+      'commands.0: must not be longer than 122880 bytes: write a script file and run that',
     );
   });
 

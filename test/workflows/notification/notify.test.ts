@@ -91,7 +91,7 @@ it('a notification is not sent unsigned if the secrets cannot be read, and conti
     await handle.result();
     const [delivery] = await deliveriesOf(late, handle.workflowId, 1);
     const failures = async () => (await delivery?.describe())?.raw.pendingActivities?.[0]?.lastFailure?.message;
-    await expect.poll(failures).toContain('is not there');
+    await expect.poll(failures).toContain('does not exist');
     expect(listener.toldOf(handle.workflowId)).toEqual([]);
     await writeFile(file, secret('a'), { mode: 0o600 });
     await delivery?.result();

@@ -54,10 +54,13 @@ async function endSource(run: BatchState): Promise<JobError | null> {
     });
     return null;
   } catch (error) {
-    const why = 'The prepared sandbox did not end as requested.';
+    const why = 'The prepared sandbox was not stopped or deleted as requested.';
     run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
     if (!isCancellation(error)) return toJobTermination(error).jobError;
-    return jobError('clean_up_unfinished', `The prepared sandbox ${sandboxId} did not end in time; check it.`);
+    return jobError(
+      'clean_up_unfinished',
+      `The prepared sandbox ${sandboxId} was not stopped or deleted in time; check it.`,
+    );
   } finally {
     run.apiCalls += job.apiCalls;
     run.sourceJob = null;
@@ -83,7 +86,7 @@ async function store(run: BatchState, outcome: FanoutOutcome): Promise<FanoutRes
   } catch {
     const error = jobError(
       'results_not_assembled',
-      'results.jsonl could not be stored; the results of the items are stored.',
+      'results.jsonl could not be stored. The results of the items are stored separately.',
     );
     return { ...result, error: result.error ?? error, resultsRef: null };
   }
@@ -95,13 +98,13 @@ function errorOf(run: BatchState, outcome: FanoutOutcome): JobError | null {
   if (open > 0) {
     return jobError(
       'clean_up_unfinished',
-      `${open} chunks did not end in time; their forks may still run. Resume the batch to end them.`,
+      `${open} chunks did not end in time, and their forks may still run. Resume the batch to end them.`,
     );
   }
   const messages = {
     cancelled: 'The batch was cancelled',
     deadline_exceeded: `The batch did not finish within ${Math.round(policy.deadlineMs / 1_000)} seconds`,
-    budget_spent: `The rest of the ${policy.budgetSeconds} machine-seconds does not cover another item`,
+    budget_spent: `The rest of the budget of ${policy.budgetSeconds} machine-seconds is too small for another item`,
     failed_fast: 'An item failed, and the batch ends at the first failure',
   };
   if (!(outcome in messages)) return null;

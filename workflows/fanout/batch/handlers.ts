@@ -35,7 +35,7 @@ async function addChunk(run: BatchState, submission: ChunkSubmission): Promise<{
   if (known) {
     if (known.digest === submission.digest) return { isNew: false };
     throw refused(
-      `chunk ${submission.chunk} holds other items already. Items of a batch cannot be changed: use another id.`,
+      `chunk ${submission.chunk} already holds other items. The items of a batch cannot be changed: use another batch id.`,
     );
   }
   if (run.seal) throw refused(`the batch is sealed with ${run.seal.chunks} chunks.`);
@@ -74,9 +74,10 @@ function refuseNonsense({ chunk, items, firstIndex }: ChunkSubmission): void {
     throw refused(`a batch has at most ${maxChunks} chunks, numbered from 0.`);
   }
   if (!(items.length >= 1 && items.length <= maxItemsInChunk)) {
-    throw refused(`a chunk has 1 to ${maxItemsInChunk} items.`);
+    throw refused(`a chunk must have 1 to ${maxItemsInChunk} items.`);
   }
-  if (!(Number.isInteger(firstIndex) && firstIndex >= 0)) throw refused('the first item has an index from 0.');
+  if (!(Number.isInteger(firstIndex) && firstIndex >= 0))
+    throw refused('the index of the first item must be 0 or more.');
 }
 
 function refused(message: string): ApplicationFailure {

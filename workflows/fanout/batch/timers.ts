@@ -48,7 +48,7 @@ async function lateItems(run: BatchState): Promise<void> {
   for (;;) {
     const leftMs = Math.max(run.ending?.atMs ?? 0, run.arrivedAtMs) + submitterPauseMs - Date.now();
     if (!run.takesItems || leftMs <= 0) break;
-    await sleep(leftMs, { summary: 'until the submitter counts as gone' });
+    await sleep(leftMs, { summary: 'until the submitter is presumed gone' });
   }
   run.isSubmitterGone = true;
   run.noteChange();
@@ -59,7 +59,7 @@ async function checks(run: BatchState): Promise<void> {
   for (let quiet = 0; ; ) {
     await condition(() => run.records.some(({ state }) => state === 'open'));
     const everyMs = run.pace.checkChunksEveryMs * Math.min(slowestChecks, 1 + quiet);
-    await untilDue(run, 'checks', { everyMs, summary: 'until silent chunks are checked' });
+    await untilDue(run, 'checks', { everyMs, summary: 'until chunks that do not report are checked' });
     const isQuiet = await uninterrupted(run, () => checkChunks(run));
     quiet = isQuiet ? quiet + 1 : 0;
   }

@@ -24,7 +24,7 @@ export async function endFork(run: JobState, input: FanoutItemInput, toEnd: Item
       .settleFanoutItem({ key: `${input.resultPrefix}/${generation}.json`, ending })
       .catch(() => ({ machineSeconds: 0, resultRef: null }));
     const hasEnded = hasEndedAsRequested({ sandboxId, stop, deletion }, input.job.end);
-    const why = 'The fork did not end as requested.';
+    const why = 'The fork was not stopped or deleted as requested.';
     return {
       index: input.index,
       generation,
@@ -74,6 +74,6 @@ async function findFork(run: JobState, sandboxId: string): Promise<void> {
   const sinceMs = Date.now();
   while ((await readSandbox(run, sandboxId)) === null) {
     if (Date.now() - sinceMs >= run.timing.readLagMs) return;
-    await sleep(lookEveryMs, { summary: 'until a missing fork counts as gone' });
+    await sleep(lookEveryMs, { summary: 'until a missing fork is presumed deleted' });
   }
 }

@@ -47,7 +47,7 @@ export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown
   const execution = executionOf(batchKey);
   const sandboxName = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(index), generation });
   const sandboxId = toEnd?.sandboxId ?? null;
-  const lost = 'The workflow of the item was terminated repeatedly; its fork may run.';
+  const lost = 'The workflow of the item was terminated repeatedly; its fork may still run.';
   return {
     index,
     generation,

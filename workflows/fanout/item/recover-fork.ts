@@ -41,7 +41,7 @@ export function mayBeOfEarlierRun(run: JobState): boolean {
  */
 export async function settleGoneFork(run: JobState, sandboxId: string): Promise<'dead'> {
   if (await wasNeverPrompted(run, sandboxId)) return 'dead';
-  return settleMissingFork(run, sandboxId, 'it is not there any more');
+  return settleMissingFork(run, sandboxId, 'it no longer exists');
 }
 
 async function settleMissingFork(run: JobState, sandboxId: string, why: string): Promise<'dead'> {

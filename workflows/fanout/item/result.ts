@@ -92,7 +92,7 @@ function leftOf(
   const left = job.left.map((one) => ({ ...one, why: one.why.slice(0, whyLength) }));
   const unnamed = { kind: 'sandbox', conversationId: null } as const;
   if (!hasEndedAsRequested(job, end) && !left.some((one) => one.sandboxId === sandboxId)) {
-    left.unshift({ ...unnamed, sandboxId, sandboxName, why: 'The fork did not end as requested.' });
+    left.unshift({ ...unnamed, sandboxId, sandboxName, why: 'The fork was not stopped or deleted as requested.' });
   }
   if (unconfirmedName !== null && !left.some((one) => one.sandboxName === unconfirmedName)) {
     const why = 'It is unknown whether the fork was created.';

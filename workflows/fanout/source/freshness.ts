@@ -24,7 +24,7 @@ export interface FreshnessOptions {
   readonly usedBy: string | null;
 }
 
-const hint = 'or allow a stale source (`--allow-stale`), and the forks start from what is saved';
+const hint = 'or allow a stale source (`--allow-stale`) to fork what is already saved';
 
 export const usedMessage = (usedBy: string) => `is used by ${usedBy}. Wait until that has ended, ${hint}.`;
 
@@ -59,7 +59,7 @@ export function freshnessOf(sandbox: SandboxView, options: FreshnessOptions): Fr
   if (sandbox.snapshots === false) {
     return refuse(
       'source_keeps_nothing',
-      'was created with snapshots off: a stop would lose what it holds. Allow a stale source (`--allow-stale`) to fork it as it runs.',
+      'was created with snapshots off: a stop would lose its data. Allow a stale source (`--allow-stale`) to fork it while it runs.',
     );
   }
   if (state === 'running') {
@@ -99,7 +99,7 @@ export function staleness(
   if (kept === 'stale') {
     return {
       code: 'source_stale',
-      message: `was last saved before its last work: its last snapshot failed or is older. ${how}`,
+      message: `was not saved after its last work: its last snapshot failed or is older. ${how}`,
     };
   }
   return { code: 'source_unknown', message: `may be stale: the service does not say when it was last saved. ${how}` };

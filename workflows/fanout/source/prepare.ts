@@ -95,7 +95,7 @@ function takeOver(run: BatchState, input: JobInput, { outcome, sandboxId, left =
   run.leaveOwn(left);
   if (outcome !== null) return;
   const why =
-    'The job that prepared it was ended from outside. It may run, or a later one with the same name and another number.';
+    'The workflow of the job that prepared it was ended outside sandflow. This sandbox may still run, or a later one with the same name and another number.';
   const sandboxName = sandboxNameOf(input, firstGenerationOf(run));
   run.leaveOwn([{ kind: 'sandbox', sandboxId: null, sandboxName, conversationId: null, why }]);
 }

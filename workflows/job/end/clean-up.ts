@@ -115,7 +115,7 @@ function nameUnconfirmed(run: JobState): void {
 /** Stops sandboxes that were created and then not found, but that have appeared since. */
 async function stopLostSandboxes(run: JobState): Promise<void> {
   const { sandbox } = run;
-  const why = 'It was created, and then not found for longer than a read may lag.';
+  const why = 'It was created, but later reads did not find it.';
   for (const { id, name } of run.lost) run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why });
   for (const { id, name } of run.lost) {
     const found = await readSandbox(run, id);
@@ -123,7 +123,7 @@ async function stopLostSandboxes(run: JobState): Promise<void> {
     if (found === null || found.state === 'cancelled') continue;
     const answer = await requestStop(run, { sandboxId: id, timing: run.timing, memory: { asked: null } });
     const done =
-      answer === 'gone' ? 'it is gone now' : `its stop was requested (${answer.stop?.id ?? 'already archived'})`;
-    run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why: `${why} At the end ${done}.` });
+      answer === 'gone' ? 'it was gone' : `its stop was requested (${answer.stop?.id ?? 'already archived'})`;
+    run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why: `${why} At the end of the job, ${done}.` });
   }
 }

@@ -12,7 +12,7 @@ import { toJobTermination } from '../termination.js';
 export async function takeFingerprints(run: JobState, sandboxId: string): Promise<void> {
   for (const path of run.input.collect) {
     if (path in run.fingerprints) continue;
-    const summary = `what ${path} is before the first prompt`;
+    const summary = `read ${path} before the first prompt`;
     const sha256 = await callMachine(run, sandboxId, 'read file', () =>
       files.fingerprintFile.executeWithOptions({ summary }, [sandboxId, path]),
     );

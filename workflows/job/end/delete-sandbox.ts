@@ -45,7 +45,7 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
   }
   if (did === 'gone') {
     if (await isGone(run, sandboxId)) return { operationId, status: 'gone', error: null };
-    return { operationId, status: 'failed', error: 'The service shows the sandbox, but did not find it to delete it' };
+    return { operationId, status: 'failed', error: 'Reads show the sandbox, but the deletion did not find it' };
   }
   run.deletion = { operationId, status: 'pending', error: null };
   for (let polls = 0; ; polls += 1) {

@@ -37,7 +37,7 @@ export async function stopSandbox(run: JobState, sandboxId: string): Promise<voi
   if (!run.isShared) return stopAndConfirm(run, sandboxId);
   const { granted, leasedBy } = await retryRefusals(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
   if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId));
-  const why = `${leasedBy.join(', ')} uses it; its auto-stop will end it`;
+  const why = `${leasedBy.join(', ')} uses it; its auto-stop will stop it`;
   throw sandboxFailed('sandbox_leased', why);
 }
 

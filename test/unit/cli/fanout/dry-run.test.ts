@@ -65,7 +65,7 @@ describe('sandflow fanout refuses before it starts anything:', () => {
     [['prompts.txt', ...source, '--watch-deadline', 'soon'], '--watch-deadline: "soon" is not a duration'],
     [['issues.csv', ...source], 'issues.csv:1: the column prompt is missing; the columns are issue, file.'],
     [['issues.csv', ...source, '--prompt', 'Fix {{isue}}'], 'issues.csv:2: the template uses {{isue}}'],
-    [['kept.jsonl', ...source, '--budget', '1h'], 'kept.jsonl:2: end: no budget holds for forks that are kept'],
+    [['kept.jsonl', ...source, '--budget', '1h'], 'kept.jsonl:2: end: must be stop or delete if there is a budget'],
     [['issues.csv', ...source, '--format', 'jsonl'], 'issues.csv:1:1: invalid JSON'],
     [['prompts.txt', ...source, '--then', 'burn'], 'Allowed choices are stop, delete, keep'],
     [['resume', 'one', '--first', 'x'], '--first must be a whole number'],

@@ -47,7 +47,7 @@ describe('C1: the notify commands of a worker', () => {
     await writeFile(join(home, 'open.json'), '{"a": "true"}');
     await chmod(join(home, 'open.json'), 0o666);
     await expect(open({}, { notifyCommands: 'open.json' })).rejects.toMatchObject({ code: 'file_not_trusted' });
-    await expect(open({ SANDFLOW_NOTIFY_SECRET_FILE: join(home, 'none') })).rejects.toThrow('is not there');
+    await expect(open({ SANDFLOW_NOTIFY_SECRET_FILE: join(home, 'none') })).rejects.toThrow('does not exist');
   });
 });
 
