@@ -52,6 +52,8 @@ export interface Config {
   readonly forksPerSecond: number;
   /** How long a command retries if the service or Temporal does not answer, in ms. */
   readonly patienceMs: number;
+  /** How long the embedded stack stays up with no command and no open job, in ms. */
+  readonly idleMs: number;
   /** Directory of secrets, of the embedded stack's state and, unless SANDFLOW_RESULTS is set, of results. */
   readonly home: string;
   /** Directory of the result store. */
@@ -94,6 +96,7 @@ export function readConfig(env: Environment = process.env): Config {
     taskQueue: env.SANDFLOW_TASK_QUEUE || 'sandflow',
     forksPerSecond: positiveNumber('SANDFLOW_FORKS_PER_SECOND', env.SANDFLOW_FORKS_PER_SECOND || '20'),
     patienceMs: 1_000 * positiveNumber('SANDFLOW_PATIENCE_SECONDS', env.SANDFLOW_PATIENCE_SECONDS || '60'),
+    idleMs: 1_000 * positiveNumber('SANDFLOW_IDLE_SECONDS', env.SANDFLOW_IDLE_SECONDS || '300'),
     home,
     results: resolve(env.SANDFLOW_RESULTS || join(home, 'results')),
     resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),

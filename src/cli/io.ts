@@ -23,6 +23,8 @@ export interface CliIo {
   readonly cwd: string;
   /** How to start this program. The embedded stack starts its processes this way. */
   readonly main: MainProgram;
+  /** The name of the command, like `jobs watch`, for `sandflow status`. */
+  readonly command?: string;
   readonly readConfig: () => Promise<Config>;
   /** Sets the umask of this process and its children. Omitted if the process belongs to another program. */
   readonly umask?: (mask: number) => void;

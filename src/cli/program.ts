@@ -12,6 +12,7 @@ import { addNotify } from './notify/command.js';
 import { addRun } from './run/command.js';
 import { addSandboxes } from './sandboxes/command.js';
 import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './serve/command.js';
+import { addStack } from './stack/command.js';
 import { addStop, addStops } from './stops/command.js';
 import { addWebhooks } from './webhooks/command.js';
 
@@ -26,7 +27,7 @@ Exit codes:
 
 Settings come from the environment: SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
 SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_ENCRYPTION_KEYS_FILE,
-SANDFLOW_HOME. If none is set, everything runs on this machine.
+SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS. If none is set, everything runs on this machine.
 `;
 
 /** Builds the program; parses and runs nothing. */
@@ -56,6 +57,7 @@ export function createProgram(context: CommandContext, version: string): Command
     addStop,
     addStops,
     addApi,
+    addStack,
     addDev,
     addWorker,
     addBridge,

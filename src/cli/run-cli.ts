@@ -18,7 +18,12 @@ import { packageVersion } from './version.js';
  * @returns the exit code, one of `exitCodes`
  */
 export async function runCli(args: readonly string[], given: CliIo): Promise<number> {
-  const io: CliIo = { ...given, stdout: createTerminal(given.stdout), stderr: createTerminal(given.stderr) };
+  const io: CliIo = {
+    ...given,
+    stdout: createTerminal(given.stdout),
+    stderr: createTerminal(given.stderr),
+    command: nameOf(args),
+  };
   const context: CommandContext = { io, jobId: null, exitCode: exitCodes.done };
   try {
     await createProgram(context, await packageVersion()).parseAsync([...args], { from: 'user' });
@@ -47,6 +52,12 @@ async function withReport(error: JobError, thrown: unknown, io: CliIo): Promise<
     ...error,
     message: `Unexpected error: ${error.message}\nThis is a bug in sandflow. Please report it, with ${where}`,
   };
+}
+
+/** The leading words that look like the names of commands. A prompt or a path is no name. */
+function nameOf(args: readonly string[]): string {
+  const end = args.findIndex((arg) => !/^[a-z][a-z-]{0,19}$/.test(arg));
+  return args.slice(0, Math.min(2, end < 0 ? args.length : end)).join(' ');
 }
 
 function report(args: readonly string[], { io, jobId }: CommandContext, error: JobError): void {

@@ -3,12 +3,15 @@ import { connect, type Socket } from 'node:net';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { readJsonFile } from '../os/private-file.js';
 import {
+  type Ask,
+  type ClientProgram,
   createNonce,
   isProof,
   onMessages,
   proofOf,
   type ServerMessage,
   type StackDescription,
+  type StackStatus,
   type SupervisorState,
   sendMessage,
   serverMessageSchema,
@@ -16,6 +19,8 @@ import {
 } from './control-protocol.js';
 
 const helloTimeoutMs = 3_000;
+/** Longer than the supervisor waits for Temporal before it answers. */
+const askTimeoutMs = 5_000;
 
 export interface Presence {
   readonly stack: StackDescription;
@@ -28,6 +33,8 @@ export interface Presence {
 interface JoinOptions {
   readonly stateFile: string;
   readonly settings: string;
+  /** This program, for `sandflow status`. Default: unnamed. */
+  readonly client?: ClientProgram;
   readonly onProgress: (line: string) => void;
   /** Ends the wait and leaves the stack. */
   readonly signal?: AbortSignal;
@@ -43,7 +50,7 @@ type Joined = 'nobody' | 'lost' | Presence;
  * @throws SandflowError with the supervisor's own code if the stack cannot start; `stack_differs`
  */
 export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
-  const { settings, onProgress, signal } = options;
+  const { settings, client, onProgress, signal } = options;
   const state = await readState(options.stateFile);
   if (!state) return 'nobody';
   signal?.throwIfAborted();
@@ -56,7 +63,7 @@ export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
     const stack = await readyStack(socket, lost, onProgress, (hello) => {
       const proof = handshake.answer(hello);
       if (proof === undefined) return false;
-      sendMessage(socket, { proof, settings });
+      sendMessage(socket, { proof, settings, client });
       return true;
     });
     signal?.throwIfAborted();
@@ -89,6 +96,35 @@ export async function isSupervisorThere(stateFile: string): Promise<boolean> {
   });
 }
 
+/**
+ * Asks the supervisor about its stack, without joining it. Starts nothing.
+ * @returns undefined if no supervisor answers
+ */
+export async function askSupervisor(stateFile: string, ask: Ask): Promise<StackStatus | undefined> {
+  const state = await readState(stateFile);
+  if (!state) return undefined;
+  const socket = connect({ host: '127.0.0.1', port: state.port });
+  const handshake = createHandshake(socket, state);
+  return new Promise((resolve) => {
+    const settle = (status?: StackStatus) => {
+      clearTimeout(timeout);
+      socket.destroy();
+      resolve(status);
+    };
+    const timeout = setTimeout(() => settle(), askTimeoutMs);
+    socket.on('error', () => settle()).once('close', () => settle());
+    let isKnown = false;
+    onMessages(socket, serverMessageSchema, (message) => {
+      if (message.type === 'hello') {
+        const proof = handshake.answer(message);
+        if (proof === undefined) return settle();
+        isKnown = true;
+        sendMessage(socket, { proof, ask });
+      } else if (isKnown && message.type === 'status') settle(message.status);
+    });
+  });
+}
+
 function readyStack(
   socket: Socket,
   lost: Promise<void>,
@@ -112,7 +148,7 @@ function readyStack(
       } else if (!accepted) socket.destroy();
       else if (message.type === 'progress') onProgress(message.line);
       else if (message.type === 'ready') resolve(message.stack);
-      else reject(new SandflowError({ foreign: message.code }, message.message));
+      else if (message.type === 'failed') reject(new SandflowError({ foreign: message.code }, message.message));
     });
   });
 }

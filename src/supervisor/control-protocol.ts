@@ -3,9 +3,14 @@
  *
  *     client      {"nonce"}
  *     supervisor  {"type":"hello", "pid", "proof", "nonce"}
- *     client      {"proof", "settings"}                    which settings it has
+ *     client      {"proof", "settings", "client"}          which settings it has, and which command it is
  *     supervisor  {"type":"progress", "line"} …            while the stack starts
  *                 {"type":"ready", "stack"} or {"type":"failed", "code", "message"}
+ *
+ * A command that asks about the stack does not join it and needs no settings:
+ *
+ *     client      {"proof", "ask"}                         status, keep, end or force_end
+ *     supervisor  {"type":"status", "status"}
  *
  * Each side proves to the other that it knows the token of the state file, without sending the token. Another program
  * may have the port of a supervisor that died. Such a program must learn nothing, and its answers must not be trusted.
@@ -28,10 +33,41 @@ const stackDescriptionSchema = z.object({
 });
 export type StackDescription = z.infer<typeof stackDescriptionSchema>;
 
+/** A program that uses the stack. */
+const clientSchema = z.object({ pid: z.number().int(), command: z.string().max(200) });
+export type ClientProgram = z.infer<typeof clientSchema>;
+
+/** `keep`: the stack stays up while it is idle. `end` is refused while the stack is in use; `force_end` is not. */
+const askSchema = z.enum(['status', 'keep', 'end', 'force_end']);
+export type Ask = z.infer<typeof askSchema>;
+
+const stackStatusSchema = z.object({
+  state: z.enum(['starting', 'ready', 'ending']),
+  pid: z.number().int(),
+  startedAt: z.string(),
+  /** True for `sandflow dev`. */
+  foreground: z.boolean(),
+  /** True after `sandflow up`: the stack stays up while it is idle. */
+  kept: z.boolean(),
+  /** When the stack ends if nobody uses it until then; null while it is in use or kept. */
+  endsAt: z.string().nullable(),
+  /** Null until the stack is ready. */
+  stack: stackDescriptionSchema.nullable(),
+  /** Process ids of the parts by name; null while a part restarts. */
+  parts: z.record(z.string(), z.number().nullable()),
+  clients: z.array(clientSchema.extend({ since: z.string() })),
+  /** Number of open workflows; null if Temporal does not answer. */
+  openJobs: z.number().nullable(),
+  /** Ids of some of the open jobs and batches. */
+  openIds: z.array(z.string()),
+});
+export type StackStatus = z.infer<typeof stackStatusSchema>;
+
 const nonce = z.string().min(32).max(64);
 export const clientMessageSchema = z.union([
   z.object({ nonce }),
-  z.object({ proof: z.string(), settings: z.string() }),
+  z.object({ proof: z.string(), settings: z.string(), client: clientSchema.optional() }),
+  z.object({ proof: z.string(), ask: askSchema }),
 ]);
 
 export const serverMessageSchema = z.discriminatedUnion('type', [
@@ -39,6 +75,7 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('progress'), line: z.string() }),
   z.object({ type: z.literal('ready'), stack: stackDescriptionSchema }),
   z.object({ type: z.literal('failed'), code: z.string(), message: z.string() }),
+  z.object({ type: z.literal('status'), status: stackStatusSchema }),
 ]);
 export type ServerMessage = z.infer<typeof serverMessageSchema>;
 

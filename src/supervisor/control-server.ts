@@ -4,6 +4,8 @@ import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { writePrivateFile } from '../os/private-file.js';
 import {
+  type Ask,
+  type ClientProgram,
   clientMessageSchema,
   createNonce,
   isProof,
@@ -11,6 +13,7 @@ import {
   proofOf,
   type ServerMessage,
   type StackDescription,
+  type StackStatus,
   type SupervisorState,
   sendMessage,
 } from './control-protocol.js';
@@ -25,8 +28,8 @@ const maxUnidentifiedConnections = 64;
 const keptProgressLines = 20;
 
 export interface ControlServer {
-  /** Number of clients that are connected now. */
-  clients(): number;
+  /** The clients that are connected now. */
+  clients(): readonly ConnectedClient[];
   progress(line: string): void;
   ready(stack: StackDescription): void;
   failed(code: string, message: string): void;
@@ -34,10 +37,25 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
+export interface ConnectedClient extends ClientProgram {
+  /** When it connected, in ISO 8601. */
+  readonly since: string;
+}
+
+export interface ControlServerOptions {
+  /** A digest of the settings. A client with other settings is turned away. */
+  readonly settings: string;
+  /** Answers a command that asks about the stack. Must not throw. */
+  readonly answer: (ask: Ask) => Promise<StackStatus>;
+}
+
 /** Starts the server and writes the state file by which clients find it. The caller holds the supervisor's lock. */
-export async function openControlServer(stateFile: string, settings: string): Promise<ControlServer> {
+export async function openControlServer(
+  stateFile: string,
+  { settings, answer }: ControlServerOptions,
+): Promise<ControlServer> {
   const token = randomBytes(24).toString('hex');
-  const clients = new Set<Socket>();
+  const clients = new Map<Socket, ConnectedClient>();
   const strangers = new Set<Socket>();
   const messages: ServerMessage[] = [];
 
@@ -46,6 +64,10 @@ export async function openControlServer(stateFile: string, settings: string): Pr
     if (!oldest) return;
     strangers.delete(oldest);
     oldest.destroy();
+  };
+  const sayStatus = async (socket: Socket, ask: Ask) => {
+    const message: ServerMessage = { type: 'status', status: await answer(ask) };
+    socket.end(`${JSON.stringify(message)}\n`).destroySoon();
   };
   const server = createServer((socket) => {
     strangers.add(socket);
@@ -71,8 +93,10 @@ export async function openControlServer(stateFile: string, settings: string): Pr
       strangers.delete(socket);
       clearTimeout(timeout);
       if (!isProof(message.proof, token, 'client', nonce)) return void socket.destroy();
+      if ('ask' in message) return void sayStatus(socket, message.ask);
       if (message.settings !== settings) return void socket.end(`${JSON.stringify(differs)}\n`);
-      clients.add(socket);
+      const { client = { pid: 0, command: 'unknown' } } = message;
+      clients.set(socket, { ...client, since: new Date().toISOString() });
       for (const earlier of messages) sendMessage(socket, earlier);
     });
   });
@@ -85,17 +109,17 @@ export async function openControlServer(stateFile: string, settings: string): Pr
     if (message.type === 'ready') messages.length = 0;
     messages.push(message);
     if (messages.length > keptProgressLines) messages.shift();
-    for (const socket of clients) sendMessage(socket, message);
+    for (const socket of clients.keys()) sendMessage(socket, message);
   };
   let closing: Promise<void> | undefined;
   const close = async () => {
     await rm(stateFile, { force: true });
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const socket of [...clients, ...strangers]) socket.end().destroySoon();
+    for (const socket of [...clients.keys(), ...strangers]) socket.end().destroySoon();
     await closed;
   };
   return {
-    clients: () => clients.size,
+    clients: () => [...clients.values()],
     progress: (line) => broadcast({ type: 'progress', line }),
     ready: (stack) => broadcast({ type: 'ready', stack }),
     failed(code, message) {
@@ -112,8 +136,8 @@ const differs: ServerMessage = {
   type: 'failed',
   code: 'stack_differs',
   message:
-    'The stack of this SANDFLOW_HOME runs with other settings (SANDBOX_API_*, TEMPORAL_* or SANDFLOW_*). Wait until it ' +
-    'stops, after its last job and command have ended, or set SANDFLOW_HOME to another directory for these settings.',
+    'The stack of this SANDFLOW_HOME runs with other settings (SANDBOX_API_*, TEMPORAL_* or SANDFLOW_*). End it ' +
+    'with `sandflow down`, or set SANDFLOW_HOME to another directory for these settings.',
 };
 
 function listen(server: Server): Promise<number> {

@@ -24,6 +24,8 @@ export interface EnsureStackOptions {
   readonly onProgress?: (line: string) => void;
   /** How this program is started: the supervisor is its `supervisor` command. */
   readonly main: MainProgram;
+  /** The name of this command in `sandflow status`, like `jobs watch`. Default: `sandflow`. */
+  readonly command?: string;
   /** Stops waiting; the supervisor continues and ends by itself when idle. */
   readonly signal?: AbortSignal;
 }
@@ -61,9 +63,10 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
   await prepareTrustedFolder({ path: config.home, setting: 'SANDFLOW_HOME' });
   const paths = stackPaths(config.home);
   const settings = settingsDigest(config);
+  const client = { pid: process.pid, command: options.command ?? 'sandflow' };
   let spawned: ChildProcess | undefined;
   for (let spawns = 0; ; ) {
-    const joined = await joinSupervisor({ stateFile: paths.stateFile, settings, onProgress, signal });
+    const joined = await joinSupervisor({ stateFile: paths.stateFile, settings, client, onProgress, signal });
     if (typeof joined === 'object') return await handleOf(joined, config, paths);
     if (spawned && hasFailed(spawned)) break;
     if (!spawned || hasEnded(spawned)) {

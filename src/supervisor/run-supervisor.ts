@@ -10,10 +10,9 @@ import { isSupervisorThere } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type ControlServer, openControlServer } from './control-server.js';
 import { stackPaths } from './stack-paths.js';
+import { createStackWatch, type StackWatch } from './stack-watch.js';
 import { type Stack, startStack } from './start-stack.js';
-import { countOpenJobs, untilIdle } from './until-idle.js';
 
-const defaultIdleMs = 10_000;
 /** An earlier supervisor that drains its worker needs up to this long. */
 const electionPatienceMs = 60_000;
 const electionPollMs = 100;
@@ -23,7 +22,7 @@ interface RunSupervisorOptions {
   readonly main: MainProgram;
   /** True for `sandflow dev`: stays up even if it is idle. */
   readonly foreground: boolean;
-  /** How long the supervisor stays up with no clients and no open jobs, in ms. Default: 10000. */
+  /** How long the supervisor stays up with no clients and no open jobs, in ms. Default: as configured. */
   readonly idleMs?: number;
   /** A line for the log, without a line end. */
   readonly log: (line: string) => void;
@@ -52,9 +51,14 @@ export async function runSupervisor(
   if (lock === 'told_to_end') return 'ended';
   if (lock === 'held') return 'already_running';
   try {
-    const control = await openControlServer(paths.stateFile, settingsDigest(config));
+    const { foreground } = options;
+    const watch = createStackWatch(config, { foreground, clients: () => control.clients() });
+    const control = await openControlServer(paths.stateFile, {
+      settings: settingsDigest(config),
+      answer: watch.answer,
+    });
     try {
-      await holdStack(config, control, options);
+      await holdStack(config, control, watch, options);
     } finally {
       await control.close();
     }
@@ -73,8 +77,14 @@ export function requireStackSettings({ noLocalService }: Pick<Config, 'noLocalSe
   if (noLocalService !== undefined) throw new SandflowError('bad_configuration', noLocalService);
 }
 
-async function holdStack(config: Config, control: ControlServer, options: RunSupervisorOptions): Promise<void> {
-  const { log, signal, main, temporalBinary } = options;
+async function holdStack(
+  config: Config,
+  control: ControlServer,
+  watch: StackWatch,
+  options: RunSupervisorOptions,
+): Promise<void> {
+  const { log, main, temporalBinary, idleMs = config.idleMs } = options;
+  const signal = AbortSignal.any([options.signal, watch.ended]);
   const onProgress = (line: string) => {
     log(line);
     control.progress(line);
@@ -89,40 +99,25 @@ async function holdStack(config: Config, control: ControlServer, options: RunSup
     throw error;
   }
   try {
-    control.ready(stack.description);
-    options.onReady?.(stack.description);
-    log('the stack is ready');
-    await untilEnd(config, stack, control, options);
+    const { temporalAddress: address, namespace } = stack.description;
+    const temporal = await connectTemporal(
+      config.temporal.configured ? config.temporal.connect : { address, namespace },
+    );
+    try {
+      watch.ready(stack, temporal);
+      control.ready(stack.description);
+      options.onReady?.(stack.description);
+      log('the stack is ready');
+      await watch.untilIdle(() => control.clients().length, idleMs, signal);
+    } finally {
+      await temporal.connection.close();
+    }
     // From here on no client can join: a client that comes now waits for the lock and gets a new stack.
     await control.close();
     log(signal.aborted ? 'stopping as requested' : 'stopping: nothing left to do');
   } finally {
     await stack.stop();
     log('the stack has stopped');
-  }
-}
-
-async function untilEnd(
-  config: Config,
-  { description }: Stack,
-  control: ControlServer,
-  { foreground, signal, idleMs = defaultIdleMs }: RunSupervisorOptions,
-): Promise<void> {
-  if (foreground) {
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    return;
-  }
-  const { temporalAddress: address, namespace } = description;
-  const target = config.temporal.configured ? config.temporal.connect : { address, namespace };
-  const client = await connectTemporal(target);
-  try {
-    const openJobs = () => client.withDeadline(Date.now() + 5_000, () => countOpenJobs(client, config));
-    await untilIdle({ clients: control.clients, openJobs, idleMs, signal });
-  } finally {
-    await client.connection.close();
   }
 }
 

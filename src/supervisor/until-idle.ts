@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { workflowTypes } from '../../workflows/messages.js';
 import type { Config } from '../config.js';
 import { jobWorkflowId, notificationPrefix } from '../contract/addresses.js';
+import { lenientClient } from '../temporal/readable-memos.js';
 
 const maxCheckIntervalMs = 2_000;
 
@@ -14,19 +15,26 @@ interface UntilIdleOptions {
   readonly openJobs: () => Promise<number>;
   /** How long there must have been no clients and no open jobs, in ms. */
   readonly idleMs: number;
+  /** True if the stack stays up while it is idle. Default: false. */
+  readonly isKept?: () => boolean;
+  /** Called at each check: since when the stack has had nothing to do, in ms since the epoch; undefined while it has. */
+  readonly onCheck?: (quietSinceMs: number | undefined) => void;
   /** Ends the wait. */
   readonly signal: AbortSignal;
 }
 
 /** Resolves true when no client and no open job have been seen for `idleMs`, false when the signal ends the wait. */
-export async function untilIdle({ clients, openJobs, idleMs, signal }: UntilIdleOptions): Promise<boolean> {
+export async function untilIdle(options: UntilIdleOptions): Promise<boolean> {
+  const { clients, openJobs, idleMs, isKept = () => false, onCheck, signal } = options;
   const checkIntervalMs = Math.min(maxCheckIntervalMs, Math.max(idleMs / 4, 20));
   let quietSince: number | undefined;
   while (!signal.aborted) {
-    const quiet = clients() === 0 && (await openJobs().catch(() => 1)) === 0 && clients() === 0;
-    if (!quiet) quietSince = undefined;
+    const isQuiet = async () =>
+      !isKept() && clients() === 0 && (await openJobs().catch(() => 1)) === 0 && clients() === 0 && !isKept();
+    if (!(await isQuiet())) quietSince = undefined;
     else if (quietSince === undefined) quietSince = Date.now();
     else if (Date.now() - quietSince >= idleMs) return true;
+    onCheck?.(quietSince);
     await sleep(checkIntervalMs, undefined, { signal }).catch(() => undefined);
   }
   return false;
@@ -41,11 +49,32 @@ const waitForDeliveriesMs = 600_000;
  * server keeps it, and it is tried again when the stack is up again.
  * @param nowMs the present, in ms since the epoch. Default: now
  */
-export async function countOpenJobs(
-  client: Client,
-  config: Pick<Config, 'taskQueue' | 'deployment' | 'temporal'>,
-  nowMs = Date.now(),
-): Promise<number> {
+export async function countOpenJobs(client: Client, config: JobsOfStack, nowMs = Date.now()): Promise<number> {
+  return (await client.workflow.count(openJobsQuery(config, nowMs))).count;
+}
+
+type JobsOfStack = Pick<Config, 'taskQueue' | 'deployment' | 'temporal'>;
+
+const listedAtMost = 100;
+const namedAtMost = 5;
+
+/** Ids of some of the open jobs and batches, without the parts of batches. */
+export async function someOpenJobs(client: Client, config: JobsOfStack): Promise<string[]> {
+  const prefix = jobWorkflowId(config.deployment, '');
+  const ids: string[] = [];
+  let listed = 0;
+  for await (const { workflowId } of lenientClient(client).workflow.list({
+    query: openJobsQuery(config, Date.now()),
+  })) {
+    listed += 1;
+    const id = workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : workflowId;
+    if (!workflowId.startsWith(prefix) || !id.includes('/')) ids.push(id);
+    if (ids.length === namedAtMost || listed === listedAtMost) break;
+  }
+  return ids;
+}
+
+function openJobsQuery(config: JobsOfStack, nowMs: number): string {
   const jobs = jobWorkflowId(config.deployment, '');
   const youngest = new Date(nowMs - waitForDeliveriesMs).toISOString();
   const conditions = [
@@ -56,5 +85,5 @@ export async function countOpenJobs(
   if (config.temporal.configured) {
     conditions.push(`(WorkflowId STARTS_WITH '${jobs}' OR WorkflowId STARTS_WITH '${notificationPrefix(jobs)}')`);
   }
-  return (await client.workflow.count(conditions.join(' AND '))).count;
+  return conditions.join(' AND ');
 }

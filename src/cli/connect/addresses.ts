@@ -27,12 +27,13 @@ export function isFullyConfigured(config: Pick<Config, 'temporal' | 'sandboxServ
 /** @throws SandflowError if the embedded stack cannot be started */
 export async function findAddresses(
   config: Config,
-  io: Pick<CliIo, 'main' | 'interrupted'>,
+  io: Pick<CliIo, 'main' | 'interrupted' | 'command'>,
   reporter: Notices,
 ): Promise<Addresses> {
   if (!isFullyConfigured(config)) {
     const stack = await ensureStack(config, {
       main: io.main,
+      command: io.command,
       signal: io.interrupted,
       onProgress: (line) => reporter.notice(line, 'detail'),
     });

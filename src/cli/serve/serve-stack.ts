@@ -26,7 +26,7 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
   const { main, interrupted: signal } = io;
   const ended = await runSupervisor(config, { main, foreground: true, log, signal, onReady: ready });
   if (ended === 'already_running') {
-    const stack = await ensureStack(config, { main, signal, onProgress: log });
+    const stack = await ensureStack(config, { main, command: io.command, signal, onProgress: log });
     log('The stack of this SANDFLOW_HOME is already running. It stays up while this command runs.');
     ready(stack);
     await Promise.race([interruption(signal), stack.lost]);

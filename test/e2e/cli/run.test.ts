@@ -112,4 +112,31 @@ describe('sandflow run without configuration', () => {
     const { exitCode, stdout } = await cli.run(['doctor', '--json']);
     expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 0, healthy: true });
   });
+
+  it('U7: status starts nothing, down refuses while a job is open, and up keeps the stack', async () => {
+    const started = Date.now();
+    const readStatus = async () => JSON.parse((await cli.run(['status', '--json'])).stdout);
+    const idle = { running: true, status: { kept: false, openJobs: 0, clients: [], endsAt: expect.any(String) } };
+    await expect.poll(readStatus, { timeout: 60_000 }).toMatchObject(idle);
+    const { status } = await readStatus();
+    expect(status).toMatchObject({
+      state: 'ready',
+      stack: { apiKeyFile: join(cli.home, 'local-api-key') },
+      parts: { temporal: expect.any(Number), worker: expect.any(Number), bridge: expect.any(Number) },
+    });
+    // The default: minutes, not seconds.
+    expect(Date.parse(status.endsAt) - started).toBeGreaterThan(200_000);
+
+    await cli.run(['run', untilInterrupted, '--id', 'open', '--detach']);
+    const refused = await cli.run(['down']);
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/\(open\).*sandflow down --force/) });
+    expect((await cli.run(['up', '--json'])).stdout).toContain('"kept":true');
+    expect((await cli.run(['status'])).stdout).toMatch(/^open +1 workflow \(open\)$/m);
+    expect(await cli.run(['jobs', 'cancel', 'open', '--wait'])).toMatchObject({ exitCode: 0 });
+    await expect.poll(async () => (await cli.run(['down'])).exitCode, { timeout: 60_000 }).toBe(0);
+    expect(cli.alive()).toEqual([]);
+    expect((await cli.run(['status'])).stdout).toContain('No stack of');
+    expect(await cli.run(['down', '--json'])).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('false') });
+    expect(cli.alive()).toEqual([]);
+  });
 });

@@ -3,12 +3,32 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isSupervisorThere, joinSupervisor } from '../../../src/supervisor/control-client.js';
+import { askSupervisor, isSupervisorThere, joinSupervisor } from '../../../src/supervisor/control-client.js';
+import type { Ask, StackStatus } from '../../../src/supervisor/control-protocol.js';
 import { type ControlServer, openControlServer } from '../../../src/supervisor/control-server.js';
 
 const stack = { temporalAddress: '127.0.0.1:7233', namespace: 'default', sandboxApiUrl: 'http://127.0.0.1:1/v1' };
 
+const status: StackStatus = {
+  state: 'ready',
+  pid: 1,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  foreground: false,
+  kept: false,
+  endsAt: null,
+  stack,
+  parts: { worker: 2, bridge: null },
+  clients: [],
+  openJobs: null,
+  openIds: [],
+};
+
 describe('the control connection', () => {
+  const asked: Ask[] = [];
+  const answer = async (ask: Ask): Promise<StackStatus> => {
+    asked.push(ask);
+    return { ...status, clients: [...control.clients()] };
+  };
   let directory: string;
   let stateFile: string;
   let control: ControlServer;
@@ -16,9 +36,10 @@ describe('the control connection', () => {
     joinSupervisor({ stateFile, settings: 'digest', onProgress, signal });
 
   beforeEach(async () => {
+    asked.length = 0;
     directory = mkdtempSync(join(tmpdir(), 'sandflow-control-'));
     stateFile = join(directory, 'supervisor.json');
-    control = await openControlServer(stateFile, 'digest');
+    control = await openControlServer(stateFile, { settings: 'digest', answer });
   });
   afterEach(async () => {
     await control.close();
@@ -35,9 +56,9 @@ describe('the control connection', () => {
     const presence = await joining;
     expect(presence).toMatchObject({ stack });
     expect(onProgress.mock.calls.flat()).toEqual(['one', 'two']);
-    expect(control.clients()).toBe(1);
+    expect(control.clients()).toHaveLength(1);
     if (typeof presence === 'object') presence.release();
-    await vi.waitFor(() => expect(control.clients()).toBe(0));
+    await vi.waitFor(() => expect(control.clients()).toEqual([]));
   });
 
   it('reports no progress to a client that finds the stack ready', async () => {
@@ -53,19 +74,19 @@ describe('the control connection', () => {
   it('passes on why the stack cannot start', async () => {
     const joining = enter();
     joining.catch(() => undefined);
-    await vi.waitFor(() => expect(control.clients()).toBe(1));
+    await vi.waitFor(() => expect(control.clients()).toHaveLength(1));
     control.failed('temporal_server_missing', 'Install one.');
     await expect(joining).rejects.toMatchObject({ code: 'temporal_server_missing', message: 'Install one.' });
   });
 
   it('reports the end of the supervisor, before and after the stack is ready', async () => {
     const joining = enter();
-    await vi.waitFor(() => expect(control.clients()).toBe(1));
+    await vi.waitFor(() => expect(control.clients()).toHaveLength(1));
     await control.close();
     expect(await joining).toBe('lost');
     expect(existsSync(stateFile)).toBe(false);
     expect(await enter()).toBe('nobody');
-    control = await openControlServer(stateFile, 'digest');
+    control = await openControlServer(stateFile, { settings: 'digest', answer });
     control.ready(stack);
     const presence = await enter();
     await control.close();
@@ -87,7 +108,7 @@ describe('the control connection', () => {
     expect(answer.trim().split('\n')).toHaveLength(1);
     expect(JSON.parse(answer)).toMatchObject({ type: 'hello' });
     expect(answer).not.toContain(JSON.parse(readFileSync(stateFile, 'utf8')).token);
-    expect(control.clients()).toBe(0);
+    expect(control.clients()).toEqual([]);
   });
 
   it('C7: trusts no process on the port of a dead supervisor, and shows it no token', async () => {
@@ -130,15 +151,39 @@ describe('the control connection', () => {
     const other = joinSupervisor({ stateFile, settings: 'other', onProgress: () => undefined });
     await expect(other).rejects.toMatchObject({ code: 'stack_differs' });
     expect(await isSupervisorThere(stateFile)).toBe(true);
-    expect(control.clients()).toBe(0);
+    expect(control.clients()).toEqual([]);
+  });
+
+  it('U7: answers a command about the stack, names the clients, and does not count the command as one', async () => {
+    control.ready(stack);
+    const client = { pid: 7, command: 'jobs watch' };
+    const presence = await joinSupervisor({ stateFile, settings: 'digest', client, onProgress: () => undefined });
+    expect(await askSupervisor(stateFile, 'status')).toEqual({
+      ...status,
+      clients: [{ ...client, since: expect.stringMatching(/^\d{4}-.*Z$/) }],
+    });
+    expect(asked).toEqual(['status']);
+    if (typeof presence === 'object') presence.release();
+    await control.close();
+    expect(await askSupervisor(stateFile, 'end')).toBeUndefined();
+    expect(asked).toEqual(['status']);
+  });
+
+  it('U7: ends no stack for a program that does not know the token', async () => {
+    const { port } = JSON.parse(readFileSync(stateFile, 'utf8')) as { port: number };
+    const stranger = connect({ host: '127.0.0.1', port });
+    stranger.write(`${JSON.stringify({ nonce: 'x'.repeat(48) })}\n`);
+    stranger.write(`${JSON.stringify({ proof: 'x'.repeat(64), ask: 'force_end' })}\n`);
+    await new Promise((resolve) => stranger.resume().once('close', resolve));
+    expect(asked).toEqual([]);
   });
 
   it('lets a waiting client leave', async () => {
     const controller = new AbortController();
     const joining = enter(undefined, controller.signal);
-    await vi.waitFor(() => expect(control.clients()).toBe(1));
+    await vi.waitFor(() => expect(control.clients()).toHaveLength(1));
     controller.abort();
     await expect(joining).rejects.toThrow();
-    await vi.waitFor(() => expect(control.clients()).toBe(0));
+    await vi.waitFor(() => expect(control.clients()).toEqual([]));
   });
 });

@@ -26,6 +26,19 @@ describe('an idle stack', () => {
     expect(Date.now() - (looksAt[3] ?? Number.POSITIVE_INFINITY)).toBeGreaterThanOrEqual(80);
   });
 
+  it('U7: stays while it is kept, and says since when it has been idle', async () => {
+    let kept = true;
+    const seen: (number | undefined)[] = [];
+    const onCheck = (since: number | undefined) => {
+      seen.push(since);
+      if (seen.length === 5) kept = false;
+    };
+    const idle = { clients: () => 0, openJobs: async () => 0, idleMs: 80, isKept: () => kept, onCheck, signal: never };
+    expect(await untilIdle(idle)).toBe(true);
+    expect(seen.slice(0, 5)).toEqual(Array(5).fill(undefined));
+    expect(seen.at(-1)).toBeLessThanOrEqual(Date.now());
+  });
+
   it('is no longer awaited when the stack is stopped', async () => {
     const controller = new AbortController();
     const waiting = untilIdle({ clients: () => 1, openJobs: async () => 0, idleMs: 10, signal: controller.signal });

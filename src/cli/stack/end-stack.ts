@@ -1,0 +1,61 @@
+/** `sandflow down`. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { tryAcquireFileLock } from '../../os/file-lock.js';
+import { askSupervisor } from '../../supervisor/control-client.js';
+import type { StackStatus } from '../../supervisor/control-protocol.js';
+import { stackPaths } from '../../supervisor/stack-paths.js';
+import type { CliIo } from '../io.js';
+import { printJson } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { plural } from '../units.js';
+import { hasEverRun } from './read-status.js';
+
+/** A worker that drains takes up to 15 s; the other parts take up to 10 s each. */
+const patienceMs = 60_000;
+const pollMs = 50;
+
+interface EndOptions {
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/**
+ * Ends the stack and waits until its processes have ended. Safe to repeat.
+ * @throws SandflowError `stack_in_use`, `supervisor_unresponsive`
+ */
+export async function endStack({ force, json }: EndOptions, io: CliIo): Promise<void> {
+  const { home } = await io.readConfig();
+  const paths = stackPaths(home);
+  const status = hasEverRun(paths) ? await askSupervisor(paths.stateFile, force ? 'force_end' : 'end') : undefined;
+  if (status && status.state !== 'ending') throw inUse(status);
+  if (hasEverRun(paths)) await untilFree(paths.lockFile, status !== undefined, io.interrupted);
+  if (json) return printJson(io.stdout, { home, ended: status !== undefined, error: null });
+  io.stderr.write(status ? 'The stack has ended.\n' : `No stack of ${home} runs.\n`);
+}
+
+/** The supervisor holds the lock until everything that it started has ended. */
+async function untilFree(lockFile: string, isEnding: boolean, signal: AbortSignal): Promise<void> {
+  const giveUpAt = Date.now() + (isEnding ? patienceMs : 0);
+  for (;;) {
+    const lock = tryAcquireFileLock(lockFile);
+    if (lock) return lock.release();
+    if (Date.now() > giveUpAt) {
+      const message = `A supervisor holds ${lockFile} and does not answer. Find it by "supervisor" in the list of processes and end it.`;
+      throw new SandflowError('supervisor_unresponsive', message);
+    }
+    await sleep(pollMs, undefined, { signal });
+  }
+}
+
+function inUse({ openJobs, openIds, clients }: StackStatus): SandflowError {
+  const more = (openJobs ?? 0) > openIds.length ? ', …' : '';
+  const jobs = openJobs === null ? 'Temporal does not say which jobs are open' : plural(openJobs, 'open workflow');
+  const names = openIds.length === 0 ? '' : ` (${openIds.map(oneLine).join(', ')}${more})`;
+  const users = clients.map(({ command, pid }) => `${oneLine(command)} (process ${pid})`).join(', ');
+  const uses = [openJobs === 0 ? '' : `${jobs}${names}`, users && `used by ${users}`].filter(Boolean).join('; ');
+  return new SandflowError(
+    'stack_in_use',
+    `The stack continues: ${uses}. Wait for them, or end it anyway with \`sandflow down --force\`; open jobs continue when the stack is up again.`,
+  );
+}

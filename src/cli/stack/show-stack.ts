@@ -1,0 +1,67 @@
+/** `sandflow status`, and what `sandflow up` prints at its end. */
+import { localApiKeyFile } from '../../supervisor/stack-paths.js';
+import type { CliIo } from '../io.js';
+import { printJson } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { ageText, formatDuration, plural } from '../units.js';
+import { readStatus } from './read-status.js';
+
+export async function showStack({ json }: { readonly json?: boolean }, io: CliIo): Promise<void> {
+  const { home, sandboxService, temporal } = await io.readConfig();
+  const status = await readStatus(home);
+  const apiKeyFile = sandboxService ? (sandboxService.apiKeyFile ?? null) : localApiKeyFile(home);
+  if (json) {
+    const stack = status && { ...status, stack: status.stack && { ...status.stack, apiKeyFile } };
+    return printJson(io.stdout, { running: status !== undefined, home, status: stack ?? null, error: null });
+  }
+  if (!status) {
+    const configured = temporal.configured && sandboxService !== undefined;
+    const next = configured
+      ? 'Temporal and the service are configured, so commands need none.'
+      : 'A command that needs it starts it; `sandflow up` starts it now.';
+    io.stdout.write(`${oneLine(`No stack of ${home} runs. ${next}`)}\n`);
+    return;
+  }
+  const nowMs = Date.now();
+  const { state, stack, parts, clients, openJobs, openIds, kept, foreground, endsAt, startedAt } = status;
+  const more = (openJobs ?? 0) > openIds.length && openIds.length > 0 ? ', …' : '';
+  const open = openJobs === null ? 'unknown: Temporal does not answer' : plural(openJobs, 'workflow');
+  const rows: readonly (readonly [name: string, text: string | undefined])[] = [
+    ['stack', `${state}, for ${ageText(startedAt, nowMs)} (process ${status.pid})`],
+    ['home', home],
+    ['Temporal', stack?.temporalAddress],
+    ['Temporal UI', stack?.uiUrl],
+    ['Sandbox Service', stack?.sandboxApiUrl],
+    ['API key file', apiKeyFile ?? undefined],
+    ['bridge', stack ? (stack.bridgeUrl ?? 'none: there is no webhook secret') : undefined],
+    ['parts', partsText(parts)],
+    ['open', `${open}${openIds.length > 0 ? ` (${openIds.join(', ')}${more})` : ''}`],
+    [
+      'used by',
+      clients.map(({ command, pid, since }) => `${command} (process ${pid}, ${ageText(since, nowMs)})`).join(', ') ||
+        'no command',
+    ],
+    ['ends', endText({ kept, foreground, endsAt, nowMs })],
+  ];
+  for (const [name, text] of rows) if (text) io.stdout.write(`${name.padEnd(16)} ${oneLine(text)}\n`);
+}
+
+function partsText(parts: Readonly<Record<string, number | null>>): string {
+  return Object.entries(parts)
+    .map(([name, pid]) => `${name} ${pid ?? '(restarting)'}`)
+    .join(', ');
+}
+
+interface End {
+  readonly kept: boolean;
+  readonly foreground: boolean;
+  readonly endsAt: string | null;
+  readonly nowMs: number;
+}
+
+function endText({ kept, foreground, endsAt, nowMs }: End): string {
+  if (foreground) return 'with the command `sandflow dev` that holds it';
+  if (kept) return 'at `sandflow down`';
+  if (endsAt === null) return 'by itself once it is idle';
+  return `by itself in ${formatDuration(Math.max(0, Date.parse(endsAt) - nowMs))}, unless a command uses it`;
+}

@@ -1,0 +1,92 @@
+/** What the supervisor knows about its stack, and its answers to `sandflow status`, `up` and `down`. */
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.js';
+import type { Ask, StackStatus } from './control-protocol.js';
+import type { ConnectedClient } from './control-server.js';
+import type { Stack } from './start-stack.js';
+import { countOpenJobs, someOpenJobs, untilIdle } from './until-idle.js';
+
+/** How long the supervisor waits for Temporal before it answers, in ms. */
+const answerWithinMs = 2_000;
+
+export interface StackWatch {
+  /** Aborted once a command has ended the stack. */
+  readonly ended: AbortSignal;
+  answer(ask: Ask): Promise<StackStatus>;
+  /** The stack is ready; `temporal` answers until the stack ends. */
+  ready(stack: Stack, temporal: Client): void;
+  /** Resolves when the stack has been idle for long enough and nobody has asked to keep it, or at the abort. */
+  untilIdle(clients: () => number, idleMs: number, signal: AbortSignal): Promise<void>;
+}
+
+interface StackWatchOptions {
+  readonly foreground: boolean;
+  /** The clients that are connected now. */
+  readonly clients: () => readonly ConnectedClient[];
+}
+
+export function createStackWatch(config: Config, { foreground, clients }: StackWatchOptions): StackWatch {
+  const startedAt = new Date().toISOString();
+  const end = new AbortController();
+  let running: { readonly stack: Stack; readonly temporal: Client } | undefined;
+  let kept = false;
+  let endsAt: string | null = null;
+
+  const openJobs = async (): Promise<Pick<StackStatus, 'openJobs' | 'openIds'>> => {
+    if (!running) return { openJobs: 0, openIds: [] };
+    const { temporal } = running;
+    try {
+      return await temporal.withDeadline(Date.now() + answerWithinMs, async () => {
+        const count = await countOpenJobs(temporal, config);
+        return { openJobs: count, openIds: count === 0 ? [] : await someOpenJobs(temporal, config) };
+      });
+    } catch {
+      return { openJobs: null, openIds: [] };
+    }
+  };
+
+  const status = async (): Promise<StackStatus> => {
+    const open = await openJobs();
+    const pids = Object.entries(running?.stack.pids() ?? {});
+    return {
+      state: end.signal.aborted ? 'ending' : running ? 'ready' : 'starting',
+      pid: process.pid,
+      startedAt,
+      foreground,
+      kept,
+      endsAt: kept || foreground ? null : endsAt,
+      stack: running?.stack.description ?? null,
+      parts: Object.fromEntries(pids.map(([name, pid]) => [name, pid ?? null])),
+      clients: [...clients()],
+      ...open,
+    };
+  };
+
+  return {
+    ended: end.signal,
+    async answer(ask) {
+      if (ask === 'keep') kept = true;
+      const told = await status();
+      if (ask !== 'force_end' && (ask !== 'end' || told.openJobs !== 0 || told.clients.length > 0)) return told;
+      end.abort();
+      return { ...told, state: 'ending' };
+    },
+    ready(stack, temporal) {
+      running = { stack, temporal };
+    },
+    async untilIdle(connected, idleMs, signal) {
+      if (!running) return;
+      const { temporal } = running;
+      await untilIdle({
+        clients: connected,
+        openJobs: () => temporal.withDeadline(Date.now() + 5_000, () => countOpenJobs(temporal, config)),
+        idleMs,
+        isKept: () => kept || foreground,
+        onCheck(quietSinceMs) {
+          endsAt = quietSinceMs === undefined ? null : new Date(quietSinceMs + idleMs).toISOString();
+        },
+        signal,
+      });
+    },
+  };
+}
