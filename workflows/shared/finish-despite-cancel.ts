@@ -15,7 +15,7 @@ export async function finishDespiteCancel<T>(run: JobState, name: string, make: 
   run.unconfirmedName = name;
   try {
     const making = CancellationScope.nonCancellable(make);
-    const made = await untilGivenUp(run, making, { share: 1, summary: `until ${name} is abandoned` });
+    const made = await untilGivenUp(run, making, { share: 1, summary: `until the create of ${name} is abandoned` });
     run.unconfirmedName = null;
     return made;
   } catch (error) {

@@ -127,7 +127,7 @@ function unpackReport(chunk: number, packed: PackedReport, sinceMs: number): Kep
     retried,
     budget: { grantedSeconds, spentSeconds, reservedSeconds, nextSeconds, wantedSeconds },
     throttledUntilMs: throttled === null ? null : throttled + sinceMs,
-    blocked: since === null ? null : { message: 'An item cannot continue by itself', since },
+    blocked: since === null ? null : { message: 'An item is blocked and cannot continue by itself', since },
     apiCalls,
     leftCount,
     isEnding: isEnding === 1,
