@@ -43,6 +43,8 @@ export interface Config {
     /** True when an address is configured; otherwise an embedded server is used. */
     readonly configured: boolean;
     readonly connect: ClientConnectConfig;
+    /** True if the environment names a proxy for gRPC: then the address need not be reachable directly. */
+    readonly throughProxy?: boolean;
   };
   /** Name of this installation, which tells it apart from others on the same account. */
   readonly deployment: string;
@@ -204,7 +206,8 @@ function temporalConfig(env: Environment): Config['temporal'] {
   for (const [name, value] of Object.entries(env)) if (value !== undefined) defined[name] = value;
   try {
     const connect = loadClientConnectConfig({ overrideEnvVars: defined });
-    return { configured: Boolean(connect.connectionOptions.address), connect };
+    const throughProxy = ['grpc_proxy', 'https_proxy', 'http_proxy'].some((name) => env[name]);
+    return { configured: Boolean(connect.connectionOptions.address), connect, throughProxy };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SandflowError('bad_configuration', `Temporal's configuration cannot be read: ${reason}`, { cause });

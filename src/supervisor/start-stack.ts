@@ -9,6 +9,7 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import { createNotifyCommands } from '../notify/index.js';
 import { ensureKeyFile } from '../os/private-file.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
+import { requireTemporal } from '../temporal/require-listener.js';
 import {
   bridgeCommand,
   type ChildCommand,
@@ -48,6 +49,7 @@ export interface Stack {
 
 /** @throws SandflowError of the part that does not start, after all parts that had started have ended */
 export async function startStack(config: Config, options: StartStackOptions): Promise<Stack> {
+  await requireTemporal(config, { signal: options.signal });
   const paths = stackPaths(config.home);
   const ports = await choosePorts(paths.portsFile);
   const logs: RotatingLog[] = [];

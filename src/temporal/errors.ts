@@ -58,13 +58,23 @@ const unauthenticated = /unauthenticated|unauthorized|permission.?denied|request
 
 /** Creates the error `temporal_unreachable`, which names the address and says what to do. */
 export function unreachable(address: string, cause: unknown): SandflowError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const reason = nativeReason(said) ?? said;
   const advice = unauthenticated.test(reason)
     ? 'It refuses the credentials: check TEMPORAL_API_KEY, or the client certificate, and TEMPORAL_NAMESPACE.'
     : 'Check that it runs and that TEMPORAL_ADDRESS (host:port) and the TEMPORAL_TLS settings are correct; ' +
       'without TEMPORAL_ADDRESS a server is started for you.';
   const message = `Temporal at ${address} cannot be reached. ${advice} (${reason})`;
   return new SandflowError('temporal_unreachable', message, { cause });
+}
+
+/** Translates what the worker's native part says; undefined for a text that is not from it. */
+function nativeReason(said: string): string | undefined {
+  if (!/tonic|transport error|hyper|ConnectError|os error/i.test(said)) return undefined;
+  if (/refused/i.test(said)) return 'nothing listens at this address';
+  if (/dns|lookup|resolve/i.test(said)) return 'the name of the host is unknown';
+  if (/certificate|tls|handshake/i.test(said)) return 'the TLS settings do not fit those of the server';
+  return 'no Temporal server answers at this address';
 }
 
 function hasCode(error: unknown, names: readonly (keyof typeof grpc)[]): boolean {

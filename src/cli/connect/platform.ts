@@ -7,6 +7,7 @@ import type { Config } from '../../config.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { abortable } from '../../temporal/calls.js';
 import { agreeOnKeys } from '../../temporal/deployment-keys.js';
+import { requireTemporal } from '../../temporal/require-listener.js';
 import { queuesWithoutWorker } from '../doctor/check-workers.js';
 import type { CliIo } from '../io.js';
 import type { Notices } from '../output/reporter.js';
@@ -77,6 +78,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
   const { io, reporter, needsWorker } = options;
   const configured = isFullyConfigured(config);
   const encryption = await openEncryption(config);
+  await requireTemporal(config, { signal: io.interrupted });
   let link = await open(config, encryption, options);
   const results = openResults(config, encryption);
   const sharedResults = config.resultsShared ? results : undefined;

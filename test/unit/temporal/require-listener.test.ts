@@ -1,0 +1,72 @@
+import { createServer, type Server } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../../src/os/free-port.js';
+import { unreachable } from '../../../src/temporal/errors.js';
+import { requireListener } from '../../../src/temporal/require-listener.js';
+import { cli } from '../cli/in-process.js';
+
+/** Nothing listens on this port. */
+const dead = '127.0.0.1:1';
+/** Words of Rust and of its libraries. */
+const native = /tonic|transport|os error|hyper/i;
+
+function listening(port: number): Promise<Server> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  return new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
+}
+
+describe('U15: a dead TEMPORAL_ADDRESS', () => {
+  const configured = { SANDBOX_API_URL: 'http://127.0.0.1:9/v1', SANDBOX_API_KEY: 'key' };
+
+  it.each([
+    [dead, 'nothing listens at this address'],
+    ['no-such-host.invalid:7233', 'the name of the host is unknown'],
+  ])('%s is refused in plain words', async (address, why) => {
+    await expect(requireListener({ address }, { withinMs: 300 })).rejects.toMatchObject({
+      code: 'temporal_unreachable',
+      message: expect.stringMatching(`Temporal at ${address} cannot be reached.*${why}`),
+    });
+  });
+
+  it.each([['dev'], ['jobs list']])('ends %s before anything is started', async (command) => {
+    const beganAt = Date.now();
+    const { exitCode, stderr } = await cli(command.split(' '), { env: { ...configured, TEMPORAL_ADDRESS: dead } });
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('nothing listens at this address');
+    expect(stderr).not.toMatch(/starting the|waiting for up to/);
+    expect(stderr).not.toMatch(native);
+    expect(Date.now() - beganAt).toBeLessThan(10_000);
+  });
+
+  it('is waited for while it starts, and a silent server is left to the patience of the command', async () => {
+    const port = await freePort();
+    const waiting = requireListener({ address: `127.0.0.1:${port}` }, { withinMs: 20_000 });
+    await listening(port);
+    await waiting;
+  });
+
+  it('is not checked behind a proxy', async () => {
+    const env = {
+      ...configured,
+      TEMPORAL_ADDRESS: dead,
+      https_proxy: 'http://127.0.0.1:1',
+      SANDFLOW_PATIENCE_SECONDS: '0.2',
+    };
+    expect((await cli(['jobs', 'list'], { env })).stderr).not.toContain('nothing listens');
+  });
+
+  it.each([
+    [
+      'tonic::transport::Error(Transport, ConnectError("tcp connect error", Os { code: 111, kind: ConnectionRefused }))',
+      'nothing listens',
+    ],
+    ['transport error: dns error: failed to lookup address information', 'the host is unknown'],
+    ['tonic transport error: invalid peer certificate', 'TLS settings do not fit'],
+    ['tonic::Status { code: Unknown, message: "transport error" }', 'no Temporal server answers'],
+  ])('is reported without %s', (said, why) => {
+    const { message } = unreachable('a:7233', new Error(said));
+    expect(message).toContain(why);
+    expect(message).not.toMatch(native);
+  });
+});
