@@ -147,5 +147,5 @@ export function createCaller(given: SandboxClientOptions) {
 function usableKey(key: string): string {
   const trimmed = key.trim();
   if (/^[\x21-\x7e]+$/.test(trimmed)) return trimmed;
-  throw new SandflowError('bad_api_key', 'The API key is empty or holds characters that no key has. Set it again.');
+  throw new SandflowError('bad_api_key', 'The API key is empty or contains invalid characters. Set it again.');
 }

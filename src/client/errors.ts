@@ -60,17 +60,17 @@ export class ConnectionError extends SandflowError {
     super(
       'connection_failed',
       requestSent
-        ? `${endpoint}: the connection ended before the answer was whole (${reason}); the call may have taken effect.`
-        : `${endpoint}: no connection to the service (${reason}); the call was not sent. Check the base URL and the network.`,
+        ? `${endpoint}: the connection ended before the response was complete (${reason}). The call may have taken effect.`
+        : `${endpoint}: no connection to the service (${reason}). The call was not sent. Check the base URL and the network.`,
     );
   }
 }
 
 const sentTexts = {
-  whole: (ms: number) => `no whole answer within ${ms} ms; the call may have taken effect.`,
-  silence: (ms: number) => `nothing came for ${ms} ms, and the answer was not whole; the call may have taken effect.`,
+  whole: (ms: number) => `no complete response within ${ms} ms. The call may have taken effect.`,
+  silence: (ms: number) => `no data for ${ms} ms before the response was complete. The call may have taken effect.`,
 };
-const unsentText = (ms: number) => `no connection within ${ms} ms; the call was not sent.`;
+const unsentText = (ms: number) => `no connection within ${ms} ms. The call was not sent.`;
 
 /** The call's deadline passed before the answer was whole. */
 export class TimeoutError extends SandflowError {
@@ -109,7 +109,10 @@ export class UnexpectedResponseError extends SandflowError {
 export function exchangeError(endpoint: CallName, error: Error, sent: boolean): SandflowError {
   const reason = reasonOf(error);
   if (reason !== 'UND_ERR_INVALID_ARG') return new ConnectionError(endpoint, sent, reason);
-  return new SandflowError('bad_argument', `${endpoint}: a header or the path holds characters that cannot be sent.`);
+  return new SandflowError(
+    'bad_argument',
+    `${endpoint}: a header or the path contains characters that cannot be sent.`,
+  );
 }
 
 /** The code of an error of undici or of the system. The error itself may hold bytes of the response. */

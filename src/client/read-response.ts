@@ -33,17 +33,22 @@ export function readSuccess<Name extends EndpointName>(
 ): ResponseOf<Name> {
   const { status, body } = response;
   if (isOverlargeJson(body)) {
-    throw new UnexpectedResponseError(endpoint, status, 'body', 'has too many values, or too many levels');
+    throw new UnexpectedResponseError(endpoint, status, 'body', 'has too many values or too many levels');
   }
   // A 204 is a valid response if callers need nothing from the body.
   const parsed = status === 204 ? { ok: true } : parseJson(body);
   if (parsed === undefined) throw new UnexpectedResponseError(endpoint, status, 'body', 'is not JSON');
   if (!isFromService(parsed)) {
-    throw new UnexpectedResponseError(endpoint, status, 'ok', 'is not true, as it is in every answer of the service');
+    throw new UnexpectedResponseError(
+      endpoint,
+      status,
+      'ok',
+      'is not true, although it is true in every answer of the service',
+    );
   }
   const { read, rowsLeftOut, problem } = lenientParse<unknown>(endpoints[endpoint].response, parsed);
   if (problem !== undefined) {
-    throw new UnexpectedResponseError(endpoint, status, problem, 'is missing or has another type than expected');
+    throw new UnexpectedResponseError(endpoint, status, problem, 'is missing or has an unexpected type');
   }
   const foreign = foreignField(endpoint, path, read);
   if (foreign !== undefined) {
@@ -68,17 +73,20 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse, secr
   const waitMs = retryAfterMs(response.header('retry-after'), Date.now());
   if (!envelope.success) {
     const code = `http_${status}`;
-    return new ApiError(`${endpoint}: answered ${status} without the service's error body; a proxy may have.`, {
-      endpoint,
-      status,
-      code,
-      typed: false,
-      // The status of a proxy says nothing about the call.
-      meaning: 'unavailable',
-      requestId: null,
-      retryAfterMs: waitMs,
-      details: null,
-    });
+    return new ApiError(
+      `${endpoint}: answered ${status} without the error body of the service. A proxy may have sent the answer.`,
+      {
+        endpoint,
+        status,
+        code,
+        typed: false,
+        // The status of a proxy says nothing about the call.
+        meaning: 'unavailable',
+        requestId: null,
+        retryAfterMs: waitMs,
+        details: null,
+      },
+    );
   }
   const { error, requestId } = envelope.data;
   const code = isShortText(envelope.data.code) ? currentErrorCode(envelope.data.code) : `http_${status}`;

@@ -8,13 +8,14 @@ export function readBaseUrl(
   baseUrl: string,
   allowHttp = false,
 ): { readonly origin: string; readonly basePath: string } {
-  if (!URL.canParse(baseUrl)) throw new SandflowError('bad_configuration', 'The base URL of the service is not a URL.');
+  if (!URL.canParse(baseUrl))
+    throw new SandflowError('bad_configuration', 'The base URL of the service is not a valid URL.');
   const url = new URL(baseUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new SandflowError('bad_configuration', 'The base URL of the service must begin with https:// or http://.');
   }
   if (url.protocol === 'http:' && !allowHttp && !isLoopbackHost(url.hostname)) {
-    const message = `The base URL of the service is http:// of another machine (${url.hostname}), which would send the key in clear. Use https://, or set allowHttp.`;
+    const message = `The base URL of the service uses http:// to another machine (${url.hostname}), which would send the key unencrypted. Use https://, or set allowHttp.`;
     throw new SandflowError('bad_configuration', message);
   }
   return { origin: url.origin, basePath: withoutEndSlashes(url.pathname) };
@@ -27,7 +28,7 @@ export function readBaseUrl(
 export function checkPath(name: CallName, path: string): void {
   const segments = path.split('?')[0] ?? '';
   if (!/\/(?:\.|%2e){0,2}(?:\/|$)/i.test(segments)) return;
-  throw new SandflowError('bad_argument', `${name}: an id is empty or no id at all.`);
+  throw new SandflowError('bad_argument', `${name}: an id is empty or invalid.`);
 }
 
 /** Returns `?name=value&…`, or an empty string if there are no values. Undefined values are left out. */

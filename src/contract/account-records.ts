@@ -11,7 +11,7 @@ export const limitsSchema = z
     requestsPerMinute: z.number().nullish(),
     dailySandboxes: z.looseObject({ used: z.number(), max: z.number().nullable() }).optional(),
   })
-  .meta({ id: 'Limits', description: 'Limits of the account, and what is used of them' });
+  .meta({ id: 'Limits', description: 'Limits and current usage of the account' });
 /** The limits of the account. */
 export type Limits = z.infer<typeof limitsSchema>;
 
@@ -25,7 +25,7 @@ export const dataRetentionSchema = z
 /** The data-retention policy of the account. */
 export type DataRetention = z.infer<typeof dataRetentionSchema>;
 
-/** A repository that sandboxes can be given (specification, "Environment", `selectedRepositories`). */
+/** A repository that can be selected for sandboxes (specification, "Environment", `selectedRepositories`). */
 export const repoSchema = z
   .looseObject({
     id: z.number(),
@@ -40,7 +40,7 @@ export const repoSchema = z
     setupScript: z.string().nullish(),
     setupBlocking: z.boolean().nullish(),
   })
-  .meta({ id: 'Repo', description: 'A repository that sandboxes can be given' });
+  .meta({ id: 'Repo', description: 'A repository that can be selected for sandboxes' });
 /** A repository that the account can select. */
 export type Repo = z.infer<typeof repoSchema>;
 
@@ -54,7 +54,7 @@ const environmentVersionSchema = z
     id: shortText(),
     versionNumber: z.number(),
     sandboxCount: z.number().optional(),
-    createdAt: dateTimeOrNull('When it was made'),
+    createdAt: dateTimeOrNull('When it was created'),
   })
   .meta({ id: 'EnvironmentVersion', description: 'An immutable version of an environment' });
 
@@ -87,7 +87,7 @@ export const apiKeySchema = z
     prefix: z.string().nullish(),
     lastFour: z.string().nullish(),
     scope: z.looseObject({}).nullish(),
-    expiresAt: dateTimeOrNull('When it stops to work'),
+    expiresAt: dateTimeOrNull('When it expires'),
     lastUsedAt: dateTimeOrNull('When it was last used'),
     usage: z.looseObject({ requests: z.number() }).optional(),
     resources: z.looseObject({ total: z.number() }).optional(),

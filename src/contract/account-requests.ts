@@ -15,7 +15,7 @@ export const selectRepoBodySchema = z.object({ fullName: z.string().min(1), base
 /** Body of POST /repos. */
 export type SelectRepoBody = z.infer<typeof selectRepoBodySchema>;
 
-const variableNameSchema = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be the name of a variable');
+const variableNameSchema = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be a valid variable name');
 
 /** Assumption: the body of POST /secrets. */
 export const updateSecretsBodySchema = z.object({

@@ -87,7 +87,7 @@ export function ownedSandboxName(parts: OwnedName): string {
   // If a part held a dash, the name could be parsed as that of another job.
   const same = read?.deployment === deployment && read.jobId === jobId && read.execution === execution;
   if (!same || !stepPattern.test(step)) {
-    throw new RangeError(`"${name}" is outside the grammar of sandbox names`);
+    throw new RangeError(`"${name}" is not a valid sandbox name`);
   }
   return name;
 }

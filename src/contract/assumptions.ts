@@ -18,79 +18,81 @@ export const assumptions = {
   'A-confirmation': 'A delete without its confirming header is refused with 400 `confirmation_required`.',
   'A-create-fields': '`name` and `environment` in the body of a create.',
   'A-creator-logins':
-    'A sandbox holds its creator’s logins if its environment passes any or has secret files; plain variables do not count.',
+    'A sandbox holds its creator’s logins if its environment passes any or has secret files. Plain variables do not count.',
   'A-data-retention': 'The data-retention policy and the body that changes it.',
   'A-deletion-operation': 'The record of a deletion, and the field of its id in the answer to a delete.',
   'A-desktop':
     '`url` in the answer of POST …/desktop; a sandbox without a desktop answers 409 `desktop_not_available`.',
   'A-env-contents':
-    'The .env-style text has comments, `export` and quotes, and no expansion; a malformed line is refused with 400.',
+    'The .env-style text supports comments, `export` and quotes, but no expansion. A malformed line is refused with 400.',
   'A-environment-default':
-    'An account has a default environment from the start, which passes everything; a create without an environment uses it.',
+    'Every account has a default environment from the start. It passes everything, and a create without an environment uses it.',
   'A-error-codes': 'Codes of refusals without a listed code, such as `invalid_request`.',
   'A-environment-list': '`environments` in the answer of GET /environments.',
   'A-environment-update':
-    'Identical content creates no version; the default changes only when another environment becomes the default.',
+    'Identical content creates no version. The default changes only when another environment becomes the default.',
   'A-environment-upgrade':
-    'Active sandboxes are usable, starting or in error; one that cannot be upgraded counts as failed, and one that needs no upgrade is not counted.',
+    'Active sandboxes are usable, starting or in error. A sandbox that cannot be upgraded counts as failed. A sandbox that needs no upgrade is not counted.',
   'A-events':
-    'Events of the history, oldest first, and the query beyond `conversation`: an answer of fewer than 100 events is the last page, and `after` continues after the event with that id.',
-  'A-file-limit': 'A file read or written as JSON has at most 32 MiB; more is refused with 413.',
+    'Events of the history, oldest first, and the query parameters besides `conversation`. An answer with fewer than 100 events is the last page. `after` continues after the event with that id.',
+  'A-file-limit': 'A file that is read or written as JSON has at most 32 MiB. A larger file is refused with 413.',
   'A-files': 'Query, body and answers of reading and writing a file.',
   'A-fork':
-    'Body of a fork and `sourceSandboxId` in its answer; a fork of an archiving sandbox or of one in error answers 409 `fork_failed`.',
+    'Body of a fork and `sourceSandboxId` in its answer. A fork of a sandbox that is archiving or in error answers 409 `fork_failed`.',
   'A-fork-moment':
-    'A fork of a usable sandbox has its disk at the moment before the answer; with snapshots off that copy is not kept.',
+    'A fork of a usable sandbox copies the disk just before the answer. With snapshots off, this copy is not kept as a snapshot.',
   'A-idempotency-body':
-    'For an idempotency key, two bodies are the same if they are the same JSON, in any order of keys.',
+    'For an idempotency key, two bodies are the same if their JSON is equal. The order of keys does not matter.',
   'A-interrupt': '`interrupted`, the number of prompts that were stopped.',
   'A-key-creation':
-    'While key creation is off, the code is `scoped_key_creation_disabled`; a key from before scopes counts as admin-scoped.',
+    'While key creation is off, the code is `scoped_key_creation_disabled`. A key that is older than scopes counts as admin-scoped.',
   'A-key-presets': 'The actions of the presets read-only, full-sandbox and ci.',
   'A-legacy-base': 'The legacy surface of the local service is at /legacy/v1, next to /v1.',
   'A-limits': 'The limits record, and the numbers in it.',
   'A-local-webhook-urls': 'The local service also accepts loopback http addresses for webhooks, unless it is strict.',
   'A-machine-variables':
-    'All processes of a sandbox get the variables and secrets of its environment; a variable overrides a secret of the same name.',
+    'All processes of a sandbox get the variables and secrets of its environment. A variable overrides a secret with the same name.',
   'A-names': 'A name has 1 to 100 characters and no control characters.',
   'A-paging':
-    'A list of sandboxes is complete unless `limit` is given; then the next request sends `nextCursor` as `cursor`.',
+    'A list of sandboxes is complete unless `limit` is given. With `limit`, the next request sends `nextCursor` as `cursor`.',
   'A-posix-shell':
-    'A POSIX shell runs commands, with its utilities (`mkdir`, `mkfifo`, `tee`) and a `/tmp` on the sandbox’s disk.',
+    'A POSIX shell runs commands. Its utilities (`mkdir`, `mkfifo`, `tee`) are installed, and `/tmp` is on the sandbox’s disk.',
   'A-process-samples':
-    'A sandbox with monitoring off keeps no process sample; without one `sampledAt` is null. A process that no command started has no `commandId`.',
+    'A sandbox with monitoring off keeps no process sample. Without a sample, `sampledAt` is null. A process that no command started has no `commandId`.',
   'A-prompt-id': '`promptId` in the answer to a prompt.',
   'A-prompt-record': 'The record of a prompt.',
   'A-prompt-states':
-    'The first queued prompt moves a sandbox to running, the end of the last one to idle; prompts of one conversation run in order.',
+    'The first queued prompt moves a sandbox to running, and the end of the last prompt moves it to idle. Prompts of one conversation run in order.',
   'A-provider-models': 'The rows of GET /provider-models.',
   'A-rate-limits': 'The numbers behind the 429 codes are settings of the local service.',
-  'A-raw-bytes': 'Query of a download; a file is sent unchanged, a folder as tar.gz.',
-  'A-repo-selection': 'A repository is selected into the default environment, as a new version of it.',
+  'A-raw-bytes': 'Query of a download. A file is sent unchanged, and a folder as tar.gz.',
+  'A-repo-selection':
+    'A selected repository is added to the default environment, as a new version of that environment.',
   'A-repos': 'Repositories, and the body that selects one.',
-  'A-resume': 'Body and answer of a resume; on a usable sandbox it changes nothing.',
+  'A-resume': 'Body and answer of a resume. A resume of a usable sandbox changes nothing.',
   'A-retry-after': '`Retry-After`, in seconds, may come with 429 and 503.',
   'A-sandbox-variables':
     'A sandbox has its own credential in `SANDBOX_API_KEY` and the base URL in `SANDBOX_API_URL`, if its environment passes sandbox credentials.',
   'A-secret-files':
-    'Secret files are below the home, readable only by their owner, and are written at every start; another path is refused with 400.',
+    'Secret files are below the home, are readable only by their owner, and are written at every start. Any other path is refused with 400.',
   'A-secrets': 'Secrets are set and unset by name, and only names and times are returned.',
   'A-sharing': '`sandbox` and `message` in the answer of share, and the type of the answer of unshare.',
   'A-snapshot-access':
     'Everyone who sees a sandbox sees its snapshots, and only its creator reads and deletes them. A list omits snapshots whose data was deleted.',
   'A-snapshot-before':
     'When the latest snapshot of a sandbox is deleted, the previous one becomes the latest, if there is one.',
-  'A-snapshot-delete': 'A snapshot is deleted like a sandbox: the confirming header, 202, an operation.',
+  'A-snapshot-delete':
+    'A snapshot is deleted like a sandbox: with the confirming header, the answer 202 and an operation.',
   'A-snapshot-name': '`snapshotName` of an update names the latest snapshot, or the next one if there is none.',
   'A-snapshot-record': 'The record of a snapshot.',
   'A-snapshot-tree': 'Query and entries of the tree of a snapshot.',
   'A-sshkey':
-    'Body of POST …/sshkey, and `sshEndpoint` in its answer; a new key replaces the previous one of the account.',
+    'Body of POST …/sshkey, and `sshEndpoint` in its answer. A new key replaces the previous key of the account.',
   'A-standing':
-    'Create, fork and resume need an account or organization in good standing; a trial has small and default machines only.',
-  'A-stop-answer': 'The field of a stop’s id in the answer; for an archived sandbox it is the last stop.',
+    'Create, fork and resume need an account or organization in good standing. A trial has only small and default machines.',
+  'A-stop-answer': 'The field of a stop’s id in the answer. For an archived sandbox, this is the id of the last stop.',
   'A-stop-states':
-    'A stop of a sandbox that is still being created answers `machine_not_running`; a stop in error is accepted. With snapshots off it keeps nothing.',
+    'A stop of a sandbox that is still being created answers `machine_not_running`. A stop of a sandbox in error is accepted. With snapshots off, a stop keeps nothing.',
   'A-sunset-year': 'The Sunset header names the next October 31 on the clock of the service.',
   'A-usage': 'The answer of GET …/usage has the shape of `cost`.',
   'A-webhook-record': 'Fields of a webhook beyond id, name, url and events, and the answer to its deletion.',

@@ -24,20 +24,20 @@ export const snapshotSchema = z
   .looseObject({
     id: shortText().describe('snap_ and 24 hex digits'),
     sandboxId: shortText().nullish(),
-    name: z.string().nullish().describe('Given by PATCH of the sandbox; creates take it as from'),
+    name: z.string().nullish().describe('Set by PATCH of the sandbox. A create names it in from'),
     status: openEnum(snapshotStatuses, 'Status of the snapshot').optional(),
     sizeBytes: z.number().nullish(),
-    createdAt: dateTimeOrNull('When it was begun'),
-    completedAt: dateTimeOrNull('When it was complete'),
+    createdAt: dateTimeOrNull('When it was started'),
+    completedAt: dateTimeOrNull('When it was completed'),
   })
-  .meta({ id: 'Snapshot', description: 'What was kept of a sandbox' });
+  .meta({ id: 'Snapshot', description: 'The saved disk of a sandbox' });
 /** A snapshot of a sandbox. */
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
 /** Assumption: the entry of a snapshot's file tree is not shown by the specification. */
 export const treeEntrySchema = z
   .looseObject({
-    path: z.string().describe('Relative to the home'),
+    path: z.string().describe('Path relative to the home directory'),
     type: openEnum(['file', 'directory', 'symlink'], 'Kind of entry'),
     size: z.number().nullish().describe('Bytes'),
     modifiedAt: dateTimeOrNull('When its content last changed'),

@@ -22,23 +22,23 @@ export const dateTimeOrNull = (description: string) =>
 /** Validates a sandbox id (specification, "Resources and their fields"). */
 export const sandboxIdSchema = z
   .string()
-  .regex(idPatterns.sandbox, 'must be bx_ and eight characters of its alphabet')
+  .regex(idPatterns.sandbox, 'must be bx_ and eight characters of the id alphabet')
   .describe('Sandbox id');
 
 /** The record of a stop (specification, "Resources and their fields"). */
 export const stopOperationSchema = z
   .looseObject({
-    id: shortText().describe('Stable id; stopping again while this stop is pending returns the same one'),
+    id: shortText().describe('Stable id. Another stop request returns the same id while this stop is pending'),
     status: openEnum(
       stopStatuses,
-      'pending: archiving. failing: the last attempt failed and is repeated. completed: archived. superseded: a resume ended it first',
+      'pending: archiving. failing: the last attempt failed and is retried. completed: archived. superseded: a resume ended it first',
     ),
     requestedAt: dateTimeOrNull(
-      'When accepted. On the sandbox it is null once the stop has ended; read by id it is kept',
+      'When it was accepted. Null on the sandbox once the stop has ended, and kept when the stop is read by its id',
     ),
     lastAttemptAt: dateTimeOrNull('When the last archival attempt ended'),
-    error: z.string().nullish().describe('Why the last attempt failed, while failing'),
-    endedAt: dateTimeOrNull('When completed or superseded'),
+    error: z.string().nullish().describe('Why the last attempt failed. Set while the status is failing'),
+    endedAt: dateTimeOrNull('When it was completed or superseded'),
   })
   .meta({
     id: 'StopOperation',
@@ -54,11 +54,11 @@ export const hydrationSchema = z
     phase: z
       .string()
       .describe(
-        'dvol, sysdelta, images, hydrating, reconciling; degraded and stuck mean that a step failed and is retried',
+        'dvol, sysdelta, images, hydrating or reconciling. degraded and stuck mean that a step failed and is retried',
       ),
     entriesDone: z.number().describe('Files, directories and links copied so far'),
     entriesTotal: z.number().nullable().describe('Null for the first seconds'),
-    percent: z.number().nullable().describe('0 to 99; hydrated is the end signal'),
+    percent: z.number().nullable().describe('0 to 99. hydrated signals the end'),
   })
   .meta({ id: 'Hydration', description: 'Progress of a restore' });
 
@@ -69,7 +69,7 @@ export const usageSchema = z
     seconds: z.number().describe('Billable machine-seconds, multiplier applied'),
     dollars: z.number().describe('At list price'),
   })
-  .meta({ id: 'Usage', description: 'Machine time of this month' });
+  .meta({ id: 'Usage', description: 'Get the machine time of this month' });
 
 /** Machine sizes (specification, "Resources and their fields"). */
 export const sandboxTypes = ['small', 'default', 'large', 'xlarge'] as const;
@@ -81,7 +81,7 @@ export const sandboxSchema = z
   .looseObject({
     id: shortText().meta({ pattern: idPatterns.sandbox.source, description: 'Sandbox id' }),
     name: z.string().optional().describe('Display name'),
-    state: openEnum(sandboxStates, 'State; ready, idle and running accept prompts'),
+    state: openEnum(sandboxStates, 'State of the sandbox. It accepts prompts while it is ready, idle or running'),
     error: z.string().nullish().describe('Why it is stopped, failed or cancelled'),
     dataExpiredAt: dateTimeOrNull('When the snapshot data of a stopped sandbox was deleted, 14 days after it stopped'),
     health: openEnum(['ok', 'degraded'], 'degraded: alive but not fully reachable').optional(),
@@ -93,17 +93,17 @@ export const sandboxSchema = z
     type: openEnum(sandboxTypes, 'Machine size').optional(),
     vcpu: z.number().optional().describe('vCPUs of the type'),
     memoryGB: z.number().optional().describe('RAM of the type in GB'),
-    billingMultiplier: z.number().optional().describe('Rate of machine time: 0.5, 1, 2 or 50/9'),
-    machineProvider: z.string().nullish().describe('hetzner or baremetal; null without a machine'),
+    billingMultiplier: z.number().optional().describe('Multiplier of machine time: 0.5, 1, 2 or 50/9'),
+    machineProvider: z.string().nullish().describe('hetzner or baremetal. Null without a machine'),
     url: z.string().nullish().describe('Machine URL when assigned'),
     ip: z.string().nullish().describe('Machine address when assigned'),
-    sshEndpoint: z.string().nullish().describe('host:port of the SSH server; connect with ssh -p PORT user@HOST'),
+    sshEndpoint: z.string().nullish().describe('host:port of the SSH server. Connect with ssh -p PORT user@HOST'),
     createdAt: dateTimeOrNull('When it was created'),
     updatedAt: dateTimeOrNull('When it last changed'),
-    archiveAfter: dateTimeOrNull('When it stops by itself; null when auto-stop is disabled'),
-    ttlSeconds: z.number().nullish().describe('Auto-stop length as last set; null when disabled'),
+    archiveAfter: dateTimeOrNull('When auto-stop stops it. Null if auto-stop is disabled'),
+    ttlSeconds: z.number().nullish().describe('Auto-stop length as last set. Null if auto-stop is disabled'),
     desktopAvailable: z.boolean().optional().describe('Whether a desktop is available'),
-    desktopUrl: z.string().nullish().describe('Secret: a desktop stream URL; keep it out of logs'),
+    desktopUrl: z.string().nullish().describe('URL of the desktop stream. It is a secret: keep it out of logs'),
     snapshots: z.boolean().optional().describe('False when created with snapshots off'),
     monitoring: z.boolean().optional().describe('False when created with monitoring off'),
     snapshotAvailable: z.boolean().optional().describe('Whether a snapshot exists'),
@@ -117,12 +117,12 @@ export const sandboxSchema = z
     access: openEnum(['owner', 'use', 'view'], 'What the caller may do').optional(),
     holdsCreatorLogins: z.boolean().optional().describe('True while it holds personal logins of its creator'),
     visibility: openEnum(['shared', 'private'], 'Organization sandboxes only').nullish(),
-    wipePendingUntilRestart: z.boolean().optional().describe('Shared, but not restarted yet'),
+    wipePendingUntilRestart: z.boolean().optional().describe('True if it was shared and has not restarted since'),
     cost: usageSchema.optional().describe('Only with include=cost on the list'),
     subdomain: z.string().nullish().describe('Stable three-word slug'),
     setupStatus: openEnum(['pending', 'running', 'done', 'failed'], 'Outcome of the setup script').nullish(),
     setupError: z.string().nullish().describe('Exit code and the end of stderr when failed'),
-    environment: z.string().nullish().describe('Name of the environment; null when attached to none'),
+    environment: z.string().nullish().describe('Name of the environment. Null if the sandbox has no environment'),
     environmentVersion: z.number().nullish().describe('Version of the environment that it is pinned to'),
     stop: stopOperationSchema.nullish().describe('The last stop requested'),
   })
@@ -150,7 +150,7 @@ export const promptSchema = z
     result: z.string().nullish().describe("The agent's last message"),
     error: z.string().nullish().describe('Why it failed'),
   })
-  .meta({ id: 'Prompt', description: 'A prompt and what became of it' });
+  .meta({ id: 'Prompt', description: 'A prompt and its outcome' });
 /** A prompt as the service returns it. */
 export type Prompt = z.infer<typeof promptSchema>;
 
@@ -189,7 +189,7 @@ export const deletionOperationSchema = z
     completedAt: dateTimeOrNull('When done'),
     error: z.string().nullish().describe('Why it failed'),
   })
-  .meta({ id: 'DeletionOperation', description: 'A deletion under way or done' });
+  .meta({ id: 'DeletionOperation', description: 'A deletion that is in progress or done' });
 /** A deletion as the service returns it. */
 export type DeletionOperation = z.infer<typeof deletionOperationSchema>;
 
@@ -201,7 +201,7 @@ export const webhookSchema = z
     url: z.string(),
     events: z.array(z.string()).describe('Names of the events that are delivered'),
   })
-  .meta({ id: 'Webhook', description: 'A registered webhook; its secret is shown on create and rotate only' });
+  .meta({ id: 'Webhook', description: 'A registered webhook. Its secret is shown only on create and rotate' });
 /** A webhook, without its secret. */
 export type Webhook = z.infer<typeof webhookSchema>;
 
@@ -226,7 +226,7 @@ export const providerModelsSchema = z
   .looseObject({
     provider: z.string(),
     aliases: z.array(z.string()).optional(),
-    configured: z.boolean().optional().describe('Whether its credentials are there'),
+    configured: z.boolean().optional().describe('Whether its credentials are configured'),
     models: z
       .array(z.looseObject({ model: z.string(), reasoningEfforts: z.array(z.string()).optional() }))
       .optional()

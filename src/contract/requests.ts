@@ -15,7 +15,7 @@ export const nameSchema = z
   .string()
   .min(1)
   .refine((name) => [...name].length <= 100, 'must have at most 100 characters')
-  .regex(noControlCharacters, 'must hold no control characters')
+  .regex(noControlCharacters, 'must not contain control characters')
   .meta({ maxLength: 100 });
 
 const maxTtlSeconds = 100 * 366 * 24 * 3600;
@@ -23,13 +23,13 @@ const ttlSecondsSchema = z
   .number()
   .int()
   .positive()
-  .max(maxTtlSeconds, 'must be at most a hundred years')
+  .max(maxTtlSeconds, 'must be at most 100 years')
   .nullable()
-  .describe('Auto-stop length; null disables it');
+  .describe('Auto-stop length. Null disables auto-stop');
 
 /** Text without NUL characters, which no program can receive. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses NUL
-export const textWithoutNul = z.string().regex(/^[^\u0000]*$/, 'must hold no NUL character');
+export const textWithoutNul = z.string().regex(/^[^\u0000]*$/, 'must not contain a NUL character');
 
 /** JSON Schema for the body of an update: at least one of these fields is required. */
 const oneOf = (...fields: readonly string[]) => ({ anyOf: fields.map((field) => ({ required: [field] })) });
@@ -70,7 +70,9 @@ export const updateSandboxBodySchema = z
   .object({
     name: nameSchema.optional(),
     ttlSeconds: ttlSecondsSchema.optional(),
-    snapshotName: nameSchema.optional().describe('Names the latest snapshot, or else the next one'),
+    snapshotName: nameSchema
+      .optional()
+      .describe('Name for the latest snapshot, or for the next snapshot if there is none'),
   })
   .meta(oneOf('name', 'ttlSeconds', 'snapshotName'));
 /** Body of PATCH /sandboxes/{sandboxId}. */
@@ -105,8 +107,8 @@ export const promptBodySchema = z
       .optional()
       .describe('Defaults to the harness that the user chose'),
     model: z.string().optional().describe("Defaults to the user's default for the harness"),
-    reasoningEffort: z.enum(reasoningEfforts).optional().describe('Only levels that the model accepts'),
-    new: z.boolean().optional().describe('True begins a conversation'),
+    reasoningEffort: z.enum(reasoningEfforts).optional().describe('A level that the model accepts'),
+    new: z.boolean().optional().describe('True starts a new conversation'),
     conversationId: z.string().optional().describe('The conversation to continue'),
   })
   .meta({ not: { required: ['new', 'conversationId'], properties: { new: { const: true } } } });
@@ -173,10 +175,10 @@ const maxCommandLength = 120 * 1024;
 
 /** Body of running a command. Assumption: `A-command`. */
 export const commandBodySchema = z.object({
-  command: textWithoutNul.min(1).max(maxCommandLength).describe('Run by a shell'),
-  cwd: textWithoutNul.optional().describe('Default: the home'),
+  command: textWithoutNul.min(1).max(maxCommandLength).describe('A shell runs it'),
+  cwd: textWithoutNul.optional().describe('Default: the home directory'),
   // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it refuses
-  env: z.record(z.string().regex(/^[^=\u0000]+$/, 'must be the name of a variable'), textWithoutNul).optional(),
+  env: z.record(z.string().regex(/^[^=\u0000]+$/, 'must be a valid variable name'), textWithoutNul).optional(),
   timeoutSeconds: z.number().positive().optional(),
 });
 /** Body of running a command. */
@@ -186,7 +188,7 @@ const eventNamesSchema = z.array(z.enum(sandboxEventTypes)).min(1);
 
 const webhookUrlSchema = z.string().meta({
   pattern: '^https://[a-z0-9]+(\\.[a-z][a-z0-9]*)+(/[A-Za-z0-9_.-]*)*$',
-  description: 'HTTPS on port 443, resolving to public addresses only',
+  description: 'An HTTPS URL on port 443 whose host resolves to public addresses only',
 });
 
 /** Body of POST /webhooks (specification, "Events"). */

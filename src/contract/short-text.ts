@@ -16,5 +16,5 @@ export function isShortText(text: string): boolean {
 
 /** A string that is a short text. */
 export function shortText() {
-  return z.string().refine(isShortText, 'is too long, or holds control characters');
+  return z.string().refine(isShortText, 'is too long or contains control characters');
 }

@@ -41,7 +41,9 @@ export function headOf(text: Text, length = headLength): string {
   return typeof text === 'string' ? cut(text, length) : cut(text.head, length);
 }
 
-/** The beginning of a text, in at most 130 bytes of a payload, because a job may hold two copies of each of a thousand. */
+/**
+ * The beginning of a text, in at most 130 bytes of a payload, because a job may hold two copies of each of a thousand.
+ */
 export function storedHead(text: string): string {
   const head = cut(text, headLength);
   return payloadBytes(head) <= 130 ? head : cut(text, 20);

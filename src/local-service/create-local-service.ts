@@ -63,7 +63,8 @@ const defaultMaxCallRecords = 100_000;
  *   agent would run without isolation
  */
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
-  if (options.apiKey === '') throw new SandflowError('bad_configuration', 'The local service needs an API key.');
+  if (options.apiKey === '')
+    throw new SandflowError('bad_configuration', 'The local service requires an API key. Set apiKey.');
   const { directory, log = () => undefined } = options;
   const agentOf = agentsOf(options);
   const defaultProvider = configuredProvider(options.defaultProvider ?? 'codex');
@@ -221,7 +222,11 @@ function agentsOf({
 
 function listenError(cause: unknown, port: number): unknown {
   if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return cause;
-  return new SandflowError('port_in_use', `Port ${port} is taken. Choose another one, or 0 for any that is free.`, {
-    cause,
-  });
+  return new SandflowError(
+    'port_in_use',
+    `Port ${port} is already in use. Choose another port, or 0 for any free port.`,
+    {
+      cause,
+    },
+  );
 }

@@ -18,7 +18,7 @@ export function isolationReport(description: MachineDescription, options: AgentO
   const agents = Object.keys(options.commandAgents ?? {});
   const cutOff =
     description.network.kind === 'none' && agents.length > 0
-      ? [`The command agents ${agents.join(', ')} have no network: one that calls a model elsewhere will fail.`]
+      ? [`The command agents ${agents.join(', ')} have no network. An agent that calls a remote model will fail.`]
       : [];
   const warnings = [...isolationWarnings(description), ...cutOff];
   return { ...description, text: isolationText(description), warnings };
@@ -36,6 +36,6 @@ export function requireIsolatedAgents(
   return new SandflowError(
     'agent_not_isolated',
     `The command agent ${name} would run as a plain process of this user: ${reason ?? 'nothing isolates it'}. ` +
-      'Install bubblewrap, or write "isolation": "plain" beside its "command" to run it anyway.',
+      'Install bubblewrap, or set "isolation": "plain" next to its "command" to run it anyway.',
   );
 }

@@ -37,5 +37,5 @@ export function notFound(message: string): ServiceError {
 
 /** The answer for a sandbox that never existed or no longer exists. */
 export function sandboxNotFound(sandboxId: string): ServiceError {
-  return new ServiceError(404, 'sandbox_not_found', `There is no sandbox ${sandboxId}.`);
+  return new ServiceError(404, 'sandbox_not_found', `The sandbox ${sandboxId} does not exist.`);
 }

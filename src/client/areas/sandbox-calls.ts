@@ -85,12 +85,12 @@ export async function listAllSandboxes(
     cursor = page.nextCursor || undefined;
     const isLong = !(isFirst && cursor === undefined) && !length.takes(page.sandboxes);
     if (cursor !== undefined && seen.has(cursor)) {
-      throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'names a page that was already read');
+      throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'points to a page that was already read');
     }
     if (cursor !== undefined) seen.add(cursor);
     const isEndless = seen.size >= maxPages || byId.size > maxSandboxes || isLong;
     if (isEndless || (cursor?.length ?? 0) > maxCursorLength) {
-      throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'has no end');
+      throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'never ends');
     }
   } while (cursor !== undefined);
   return [...byId.values()];

@@ -17,7 +17,7 @@ export const accountEndpoints = {
   listProviderModels: {
     ...read,
     path: '/provider-models',
-    summary: 'Providers, their models and reasoning efforts',
+    summary: 'List providers, their models and reasoning efforts',
     type: 'provider.models',
     scope: 'account.read',
     response: z.looseObject({ providers: z.array(providerModelsSchema) }),
@@ -57,7 +57,7 @@ export const accountEndpoints = {
   listRepos: {
     ...read,
     path: '/repos',
-    summary: 'Repositories of the repository host',
+    summary: 'List repositories of the repository host',
     type: 'repo.list',
     scope: 'account.read',
     response: z.looseObject({ repos: z.array(repoSchema) }),
@@ -78,7 +78,7 @@ export const accountEndpoints = {
   listSecrets: {
     ...read,
     path: '/secrets',
-    summary: 'Names of the secrets',
+    summary: 'List the names of secrets',
     type: 'secret.list',
     scope: 'account.read',
     response: z.looseObject({ secrets: z.array(secretNameSchema) }),
@@ -99,7 +99,7 @@ export const accountEndpoints = {
   getDeletionOperation: {
     ...read,
     path: '/deletion-operations/{operationId}',
-    summary: 'Status of a deletion',
+    summary: 'Get the status of a deletion',
     type: 'deletion.status',
     scope: 'sandbox.read',
     response: z.looseObject({ operation: deletionOperationSchema }),

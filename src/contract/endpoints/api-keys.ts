@@ -35,7 +35,7 @@ export const apiKeyEndpoints = {
   getApiKeyUsage: {
     ...read,
     path: '/api-keys/{apiKeyId}/usage',
-    summary: 'Requests and resources of a key',
+    summary: 'Get the requests and resources of a key',
     type: 'api_key.usage',
     scope: 'account.read',
     response: z.looseObject({
@@ -60,7 +60,7 @@ export const apiKeyEndpoints = {
   revokeApiKey: {
     method: 'DELETE',
     path: '/api-keys/{apiKeyId}',
-    summary: 'Revoke a key at once',
+    summary: 'Revoke a key immediately',
     status: 200,
     type: 'api_key.revoked',
     scope: 'account.admin',

@@ -18,7 +18,7 @@ export const environmentEndpoints = {
   updateEnvironment: {
     method: 'PUT',
     path: '/environments/{environmentId}',
-    summary: 'Update an environment; a change of content makes a new version',
+    summary: 'Update an environment. A change of its content creates a new version',
     status: 200,
     type: null,
     scope: 'environment.write',

@@ -9,7 +9,7 @@ export const machineEndpoints = {
   listProcesses: {
     ...read,
     path: '/sandboxes/{sandboxId}/processes',
-    summary: 'List processes: now, or the last kept sample of a stopped sandbox',
+    summary: 'List the current processes, or the last sample of a stopped sandbox',
     type: 'process.list',
     scope: 'sandbox.read',
     response: z.looseObject({
@@ -33,7 +33,7 @@ export const machineEndpoints = {
   openDesktop: {
     method: 'POST',
     path: '/sandboxes/{sandboxId}/desktop',
-    summary: 'Desktop stream URL',
+    summary: 'Get the URL of the desktop stream',
     status: 200,
     type: 'desktop.url',
     scope: 'desktop',

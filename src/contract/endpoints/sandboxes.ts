@@ -50,7 +50,7 @@ export const sandboxEndpoints = {
   updateSandbox: {
     method: 'PATCH',
     path: '/sandboxes/{sandboxId}',
-    summary: 'Rename, set auto-stop, name its snapshot',
+    summary: 'Rename a sandbox, set its auto-stop or name its snapshot',
     status: 200,
     type: 'sandbox.updated',
     scope: 'sandbox.update',
@@ -62,7 +62,7 @@ export const sandboxEndpoints = {
   deleteSandbox: {
     method: 'DELETE',
     path: '/sandboxes/{sandboxId}',
-    summary: 'Delete a sandbox for ever',
+    summary: 'Delete a sandbox permanently',
     status: 202,
     type: 'sandbox.deleting',
     scope: 'sandbox.delete',
@@ -85,7 +85,7 @@ export const sandboxEndpoints = {
   getStop: {
     ...read,
     path: '/sandboxes/{sandboxId}/stops/{stopId}',
-    summary: 'Read a stop',
+    summary: 'Get a stop',
     type: 'stop.status',
     scope: 'sandbox.read',
     response: z.looseObject({ id: shortText().optional(), stop: stopOperationSchema }),
@@ -106,7 +106,7 @@ export const sandboxEndpoints = {
   forkSandbox: {
     method: 'POST',
     path: '/sandboxes/{sandboxId}/fork',
-    summary: 'Fork a sandbox: a new one that starts from its state',
+    summary: 'Fork a sandbox into a new one that starts from its state',
     status: 202,
     type: 'sandbox.created',
     scope: 'sandbox.fork',
@@ -120,7 +120,7 @@ export const sandboxEndpoints = {
   getSandboxUsage: {
     ...read,
     path: '/sandboxes/{sandboxId}/usage',
-    summary: 'Machine time of this month',
+    summary: 'Get the machine time of this month',
     type: 'sandbox.usage',
     scope: 'sandbox.read',
     response: z.looseObject({ usage: usageSchema }),
@@ -134,7 +134,7 @@ export const sharingEndpoints = {
   shareSandbox: {
     method: 'POST',
     path: '/sandboxes/{sandboxId}/share',
-    summary: 'Make an organization sandbox shared',
+    summary: 'Share a sandbox with the organization',
     status: 200,
     type: 'sandbox.shared',
     scope: 'sandbox.update',
@@ -145,7 +145,7 @@ export const sharingEndpoints = {
   unshareSandbox: {
     method: 'POST',
     path: '/sandboxes/{sandboxId}/unshare',
-    summary: 'Make an organization sandbox private',
+    summary: 'Make a sandbox of an organization private',
     status: 200,
     type: 'sandbox.unshared',
     scope: 'sandbox.update',

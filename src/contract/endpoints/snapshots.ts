@@ -30,7 +30,7 @@ export const snapshotEndpoints = {
   getLatestSnapshot: {
     ...read,
     path: '/sandboxes/{sandboxId}/snapshots/latest',
-    summary: "A sandbox's latest snapshot",
+    summary: "Get a sandbox's latest snapshot",
     type: 'snapshot.info',
     scope: 'snapshot.read',
     response: z.looseObject({ snapshot: snapshotSchema }),
@@ -39,7 +39,7 @@ export const snapshotEndpoints = {
   getSnapshotTree: {
     ...read,
     path: '/snapshots/{snapshotId}/tree',
-    summary: 'File tree of a snapshot',
+    summary: 'List the file tree of a snapshot',
     type: 'snapshot.tree',
     scope: 'snapshot.read',
     query: treeQuerySchema,
@@ -70,7 +70,7 @@ export const snapshotEndpoints = {
   deleteSnapshot: {
     method: 'DELETE',
     path: '/snapshots/{snapshotId}',
-    summary: 'Delete a snapshot for ever',
+    summary: 'Delete a snapshot permanently',
     status: 202,
     type: 'snapshot.deleting',
     scope: 'snapshot.write',

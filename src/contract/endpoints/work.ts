@@ -28,7 +28,7 @@ export const workEndpoints = {
   getPrompt: {
     ...read,
     path: '/sandboxes/{sandboxId}/prompts/{promptId}',
-    summary: 'Status of a prompt',
+    summary: 'Get the status of a prompt',
     type: 'prompt.status',
     scope: 'sandbox.read',
     response: z.looseObject({ prompt: promptSchema }),
@@ -37,7 +37,7 @@ export const workEndpoints = {
   listEvents: {
     ...read,
     path: '/sandboxes/{sandboxId}/events',
-    summary: 'Event history, oldest first',
+    summary: 'List the event history, oldest first',
     type: 'event.list',
     scope: 'sandbox.read',
     query: listEventsQuerySchema,

@@ -8,8 +8,8 @@ import { operationOf } from './operation.js';
 const description = `Creates, prompts, observes, forks, stops, resumes and deletes sandboxes: isolated remote machines.
 
 Written from version 1 of the service's specification. What the specification does not show is assumed by sandflow and
-marked: in the description of each operation, and as \`x-assumed\`. Values of enums in answers may grow: a reader keeps
-those that it does not know.`;
+marked in the description of each operation and as \`x-assumed\`. Enums in responses may get new values: a client must
+accept values that it does not know.`;
 
 /** The OpenAPI 3.1 document. Every call returns the same content. */
 export function openApiDocument(): JsonSchema {
@@ -27,12 +27,14 @@ export function openApiDocument(): JsonSchema {
     security: [{ apiKey: [] }],
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'A service API key; a secret' } },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of the service. Keep it secret' },
+      },
       schemas: {
         ...sorted(schemas.components),
         CancelledSandbox: {
           type: 'object',
-          description: 'A create or fork that got no machine; reported once, then 404',
+          description: 'A create or fork that found no machine. It is reported once, then the answer is 404',
           required: ['id', 'state', 'error'],
           properties: {
             id: { type: 'string' },

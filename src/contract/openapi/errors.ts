@@ -13,7 +13,7 @@ export const errorSchema: JsonSchema = {
     type: { const: 'sandbox.error' },
     status: { type: 'integer', description: 'HTTP status' },
     code: { type: 'string', description: 'Error code' },
-    message: { type: 'string', description: 'What is wrong, for people' },
+    message: { type: 'string', description: 'Human-readable description of the error' },
     error: {
       type: 'object',
       required: ['code', 'message', 'status'],
@@ -29,17 +29,17 @@ export const errorSchema: JsonSchema = {
 };
 
 const meanings: Readonly<Record<number, string>> = {
-  400: 'The request is wrong, or the machine does not run yet',
-  401: 'The bearer token is missing or not valid',
-  402: 'Billing is needed, or a cap is reached',
-  403: 'The key or account may not do this',
-  404: 'There is no such resource',
-  405: 'The path has no such method',
+  400: 'The request is invalid, or the machine is not running yet',
+  401: 'The bearer token is missing or invalid',
+  402: 'Billing is required, or a usage cap is reached',
+  403: 'The key or account lacks the permission',
+  404: 'The resource does not exist',
+  405: 'The path does not support this method',
   409: 'A prerequisite is missing, or the state does not allow it',
   413: 'The body or the file is too large',
   429: 'Too many requests, or a limit is reached',
-  500: 'The service failed',
-  503: 'Not possible for now; try again later',
+  500: 'The service failed to handle the request',
+  503: 'Temporarily not possible. Try again later',
 };
 
 function statusesOf(endpoint: Endpoint): readonly number[] {

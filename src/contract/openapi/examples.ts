@@ -8,7 +8,12 @@ export const bodyExamples: Partial<Record<EndpointName, Example>> = {
   forkSandbox: { name: 'nightly-build-fork', ttlSeconds: 3600 },
   updateSandbox: { name: 'nightly-build', ttlSeconds: 7200 },
   resumeSandbox: { type: 'default', ttlSeconds: 3600 },
-  sendPrompt: { prompt: 'Run the tests and mend what fails.', provider: 'codex', reasoningEffort: 'medium', new: true },
+  sendPrompt: {
+    prompt: 'Run the tests and fix the failures.',
+    provider: 'codex',
+    reasoningEffort: 'medium',
+    new: true,
+  },
   writeFile: { path: 'notes/todo.txt', content: 'buy milk\n', encoding: 'utf8' },
   runCommand: { command: 'ls -la', timeoutSeconds: 30 },
   openDesktop: { publicAccess: false },

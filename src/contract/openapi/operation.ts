@@ -9,12 +9,13 @@ import type { JsonSchema, SchemaCollector } from './json-schemas.js';
 import { linksOf } from './links.js';
 
 const retries: Readonly<Record<RetryClass, string>> = {
-  safe: 'Safe to repeat.',
-  keyed: 'Safe to repeat with the same `Idempotency-Key` and body within 24 hours; without a key it is not.',
-  'read-first': 'After a lost answer, read before repeating: a blind repeat can undo what somebody did meanwhile.',
-  evidence: 'Not safe to repeat: after a lost answer, check whether it happened.',
-  once: 'Not safe to repeat.',
-  secret: 'Repeat until one answer has been read and its secret kept; each answer replaces or adds a secret.',
+  safe: 'Safe to retry.',
+  keyed: 'Safe to retry with the same `Idempotency-Key` and body within 24 hours. Not safe to retry without a key.',
+  'read-first':
+    'If the response is lost, read the state before you retry. A blind retry can undo a change that was made in the meantime.',
+  evidence: 'Not safe to retry. If the response is lost, check whether the call took effect.',
+  once: 'Not safe to retry.',
+  secret: 'Retry until you have read a response and stored its secret. Each response replaces or adds a secret.',
 };
 
 const pathParameterPatterns: Readonly<Record<string, RegExp>> = {
@@ -32,8 +33,8 @@ export function operationOf(name: EndpointName, endpoint: Endpoint, schemas: Sch
   const links = linksOf(name);
   const description = [
     `Scope action \`${endpoint.scope}\`. ${retries[endpoint.retry]}`,
-    endpoint.sessionOnly ? 'Needs an interactive session: API keys are refused.' : '',
-    endpoint.secret ? 'The answer holds a secret: keep it out of logs.' : '',
+    endpoint.sessionOnly ? 'Requires an interactive session. API keys are refused.' : '',
+    endpoint.secret ? 'The response contains a secret. Keep it out of logs.' : '',
     assumed === '' ? '' : `Assumed, not shown by the specification: ${assumed}.`,
   ];
   return {
@@ -103,7 +104,7 @@ function headerParameters({ idempotent, confirmDelete, path }: Endpoint): JsonSc
             name: idempotencyKeyHeader,
             in: 'header',
             required: false,
-            description: 'At most one sandbox is made per key within 24 hours',
+            description: 'At most one sandbox is created per key within 24 hours',
             schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
           },
         ]
@@ -114,7 +115,7 @@ function headerParameters({ idempotent, confirmDelete, path }: Endpoint): JsonSc
             name: confirmDeleteHeader,
             in: 'header',
             required: true,
-            description: `The ${id} once more: a delete cannot be taken back`,
+            description: `The ${id} again, as a confirmation. A delete cannot be undone`,
             schema: { type: 'string' },
             example: parameterExamples[id],
           },

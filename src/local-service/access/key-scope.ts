@@ -14,7 +14,7 @@ function allowsAction(scope: KeyScope | null, action: ScopeAction): boolean {
 /** @throws ServiceError 403 `api_key_action_forbidden` */
 export function requireAction(caller: Caller, action: ScopeAction): void {
   if (allowsAction(caller.scope, action)) return;
-  const message = `This API key does not have the action ${action}.`;
+  const message = `The scope of this API key does not include the action ${action}.`;
   throw new ServiceError(403, 'api_key_action_forbidden', message, { details: { action } });
 }
 
@@ -41,7 +41,7 @@ export function reachesEnvironment(scope: KeyScope | null, environmentId: string
 }
 
 function forbidden(what: string): ServiceError {
-  return new ServiceError(403, 'api_key_sandbox_forbidden', `This API key does not reach ${what}.`);
+  return new ServiceError(403, 'api_key_sandbox_forbidden', `This API key has no access to ${what}.`);
 }
 
 /** @throws ServiceError 403 `api_key_sandbox_forbidden` */
@@ -55,7 +55,7 @@ export function requireSandboxOnKey({ scope }: Caller, sandbox: Placed): void {
  */
 export function requireEnvironmentOnKey({ scope }: Caller, environmentId: string | null): void {
   if (reachesEnvironment(scope, environmentId)) return;
-  throw forbidden(environmentId === null ? 'sandboxes outside of its environments' : 'this environment');
+  throw forbidden(environmentId === null ? 'sandboxes outside its environments' : 'this environment');
 }
 
 /**
@@ -64,7 +64,7 @@ export function requireEnvironmentOnKey({ scope }: Caller, environmentId: string
  * @throws ServiceError 403 `api_key_sandbox_forbidden`
  */
 export function requireAccountWide({ scope }: Caller): void {
-  if (!isAccountWide(scope)) throw forbidden('the account: it is limited to sandboxes or environments');
+  if (!isAccountWide(scope)) throw forbidden('the account, because it is limited to sandboxes or environments');
 }
 
 /** What a scoped key may do (specification, "Scope"). */

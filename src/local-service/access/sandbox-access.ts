@@ -83,7 +83,7 @@ export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, san
   const message =
     need === 'owner'
       ? 'Only the account that created this sandbox may do this.'
-      : 'This sandbox is private: you can see it and stop it. Ask its creator to share it.';
+      : 'This sandbox is private. You can only view it and stop it. Ask its creator to share it.';
   throw new ServiceError(403, 'forbidden', message);
 }
 
@@ -101,6 +101,6 @@ export function sandboxesFor(context: Pick<Core, 'stores'>, caller: Caller): San
 /** @throws ServiceError `machine_not_running` (specification, "Errors": wait for the machine to start) */
 export function requireMachine({ state }: SandboxRecord): void {
   if (isUsable(state)) return;
-  const message = `The sandbox is ${state}. Files, commands and SSH need it to be ready, idle or running.`;
+  const message = `The sandbox is ${state}. Files, commands and SSH require a sandbox that is ready, idle or running.`;
   throw new ServiceError(400, 'machine_not_running', message);
 }

@@ -38,18 +38,18 @@ export function createScopedKey(context: Context, caller: Caller, body: CreateAp
     throw new ServiceError(
       403,
       'forbidden',
-      'Creating keys needs a session or an admin-scoped key that is not limited.',
+      'Creating API keys requires a session, or an admin-scoped key without limits on sandboxes and environments.',
     );
   }
   if (caller.kind !== 'session' && caller.scope === null) assume('A-key-creation');
   if (!scopedCreationEnabled(context)) {
     assume('A-key-creation');
-    const message = 'The creation of scoped keys is switched off for now. Try again later.';
+    const message = 'The creation of scoped keys is currently disabled. Try again later.';
     throw new ServiceError(503, 'scoped_key_creation_disabled', message);
   }
   const { name, preset, actions, ttlSeconds } = body;
   if (preset !== undefined && actions !== undefined) {
-    throw invalidRequest('Give either preset or actions, not both.');
+    throw invalidRequest('Specify either preset or actions, not both.');
   }
   const usedPreset = actions === undefined ? (preset ?? 'admin') : null;
   const scope: CredentialScope = {
@@ -76,7 +76,7 @@ function requireEnvironments(context: Context, caller: Caller, wanted: readonly 
   const ids = wanted.map((idOrName) => {
     const found = environments.find(({ id, name }) => id === idOrName || name === idOrName);
     if (found) return found.id;
-    throw notFound(`There is no environment ${idOrName}.`);
+    throw notFound(`The environment ${idOrName} does not exist.`);
   });
   return [...new Set(ids)];
 }
@@ -89,7 +89,7 @@ export function keyFor(context: Context, caller: Caller, keyId: string): Credent
   const key = context.stores.credentials.get(keyId);
   const seen = key?.accountId === caller.accountId && (isUnrestricted(caller.scope) || key.id === caller.keyId);
   if (key?.kind === 'api_key' && seen) return key;
-  throw notFound(`There is no API key ${keyId}.`);
+  throw notFound(`The API key ${keyId} does not exist.`);
 }
 
 /** @throws ServiceError 404 also for a revoked key */

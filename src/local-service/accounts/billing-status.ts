@@ -66,7 +66,7 @@ function requireTeamStanding(
 ): void {
   const { accountId, team, capSeconds } = options;
   if (team.suspended) {
-    const message = `The wallet of the organization "${team.name}" is suspended. Ask its owner to settle it.`;
+    const message = `The organization "${team.name}" is suspended. Ask its owner to settle the outstanding balance.`;
     throw new ServiceError(403, 'org_suspended', message);
   }
   if (capSeconds === null) return;
@@ -76,22 +76,22 @@ function requireTeamStanding(
     if (sandbox.ownerId === accountId && sandbox.teamId === team.id) used += costOf(sandbox, now).seconds;
   }
   if (used < capSeconds) return;
-  const message = `Your usage cap of ${capSeconds} s a month is reached. Ask the owner of the organization to raise it.`;
+  const message = `Your usage cap of ${capSeconds} s per month is reached. Ask the owner of the organization to raise it.`;
   throw new ServiceError(402, 'team_member_cap_reached', message, { details: { capSeconds, usedSeconds: used } });
 }
 
 function requireTrialTerms({ type, ttlSeconds }: WantedMachine): void {
   if (!trialTypes.includes(type)) {
-    const message = `A machine of the type ${type} needs a payment method. Trials have ${trialTypes.join(' and ')}.`;
+    const message = `The machine type ${type} requires a payment method. A trial can use the types ${trialTypes.join(' and ')}.`;
     throw new ServiceError(403, 'trial_machine_class_not_allowed', message);
   }
   if (ttlSeconds !== null) return;
-  throw new ServiceError(400, 'trial_auto_stop_required', 'A trial needs auto-stop: give ttlSeconds.');
+  throw new ServiceError(400, 'trial_auto_stop_required', 'A trial requires auto-stop. Set ttlSeconds.');
 }
 
 /** Auto-stop cannot be switched off in a trial. @throws ServiceError `trial_auto_stop_required` */
 export function requireAutoStopOfTrial({ stores }: Context, sandbox: SandboxRecord, ttlSeconds: number | null): void {
   const account = stores.accounts.accounts.get(sandbox.ownerId);
   if (!account?.trial || sandbox.teamId !== null || ttlSeconds !== null) return;
-  throw new ServiceError(400, 'trial_auto_stop_required', 'A trial needs auto-stop: ttlSeconds cannot be null.');
+  throw new ServiceError(400, 'trial_auto_stop_required', 'A trial requires auto-stop. Set ttlSeconds to a number.');
 }

@@ -40,7 +40,7 @@ export function refuseOverLimit(context: Context, { accountId }: Caller): void {
   const { sandboxesPerDay, activeSandboxes, activeSandboxesPerMember } = context.limits;
   const payer = payerOf(context, accountId);
   if (sandboxesPerDay !== undefined && createdToday(context, payer) >= sandboxesPerDay) {
-    const message = `The limit of ${sandboxesPerDay} sandboxes a day is reached. It is renewed at midnight UTC.`;
+    const message = `The limit of ${sandboxesPerDay} sandboxes per day is reached. It resets at midnight UTC.`;
     throw new ServiceError(429, 'daily_limit_reached', message);
   }
   const ofMember = (sandbox: SandboxRecord): boolean => isBilled(payer, sandbox) && sandbox.ownerId === accountId;

@@ -50,7 +50,12 @@ export interface NewTeam extends TeamFlags {
   readonly members: readonly string[];
 }
 
-const loginSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, 'give letters, digits, and _ . - in between');
+const loginSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/,
+    'must start with a letter or digit, followed by letters, digits, "_", "." and "-"',
+  );
 export const accountFlagsSchema = z.strictObject({
   ready: z.boolean().optional(),
   trial: z.boolean().optional(),
@@ -73,7 +78,7 @@ const newId = (kind: 'acct' | 'team'): string => `${kind}_${randomBytes(8).toStr
 /** @throws ServiceError 404 */
 export function accountOf({ stores }: Pick<Core, 'stores'>, accountId: string): AccountRecord {
   const account = stores.accounts.accounts.get(accountId);
-  if (!account) throw notFound(`There is no account ${accountId}.`);
+  if (!account) throw notFound(`The account ${accountId} does not exist.`);
   return account;
 }
 
@@ -89,7 +94,11 @@ export function addAccount(
   const { login, email = `${login}@sandbox.invalid`, apiKey } = wanted;
   return context.database.transaction(() => {
     if (context.stores.accounts.byLogin(login)) {
-      throw new ServiceError(409, 'login_taken', `There is an account with the login "${login}" already.`);
+      throw new ServiceError(
+        409,
+        'login_taken',
+        `An account with the login "${login}" already exists. Choose another login.`,
+      );
     }
     const account: AccountRecord = {
       id,
@@ -115,7 +124,7 @@ export function addAccount(
  */
 export function addOldKey(context: Keeping, accountId: string, secret?: string): string {
   if (secret !== undefined && context.stores.credentials.byHash(hashOf(secret))) {
-    throw new ServiceError(409, 'api_key_taken', 'Two accounts cannot have the same API key. Choose another one.');
+    throw new ServiceError(409, 'api_key_taken', 'Another account already has this API key. Choose another key.');
   }
   const wanted = {
     accountId,
@@ -165,7 +174,7 @@ export function addTeam(context: Keeping, { name, members, newSandboxesPrivate, 
     context.stores.accounts.teams.put(team);
     for (const login of members) {
       const account = context.stores.accounts.byLogin(login);
-      if (!account) throw notFound(`There is no account with the login "${login}".`);
+      if (!account) throw notFound(`An account with the login "${login}" does not exist.`);
       context.stores.accounts.accounts.put({ ...account, teamId: team.id });
     }
     return team;
@@ -175,7 +184,7 @@ export function addTeam(context: Keeping, { name, members, newSandboxesPrivate, 
 /** Safe to repeat. @throws ServiceError 404 */
 export function changeTeam({ stores }: Keeping, teamId: string, flags: TeamFlags): TeamRecord {
   const team = stores.accounts.teams.get(teamId);
-  if (!team) throw notFound(`There is no organization ${teamId}.`);
+  if (!team) throw notFound(`The organization ${teamId} does not exist.`);
   const changed: TeamRecord = {
     ...team,
     newSandboxesPrivate: flags.newSandboxesPrivate ?? team.newSandboxesPrivate,

@@ -24,7 +24,7 @@ export function createCommandAgent({ command }: CommandAgentOptions): Agent {
       const lines = createLineBatches((text) => {
         events += 1;
         if (events < maxEvents) emit('agent.message', { text });
-        if (events === maxEvents) emit('agent.message', { text: '[the rest of the output is not passed on]' });
+        if (events === maxEvents) emit('agent.message', { text: '[the rest of the output is omitted]' });
       });
       const env = {
         ...prompt.env,
@@ -39,7 +39,7 @@ export function createCommandAgent({ command }: CommandAgentOptions): Agent {
       const result = boundedStart(outcome.stdout, maxResultBytes);
       if (signal.aborted) return { status: 'interrupted', result: result || null };
       if (outcome.exitCode === 0) return { status: 'completed', result };
-      const ending = outcome.exitCode === null ? 'was ended by a signal' : `exited with ${outcome.exitCode}`;
+      const ending = outcome.exitCode === null ? 'was killed by a signal' : `exited with ${outcome.exitCode}`;
       const tail = boundedEnd(outcome.stderr.trim(), errorTailCharacters);
       return { status: 'failed', error: `the agent ${ending}${tail ? `: ${tail}` : ''}`, result: result || null };
     },

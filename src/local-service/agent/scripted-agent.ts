@@ -47,14 +47,14 @@ function saidIn({ type, data }: AgentEvent): string[] {
 }
 
 function failure(block: number, exitCode: number | null, result: string): AgentOutcome {
-  const error = exitCode === null ? `block ${block} was ended by a signal` : `block ${block} exited with ${exitCode}`;
+  const error = exitCode === null ? `block ${block} was killed by a signal` : `block ${block} exited with ${exitCode}`;
   return { status: 'failed', error, result: result || null };
 }
 
 function answerWithoutBlocks(prompt: string): string {
   const firstLine = prompt.split(/\r\n|\n|\r/).find((line) => line.trim() !== '') ?? '';
   const quoted = boundedStart(firstLine.trim(), 200);
-  return `This is the scripted agent of the local service. It has no model and runs only the shell blocks of a prompt (\`\`\`sh), and found none in: "${quoted}"`;
+  return `This is the scripted agent of the local service. It has no model and runs only the shell blocks (\`\`\`sh) of a prompt. This prompt has no shell block: "${quoted}"`;
 }
 
 function joinLines(first: string, second: string): string {

@@ -40,7 +40,7 @@ export function createScheduler(options: {
       await handler(work);
       if (handlers) store.done(work);
     } catch (cause) {
-      log(`${work.kind} failed and is tried again`, { subject: work.subject, reason: reasonOf(cause) });
+      log(`${work.kind} failed and will be retried`, { subject: work.subject, reason: reasonOf(cause) });
       if (handlers) store.postpone(work, clock.now() + afterFailureMs);
     }
   }

@@ -73,11 +73,15 @@ function claim(
   }
   assume('A-idempotency-body');
   if (known.bodyHash !== fingerprint) {
-    throw new ServiceError(409, 'idempotency_key_reused', 'This idempotency key was used with another body or call.');
+    throw new ServiceError(
+      409,
+      'idempotency_key_reused',
+      'This idempotency key was already used for a different request. Use a new key.',
+    );
   }
   const sandbox = known.sandboxId === null ? undefined : stores.sandboxes.find(known.sandboxId);
   if (sandbox?.state === 'cancelled') assume('A-cancelled-key');
   if (sandbox) return sandbox;
-  const message = 'The first request with this idempotency key is still being worked on. Retry with the same key.';
+  const message = 'The first request with this idempotency key is still in progress. Retry with the same key.';
   throw new ServiceError(409, 'idempotency_in_progress', message);
 }

@@ -34,7 +34,7 @@ export function changedContent(
 ): EnvironmentContent {
   const { envContents = before.envContents, secretFiles, repositories } = body;
   if (Buffer.byteLength(envContents) > maxEnvContentsBytes) {
-    const message = `envContents: holds more than ${maxEnvContentsBytes} bytes. Put large values into secret files.`;
+    const message = `envContents: must have at most ${maxEnvContentsBytes} bytes. Move large values to secret files.`;
     throw invalidRequest(message);
   }
   if (body.envContents !== undefined) assume('A-env-contents');
@@ -68,9 +68,10 @@ function selected(
     throw invalidRequest(`repositories.${index}.repositoryId: ${problem}`);
   };
   return repositories.map(({ repositoryId, baseBranch, setupScript, setupBlocking }, index) => {
-    const repo = known.get(repositoryId) ?? refuse(index, 'is not the databaseId of a repository of GET /repos.');
+    const repo =
+      known.get(repositoryId) ?? refuse(index, 'must be the databaseId of a repository that GET /repos lists.');
     if (repositories.findIndex((other) => other.repositoryId === repositoryId) !== index) {
-      refuse(index, 'the repository is in the selection twice.');
+      refuse(index, 'must not be selected twice.');
     }
     return {
       ...repo,

@@ -85,7 +85,8 @@ export function updateEnvironment(
     const environment = environmentFor(context, caller, environmentId);
     const { name, isDefault } = body;
     if (isDefault === false && environment.isDefault) {
-      const message = 'An account needs a default environment: set isDefault on another one instead.';
+      const message =
+        'An account requires a default environment. Set isDefault to true on another environment instead.';
       throw new ServiceError(409, 'default_environment_required', message);
     }
     const before = environments.latest(environmentId)?.content ?? emptyContent;
@@ -112,7 +113,7 @@ export function removeEnvironment(context: Context, environmentId: string): void
     const environment = context.stores.environments.get(environmentId);
     if (!environment) throw environmentNotFound(environmentId);
     if (environment.isDefault) {
-      const message = 'The default environment cannot be deleted: make another one the default first.';
+      const message = 'The default environment cannot be deleted. First make another environment the default.';
       throw new ServiceError(409, 'default_environment_required', message);
     }
     context.stores.environments.remove(environmentId);
@@ -137,12 +138,16 @@ function changeContent({ stores, clock }: Context, environmentId: string, conten
 }
 
 function environmentNotFound(environmentId: string): ServiceError {
-  return notFound(`There is no environment ${environmentId}.`);
+  return notFound(`The environment ${environmentId} does not exist.`);
 }
 
 function requireFreeName({ stores }: Context, accountId: string, name: string): void {
   if (!stores.environments.byName(accountId, name)) return;
-  throw new ServiceError(409, 'environment_name_taken', `There is an environment named "${name}" already.`);
+  throw new ServiceError(
+    409,
+    'environment_name_taken',
+    `An environment named "${name}" already exists. Choose another name.`,
+  );
 }
 
 function pinnedTo({ stores }: Context, environmentId: string): SandboxRecord[] {
@@ -159,7 +164,7 @@ export function selectRepo(context: Context, caller: Caller, body: SelectRepoBod
   assume('A-repo-selection');
   return context.database.transaction(() => {
     const repo = reposOf(context, caller.accountId).find(({ fullName }) => fullName === body.fullName);
-    if (!repo) throw notFound('GET /repos lists no repository with this fullName.');
+    if (!repo) throw notFound('A repository with this fullName does not exist. GET /repos lists the repositories.');
     const environment = defaultEnvironment(context, caller.accountId);
     const before = context.stores.environments.latest(environment.id)?.content ?? emptyContent;
     const isChosen = ({ databaseId }: SelectedRepository): boolean => databaseId === repo.databaseId;

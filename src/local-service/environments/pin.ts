@@ -32,7 +32,7 @@ export function environmentFromBody(
   }
   const named = context.stores.environments.byName(caller.accountId, name);
   if (named) return named;
-  throw notFound(`There is no environment named "${name}". GET /environments lists them.`);
+  throw notFound(`An environment named "${name}" does not exist. GET /environments lists the environments.`);
 }
 
 /** Pins a new sandbox that is not a fork to the latest version of its environment. */

@@ -33,7 +33,7 @@ const localReposSchema = z
       [repos.map(({ id }) => id), repos.map(databaseIdOf), repos.map(({ fullName }) => fullName)].every(
         (values: readonly unknown[]) => new Set(values).size === values.length,
       ),
-    'no two repositories may share an id, a databaseId or a fullName',
+    'id, databaseId and fullName must each be unique among the repositories',
   );
 /** The body of PUT /_local/repos. */
 export const localReposBodySchema = z.object({ repos: localReposSchema });

@@ -41,12 +41,12 @@ export function requireGoodPaths(files: readonly SecretFile[]): void {
   const taken = new Set<string>();
   const folders = new Set<string>();
   for (const [index, { path }] of files.entries()) {
-    const plain = pathBelowHome(path) ?? refuse(index, `give the path of a file below ${sandboxHome}.`);
-    if (taken.has(plain)) refuse(index, 'two files have this path.');
-    if (folders.has(plain)) refuse(index, 'another file needs this to be a folder.');
+    const plain = pathBelowHome(path) ?? refuse(index, `must be the path of a file below ${sandboxHome}.`);
+    if (taken.has(plain)) refuse(index, 'must differ from the path of every other file.');
+    if (folders.has(plain)) refuse(index, 'must not be a parent folder of another file.');
     taken.add(plain);
     for (let folder = posix.dirname(plain); folder !== '.'; folder = posix.dirname(folder)) {
-      if (taken.has(folder)) refuse(index, 'another file has the path of a folder on the way.');
+      if (taken.has(folder)) refuse(index, 'must not lie below the path of another file.');
       folders.add(folder);
     }
   }

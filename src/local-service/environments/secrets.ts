@@ -24,14 +24,14 @@ export function updateSecrets(
     const updatedAt = context.clock.iso();
     for (const name of unset) secrets.remove(accountId, name);
     for (const [name, value] of Object.entries(set)) {
-      if (value.includes('\0')) throw refused(name, 'holds a NUL character, which no variable can');
+      if (value.includes('\0')) throw refused(name, 'contains a NUL character, which a variable cannot contain');
       if (Buffer.byteLength(value) > maxVariableBytes) throw refused(name, `is larger than ${maxVariableBytes} bytes`);
       secrets.put(accountId, { name, value, updatedAt });
     }
     let bytes = 0;
     for (const [name, value] of secrets.values(accountId)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
     if (bytes > maxAllBytes) {
-      const message = `set: all secrets together are larger than ${maxAllBytes} bytes. Put large ones into secret files.`;
+      const message = `set: all secrets together must have at most ${maxAllBytes} bytes. Move large values to secret files.`;
       throw invalidRequest(message);
     }
     return secrets.names(accountId);

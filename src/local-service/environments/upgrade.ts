@@ -72,7 +72,11 @@ async function moveTo(
   const pin = pinnedToVersion(to.environment, to.version);
   try {
     const blocked = await placeSecretFiles(context, sandbox, secretFilesFor(context, { ...sandbox, ...pin }));
-    if (blocked.length > 0) throw new MachineError('not_a_file', `Something is in the way at ${blocked.join(', ')}.`);
+    if (blocked.length > 0)
+      throw new MachineError(
+        'not_a_file',
+        `A folder or another object blocks the path of a secret file: ${blocked.join(', ')}.`,
+      );
   } catch (cause) {
     // A disk that does not exist yet, or no longer exists, gets its files when the sandbox starts.
     const waits = cause instanceof MachineError && cause.code === 'no_disk' && !isUsable(sandbox.state);

@@ -27,7 +27,7 @@ export function variablesIn(text: string): ReadonlyMap<string, string> {
     if (/^[ \t]*(#|$)/.test(line)) continue;
     const start = startPattern.exec(line);
     const [head, name] = start ?? [];
-    if (head === undefined || name === undefined) throw malformed(index, 'is not of the form NAME=value');
+    if (head === undefined || name === undefined) throw malformed(index, 'does not have the form NAME=value');
     const rest = line.slice(head.length);
     const quote = rest.charAt(0);
     let value: string;
@@ -41,9 +41,9 @@ export function variablesIn(text: string): ReadonlyMap<string, string> {
     } else {
       value = rest.replace(/(^|[ \t])#.*$/s, '').trim();
     }
-    if (value.includes('\0')) throw malformed(index, 'holds a NUL character, which no variable can');
+    if (value.includes('\0')) throw malformed(index, 'contains a NUL character, which a variable cannot contain');
     if (Buffer.byteLength(value) > maxVariableBytes) {
-      throw malformed(index, `ends a value of more than ${maxVariableBytes} bytes: put it into a secret file`);
+      throw malformed(index, `ends a value of more than ${maxVariableBytes} bytes. Move it to a secret file`);
     }
     variables.set(name, value);
   }

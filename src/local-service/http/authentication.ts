@@ -6,7 +6,7 @@ import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
 
 const unauthorized = (): ServiceError =>
-  new ServiceError(401, 'unauthorized', 'The bearer token is missing or not valid.');
+  new ServiceError(401, 'unauthorized', 'The bearer token is missing or invalid.');
 
 function tokenIn(header: string | undefined): string {
   const token = /^Bearer (.+)$/i.exec(header ?? '')?.[1]?.trim();
@@ -54,6 +54,6 @@ export function createOperatorAuthentication(
       return { accountId: 'acct_local', kind: 'api_key', keyId: null, scope: null };
     }
     authenticate(header);
-    throw new ServiceError(403, 'forbidden', 'Only the key that the local service was started with may do this.');
+    throw new ServiceError(403, 'forbidden', 'This requires the API key with which the local service was started.');
   };
 }

@@ -11,7 +11,7 @@ import { ServiceError } from '../service-error.js';
  */
 export function authorize(caller: Caller, name: EndpointName, endpoint: Endpoint): void {
   if (endpoint.sessionOnly && caller.kind !== 'session') {
-    throw new ServiceError(403, 'forbidden', 'This needs an interactive session; API keys are refused.');
+    throw new ServiceError(403, 'forbidden', 'This requires an interactive session. API keys are refused.');
   }
   requireAction(caller, endpoint.scope);
   // Specification, "API key endpoints": restricted keys get an empty list.
@@ -21,5 +21,5 @@ export function authorize(caller: Caller, name: EndpointName, endpoint: Endpoint
 /** @throws ServiceError 403 `api_key_action_forbidden` for a scoped key on an unknown route */
 export function refuseUnknownRoute(caller: Caller | undefined): void {
   if (!caller?.scope) return;
-  throw new ServiceError(403, 'api_key_action_forbidden', 'This API key is scoped, and this route is in no scope.');
+  throw new ServiceError(403, 'api_key_action_forbidden', 'This API key is scoped, and no scope includes this route.');
 }

@@ -50,7 +50,9 @@ export function asServiceError(cause: unknown, log: Log): ServiceError {
     }
   }
   log('a request failed unexpectedly', { reason: reasonOf(cause) });
-  return new ServiceError(500, 'http_500', 'The local service failed unexpectedly; its log says why.', { cause });
+  return new ServiceError(500, 'http_500', 'The local service failed unexpectedly. Its log contains the reason.', {
+    cause,
+  });
 }
 
 const assumedCodes: Readonly<Record<string, AssumptionId>> = {

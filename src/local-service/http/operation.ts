@@ -25,7 +25,10 @@ export interface OperationInput<Name extends EndpointName> {
 }
 
 export interface OperationResult {
-  /** Bytes in place of JSON, for endpoints that are `raw`: a file as it is, or a folder as tar.gz (assumptions, "Envelopes"). */
+  /**
+   * Bytes in place of JSON, for endpoints that are `raw`: a file as it is, or a folder as tar.gz (assumptions,
+   * "Envelopes").
+   */
   readonly raw?: Download;
   /** Fields of the answer in addition to `ok` and `type`. */
   readonly fields?: Readonly<Record<string, unknown>>;

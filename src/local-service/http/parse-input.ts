@@ -54,7 +54,7 @@ export function read<Schema extends z.ZodType>(
 
 function parseBody(schema: z.ZodObject, body: unknown, optional: boolean): unknown {
   if (body === undefined && !optional) {
-    throw new ServiceError(400, 'invalid_json', 'The request needs a JSON body.');
+    throw new ServiceError(400, 'invalid_json', 'The request requires a JSON body.');
   }
   return parse(schema, body === undefined ? {} : body);
 }
@@ -78,7 +78,7 @@ function codeFor(field: string, value: unknown): string {
 function requireConfirmation({ params, headers }: RawInput): void {
   const id = params.sandboxId ?? params.snapshotId;
   if (headers[confirmDeleteHeader] === id) return;
-  const message = `Confirm with the header X-Svc-Confirm-Delete: ${id}. Deletion cannot be taken back.`;
+  const message = `Deletion cannot be undone. Confirm it with the header X-Svc-Confirm-Delete: ${id}.`;
   throw new ServiceError(400, 'confirmation_required', message);
 }
 
@@ -86,7 +86,7 @@ function idempotencyKeyOf(header: string | string[] | undefined): string | undef
   if (header === undefined) return undefined;
   if (typeof header === 'string' && header.length <= maxIdempotencyKeyLength && /^[\x21-\x7e]+$/.test(header))
     return header;
-  const message = `Idempotency-Key: must be given once, with 1 to ${maxIdempotencyKeyLength} printable characters and no space.`;
+  const message = `Idempotency-Key: must be sent once, with 1 to ${maxIdempotencyKeyLength} printable characters and no spaces.`;
   throw invalidRequest(message);
 }
 
@@ -109,7 +109,7 @@ export function parseJsonBody(text: string): unknown {
     throw new ServiceError(400, 'invalid_json', 'The body is not valid JSON.', { cause });
   }
   if (depthExceeds(value, maxDepth)) {
-    throw new ServiceError(400, 'invalid_json', `The body is nested more than ${maxDepth} deep.`);
+    throw new ServiceError(400, 'invalid_json', `The body is nested more than ${maxDepth} levels deep.`);
   }
   return value;
 }

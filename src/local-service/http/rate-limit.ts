@@ -39,7 +39,7 @@ function createWindow(options: {
     counts.set(who, count);
     if (count <= max) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((window + 1) * seconds - now / 1000));
-    const message = `More than ${max} requests in a ${name}. Wait ${retryAfterSeconds} s, then continue.`;
+    const message = `More than ${max} requests in one ${name}. Wait ${retryAfterSeconds} s, then retry.`;
     throw new ServiceError(429, 'rate_limited', message, { retryAfterSeconds });
   };
 }

@@ -61,7 +61,7 @@ function registerRoute(
     const { params, query, body, headers } = request as RawInput & FastifyRequest;
     const call = callOf(request);
     call.sandboxId = params.sandboxId ?? null;
-    if (!call.caller) throw new ServiceError(401, 'unauthorized', 'The bearer token is missing or not valid.');
+    if (!call.caller) throw new ServiceError(401, 'unauthorized', 'The bearer token is missing or invalid.');
     authorize(call.caller, name, endpoint);
     const sent = { params, query: surface.incoming(query), body: surface.incoming(body), headers };
     const parsed = parseInput(endpoint, sent);
@@ -128,7 +128,7 @@ function registerRoute(
           const answer = await work();
           if (typeof answer !== 'string') answer.stream.destroy();
         } catch (cause) {
-          context.log('a request whose caller gets no answer was refused', { endpoint: name, reason: reasonOf(cause) });
+          context.log('refused a request whose caller receives no answer', { endpoint: name, reason: reasonOf(cause) });
         }
         if (!context.closing.aborted) recordCall(calls, request, { outcome, status: null });
       }
@@ -145,6 +145,6 @@ function defaultCode(status: number): string {
 function withExtraFields(json: string): string {
   return JSON.stringify(JSON.parse(json), (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    return { ...value, unlisted: 'a field of a later version' };
+    return { ...value, unlisted: 'a field of a later API version' };
   });
 }

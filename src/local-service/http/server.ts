@@ -113,10 +113,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
     refuseUnknownRoute(callOf(request).caller);
     const allowed = allowedMethods(path);
     if (allowed.length === 0) {
-      return done(notFound(`There is no ${request.method} ${path}.`));
+      return done(notFound(`The route ${request.method} ${path} does not exist.`));
     }
     reply.header('allow', allowed.join(', '));
-    done(new ServiceError(405, 'method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`));
+    done(
+      new ServiceError(
+        405,
+        'method_not_allowed',
+        `${path} does not support ${request.method}. Use ${allowed.join(', ')}.`,
+      ),
+    );
   });
 
   registerRoutes(server, options);

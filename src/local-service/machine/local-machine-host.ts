@@ -72,7 +72,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   const prepare = async (sandboxId: string): Promise<void> => {
     await requireDisk(directories, sandboxId);
     if (launch.isolation === 'bubblewrap') await mkdir(directories.temporary(sandboxId), { recursive: true });
-    if (closed) throw new MachineError('closed', 'The service is ending and starts no more commands.');
+    if (closed) throw new MachineError('closed', 'The service is shutting down and starts no more commands.');
   };
 
   return {
@@ -149,7 +149,7 @@ async function requireDisk(directories: MachineDirectories, sandboxId: string): 
 async function requireSnapshot(directories: MachineDirectories, snapshotId: string): Promise<string> {
   const snapshot = directories.snapshot(snapshotId);
   if (await isDirectory(snapshot)) return snapshot;
-  throw new MachineError('no_snapshot', `There is no snapshot ${snapshotId} on this machine.`);
+  throw new MachineError('no_snapshot', `The snapshot ${snapshotId} does not exist on this machine.`);
 }
 
 async function isDirectory(path: string): Promise<boolean> {

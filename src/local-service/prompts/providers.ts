@@ -47,7 +47,7 @@ export function providerCatalog(isConfigured: (provider: string) => boolean): re
 export function requireEffort(provider: ProviderName, model: string | undefined, effort: ReasoningEffort): void {
   const listed = modelsOf(provider).find((candidate) => candidate.model === model);
   if (!listed || listed.reasoningEfforts.includes(effort)) return;
-  const accepted = listed.reasoningEfforts.join(', ') || 'none at all, so leave it out';
+  const accepted = listed.reasoningEfforts.join(', ') || 'no reasoning effort, so omit the field';
   throw new ServiceError(
     400,
     'invalid_request',

@@ -160,7 +160,7 @@ export function recoverPrompts(context: Context): ReadonlySet<string> {
         status: 'failed',
         endedAt: context.clock.iso(),
         result: null,
-        error: 'The service was restarted while this prompt was running. How far it came is not known.',
+        error: 'The service was restarted while this prompt was running. Its progress is unknown.',
       });
     }
     for (const sandbox of stores.sandboxes.living()) if (sandbox.state === 'running') settle(context, sandbox.id);

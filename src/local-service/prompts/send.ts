@@ -28,7 +28,7 @@ export function sendPrompt(
   const conversationId = conversationOf(context, sandboxId, body);
   const begins = !stores.prompts.hasConversation(sandboxId, conversationId);
   if (!isUsable(sandbox.state)) {
-    const message = `The sandbox is ${sandbox.state}. It takes prompts while it is ready, idle or running.`;
+    const message = `The sandbox is ${sandbox.state}. It accepts prompts only while it is ready, idle or running.`;
     throw new ServiceError(409, 'sandbox_not_promptable', message);
   }
   if (!context.agentOf(provider)) {
@@ -62,9 +62,9 @@ export function sendPrompt(
 /** Assumption: a prompt that names no conversation goes to the latest one. */
 function conversationOf({ stores }: Context, sandboxId: string, body: PromptBody): string {
   if (body.conversationId !== undefined) {
-    if (body.new) throw invalidRequest('Give either new or conversationId, not both.');
+    if (body.new) throw invalidRequest('Specify either new or conversationId, not both.');
     if (stores.prompts.hasConversation(sandboxId, body.conversationId)) return body.conversationId;
-    throw notFound('This sandbox has no such conversation.');
+    throw notFound('This conversation does not exist in the sandbox.');
   }
   return (body.new ? undefined : stores.prompts.latestConversation(sandboxId)) ?? newConversationId();
 }

@@ -51,7 +51,8 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
   } catch (cause) {
     if (context.closing.aborted) return;
     const now = current();
-    if (now) changeSandbox(context, now, { state: 'error', error: `The disk could not be made: ${reasonOf(cause)}` });
+    if (now)
+      changeSandbox(context, now, { state: 'error', error: `The disk could not be created: ${reasonOf(cause)}` });
     return;
   }
   const hydrationEntries = await entriesToCopy(context, sandbox);

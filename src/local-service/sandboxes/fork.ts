@@ -90,11 +90,11 @@ function refuseUnforkable(source: SandboxRecord): void {
   if (isUsable(source.state)) return;
   assume('A-fork');
   if (source.state !== 'archived') {
-    const message = `The sandbox is ${source.state}. It can be forked while it is ready, idle, running or archived.`;
+    const message = `The sandbox is ${source.state}. It can be forked only while it is ready, idle, running or archived.`;
     throw new ServiceError(409, 'fork_failed', message);
   }
   if (source.snapshotId === null) {
-    throw new ServiceError(409, 'fork_failed', 'There is no snapshot of the sandbox, so there is nothing to fork.');
+    throw new ServiceError(409, 'fork_failed', 'The sandbox has no snapshot, so it cannot be forked.');
   }
 }
 

@@ -51,7 +51,11 @@ export function recoverNow(context: Context, sandboxId: string): void {
   if (!sandbox) throw sandboxNotFound(sandboxId);
   if (sandbox.state !== 'error') return;
   if (sandbox.restoreFrom !== null) {
-    throw new ServiceError(400, 'machine_not_running', 'The disk of the sandbox could not be made. Resume it.');
+    throw new ServiceError(
+      400,
+      'machine_not_running',
+      'The disk of the sandbox could not be created. Resume the sandbox.',
+    );
   }
   context.stores.work.cancel('recover', sandboxId);
   makeUsable(context, sandbox);
@@ -61,5 +65,5 @@ function requireUsable({ stores }: Context, sandboxId: string): SandboxRecord {
   const sandbox = stores.sandboxes.get(sandboxId);
   if (!sandbox) throw sandboxNotFound(sandboxId);
   if (isUsable(sandbox.state)) return sandbox;
-  throw new ServiceError(400, 'machine_not_running', `The sandbox is ${sandbox.state}, so no machine of it runs.`);
+  throw new ServiceError(400, 'machine_not_running', `The sandbox is ${sandbox.state}, so it has no running machine.`);
 }

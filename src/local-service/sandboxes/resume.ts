@@ -26,7 +26,7 @@ export function resumeSandbox(context: Context, sandboxId: string, body: ResumeB
   }
   const archived = sandbox.state === 'archived';
   if (archived && sandbox.snapshotId === null) {
-    throw new ServiceError(409, 'resume_failed', 'There is no snapshot of the sandbox, so there is nothing to resume.');
+    throw new ServiceError(409, 'resume_failed', 'The sandbox has no snapshot, so it cannot be resumed.');
   }
   const type = body.type ?? sandbox.type;
   const ttlSeconds = body.ttlSeconds === undefined ? sandbox.ttlSeconds : body.ttlSeconds;

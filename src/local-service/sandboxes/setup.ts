@@ -14,7 +14,7 @@ export async function setUp(context: Context, { subject }: Work): Promise<void> 
   if (!sandbox || sandbox.setupScript === null) return;
   if (sandbox.setupStatus === 'running') {
     // Work is begun again only if the service that began it has ended, and its processes have ended with it.
-    finish(context, subject, 'The service was restarted while the script was running.');
+    finish(context, subject, 'The service was restarted while the setup script was running.');
     return;
   }
   // If a stop came first, the next boot schedules the script again.
@@ -26,7 +26,7 @@ export async function setUp(context: Context, { subject }: Work): Promise<void> 
       command: sandbox.setupScript,
       env: machineEnvironment(context, sandbox),
     });
-    const end = exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`;
+    const end = exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`;
     problem = exitCode === 0 ? null : `${end}: ${stderr.slice(-stderrTail)}`;
   } catch (cause) {
     problem = reasonOf(cause);

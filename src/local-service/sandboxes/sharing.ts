@@ -13,7 +13,7 @@ export interface Sharing {
 
 function requireOrganization(sandbox: SandboxRecord): void {
   if (sandbox.teamId !== null) return;
-  const message = 'This sandbox is billed to its owner and not to an organization, so it has nobody to be shared with.';
+  const message = 'This sandbox does not belong to an organization, so it cannot be shared.';
   throw invalidRequest(message);
 }
 
@@ -25,13 +25,13 @@ function requireOrganization(sandbox: SandboxRecord): void {
 export function shareSandbox(context: Context, sandbox: SandboxRecord): Sharing {
   requireOrganization(sandbox);
   if (visibilityOf(context, sandbox) === 'shared') {
-    return { sandbox, message: 'Every member of the organization can use this sandbox already.' };
+    return { sandbox, message: 'This sandbox is already shared. Every member of the organization can use it.' };
   }
   const wipePendingUntilRestart = holdsLogins(context, sandbox);
   const changed = changeSandbox(context, sandbox, { madePrivate: false, wipePendingUntilRestart });
   const message = wipePendingUntilRestart
-    ? 'Your logins are wiped from this sandbox when it starts the next time; from then on the organization can use it.'
-    : 'Every member of the organization can use this sandbox now.';
+    ? 'Your logins will be wiped from this sandbox at its next start. After that, every member of the organization can use it.'
+    : 'This sandbox is now shared. Every member of the organization can use it.';
   return { sandbox: changed, message };
 }
 
@@ -44,10 +44,13 @@ export function unshareSandbox(context: Context, sandbox: SandboxRecord): Sharin
   requireOrganization(sandbox);
   const isPrivate = visibilityOf(context, sandbox) === 'private';
   if (isPrivate && !sandbox.wipePendingUntilRestart) {
-    return { sandbox, message: 'This sandbox is private already.' };
+    return { sandbox, message: 'This sandbox is already private.' };
   }
   const changed = changeSandbox(context, sandbox, { madePrivate: true, wipePendingUntilRestart: false });
-  return { sandbox: changed, message: 'Only you can use this sandbox now; the organization sees it and can stop it.' };
+  return {
+    sandbox: changed,
+    message: 'This sandbox is now private. Only you can use it. Members of the organization can view and stop it.',
+  };
 }
 
 /**

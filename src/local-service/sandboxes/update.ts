@@ -22,7 +22,7 @@ export function updateSandbox(
   if (!sandbox) throw sandboxNotFound(sandboxId);
   const { name, ttlSeconds, snapshotName } = body;
   if (name === undefined && ttlSeconds === undefined && snapshotName === undefined) {
-    throw new ServiceError(400, 'no_changes', 'Give at least one of name, ttlSeconds and snapshotName.');
+    throw new ServiceError(400, 'no_changes', 'Specify at least one of name, ttlSeconds and snapshotName.');
   }
   return context.database.transaction(() => {
     let change: Partial<SandboxRecord> = name === undefined ? {} : { name };

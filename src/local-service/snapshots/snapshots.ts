@@ -29,7 +29,7 @@ export function snapshotFor(
   { underDeletion = false }: { readonly underDeletion?: boolean } = {},
 ): SnapshotRecord {
   const snapshot = context.stores.snapshots.get(snapshotId);
-  const missing = notFound(`There is no snapshot ${snapshotId}.`);
+  const missing = notFound(`The snapshot ${snapshotId} does not exist.`);
   if (!snapshot || (snapshot.deleted && !underDeletion)) throw missing;
   return withAccess(context, caller, { snapshot, need, missing });
 }
@@ -53,7 +53,7 @@ export function restorableSnapshotFor(context: Context, caller: Caller, snapshot
 export function namedSnapshotFor(context: Context, caller: Caller, name: string): SnapshotRecord {
   requireAction(caller, 'snapshot.read');
   const own = ({ ownerId }: SnapshotRecord) => Number(ownerId === caller.accountId);
-  const missing = notFound(`There is no snapshot named "${name}".`);
+  const missing = notFound(`A snapshot named "${name}" does not exist.`);
   const candidates = context.stores.snapshots.named(name).sort((a, b) => own(b) - own(a));
   // If the caller's account owns the snapshot but the key does not cover its sandbox, the refusal says so.
   const visible = candidates.find((snapshot) => isVisible(context, caller, snapshot)) ?? candidates.find(own);

@@ -71,7 +71,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): Ser
       onAccepted(accepted) {
         key = accepted;
         clearTimeout(grace);
-        options.log('somebody entered a sandbox by SSH', { fingerprint: accepted.fingerprint });
+        options.log('an SSH login to a sandbox succeeded', { fingerprint: accepted.fingerprint });
       },
       onTooManyTries: hangUp,
     });

@@ -20,7 +20,7 @@ export async function loadHostKey(file: string): Promise<string> {
     if (isPrivateKey(kept)) return kept;
     throw new SshError(
       'bad_host_key',
-      `${file} holds no private key without a passphrase: remove it to get a new one.`,
+      `${file} does not contain a private key without a passphrase. Remove the file to create a new key.`,
     );
   }
   let made: string;

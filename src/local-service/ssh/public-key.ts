@@ -6,7 +6,7 @@ import { SshError } from './ssh-error.js';
 const keyTypes = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521', 'ssh-rsa'];
 const minRsaBits = 2048;
 const maxRsaBits = 16_384;
-const keyFormatHint = 'Send the one line of a file such as id_ed25519.pub.';
+const keyFormatHint = 'Send the content of a public key file, such as id_ed25519.pub.';
 
 export interface PublicKey {
   readonly type: string;
@@ -29,12 +29,12 @@ export function parsePublicKey(text: string): PublicKey {
   if (/PRIVATE KEY|PuTTY-User-Key-File/i.test(text)) {
     throw new SshError(
       'private_key',
-      `This is a private key, which must stay with its owner: consider it exposed and make a new pair. ${keyFormatHint}`,
+      `This is a private key, which must never be sent. Consider it compromised and create a new key pair. ${keyFormatHint}`,
     );
   }
   const [, type, base64] = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/.exec(text.trim()) ?? [];
   if (type === undefined || base64 === undefined) {
-    throw new SshError('not_a_public_key', `This is not a public key in the format of OpenSSH. ${keyFormatHint}`);
+    throw new SshError('not_a_public_key', `This is not a public key in OpenSSH format. ${keyFormatHint}`);
   }
   if (!keyTypes.includes(type)) {
     if (!/^(ssh|ecdsa|sk)-/.test(type))
@@ -53,7 +53,7 @@ export function fingerprintOf(blob: Buffer): string {
 }
 
 function readKey(type: string, base64: string, blob: Buffer): ReturnType<typeof createPublicKey> {
-  const broken = `The ${type} key is damaged or cut short. ${keyFormatHint}`;
+  const broken = `The ${type} key is damaged or truncated. ${keyFormatHint}`;
   const parsed = ssh2.utils.parseKey(`${type} ${base64}`) as ParsedKey | ParsedKey[] | Error;
   if (parsed instanceof Error || Array.isArray(parsed)) throw new SshError('not_a_public_key', broken);
   // If encoding the parsed key again gives another text, data follows the key, or the text has a second spelling.
@@ -70,9 +70,9 @@ function readKey(type: string, base64: string, blob: Buffer): ReturnType<typeof 
 function checkRsaBits(key: ReturnType<typeof createPublicKey>): void {
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
   if (bits < minRsaBits) {
-    throw new SshError('weak_key', `An RSA key of ${bits} bits is too short: at least ${minRsaBits} are needed.`);
+    throw new SshError('weak_key', `An RSA key of ${bits} bits is too short. Use at least ${minRsaBits} bits.`);
   }
   if (bits > maxRsaBits) {
-    throw new SshError('unsupported_key', `An RSA key of ${bits} bits is too long: ${maxRsaBits} are the most.`);
+    throw new SshError('unsupported_key', `An RSA key of ${bits} bits is too long. Use at most ${maxRsaBits} bits.`);
   }
 }

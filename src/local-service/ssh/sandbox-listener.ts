@@ -33,7 +33,7 @@ export async function listenForSandbox(
   let keys = firstKeys;
   const server = createServer((socket) => {
     if (connections.size >= options.maxConnections) {
-      log('an SSH connection was refused: there are too many', { connections: connections.size });
+      log('an SSH connection was refused, because there are too many', { connections: connections.size });
       socket.destroy();
       return;
     }

@@ -60,7 +60,7 @@ export function createSshServer(options: SshServerOptions): SshServer {
   const { host = '127.0.0.1', log = () => undefined } = options;
   // Check the key here instead of when the first client connects.
   if (!isPrivateKey(options.hostKey))
-    throw new SshError('bad_host_key', 'The SSH host key is not a private key in PEM.');
+    throw new SshError('bad_host_key', 'The SSH host key is not a private key in PEM format.');
   const opened = new Map<string, { readonly listener: Promise<SandboxListener>; address?: SshAddress }>();
 
   const listen = (sandboxId: string, keys: readonly PublicKey[]): Promise<SandboxListener> =>

@@ -46,7 +46,7 @@ export async function exportState(
     const stream = await streamFolder({ handle, path: staged }, { mayHaveChanged: async () => false });
     stream.once('close', () => {
       discard().catch((cause: unknown) =>
-        context.log('what was exported could not be removed', { reason: String(cause) }),
+        context.log('the exported files could not be removed', { reason: String(cause) }),
       );
     });
     return stream;

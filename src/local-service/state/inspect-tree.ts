@@ -24,18 +24,20 @@ export async function inspectTree(
     signal.throwIfAborted();
     const owner = ownerPattern.exec(path)?.[0];
     const stats = await lstat(location);
-    if (!isAllowed(stats, owner !== undefined)) throw badArchive(`it holds ${path}, which is not a file of a state.`);
+    if (!isAllowed(stats, owner !== undefined))
+      throw badArchive(`it contains ${path}, which is not part of an exported state.`);
     if (stats.isDirectory()) return;
     bytes += stats.size;
-    if (bytes > maxBytes) throw badArchive(`its files are more than ${maxBytes} bytes.`);
+    if (bytes > maxBytes) throw badArchive(`its files have more than ${maxBytes} bytes.`);
     if (stats.nlink === 1) return;
     const id = `${stats.dev} ${stats.ino}`;
     const known = names.get(id) ?? { owner, seen: 0, all: stats.nlink };
-    if (known.owner !== owner || owner === undefined) throw badArchive(`it holds ${path}, which two disks share.`);
+    if (known.owner !== owner || owner === undefined) throw badArchive(`it contains ${path}, which two disks share.`);
     known.seen += 1;
     names.set(id, known);
   });
-  if ([...names.values()].some(({ seen, all }) => seen !== all)) throw badArchive('it holds files that lie elsewhere.');
+  if ([...names.values()].some(({ seen, all }) => seen !== all))
+    throw badArchive('it contains hard links to files outside of the archive.');
 }
 
 function isAllowed(stats: Stats, inDisk: boolean): boolean {

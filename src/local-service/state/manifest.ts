@@ -47,9 +47,10 @@ export async function checkArchive(folder: string): Promise<CheckedArchive> {
   const manifest = await readManifest(folder);
   const names = (await readdir(folder)).sort();
   if (names.join() !== [machinesFolder, manifestFile, 'service.db'].sort().join()) {
-    throw badArchive(`it holds ${names.join(', ')}.`);
+    throw badArchive(`it contains unexpected files: ${names.join(', ')}.`);
   }
-  if (!(await lstat(join(folder, machinesFolder))).isDirectory()) throw badArchive('machines is not a folder.');
+  if (!(await lstat(join(folder, machinesFolder))).isDirectory())
+    throw badArchive('its entry machines is not a folder.');
   const machines = await listMachines(join(folder, machinesFolder)).catch((cause: unknown) => {
     throw badArchive(reasonOf(cause), cause);
   });
@@ -62,7 +63,8 @@ export async function checkArchive(folder: string): Promise<CheckedArchive> {
  */
 async function requireFile(folder: string, name: string): Promise<void> {
   const stats = await lstat(join(folder, name)).catch(() => undefined);
-  if (!stats?.isFile()) throw badArchive(`it holds no file ${name}, so it is not an export of a local service.`);
+  if (!stats?.isFile())
+    throw badArchive(`it does not contain the file ${name}, so it is not an export of a local service.`);
   if (name === manifestFile && stats.size > maxManifestBytes) throw badArchive(`its ${name} is too long.`);
 }
 
@@ -74,9 +76,9 @@ async function readManifest(folder: string): Promise<Manifest> {
     throw badArchive('its manifest.json cannot be read, so it is not an export of a local service.', cause);
   }
   const parsed = manifestSchema.safeParse(json);
-  if (!parsed.success) throw badArchive('its manifest.json is not that of an export of a local service.');
+  if (!parsed.success) throw badArchive('its manifest.json does not have the format of an export.');
   if (parsed.data.version > formatVersion || parsed.data.layout > schemaVersion) {
-    const message = `The archive has layout ${parsed.data.layout}, this version knows ${schemaVersion}. Update sandflow. Nothing was changed.`;
+    const message = `The archive has layout ${parsed.data.layout}, but this version supports layouts up to ${schemaVersion}. Update sandflow. Nothing was changed.`;
     throw new ServiceError(400, 'archive_too_new', message);
   }
   return parsed.data;
@@ -87,7 +89,7 @@ function checkDatabase(
   machines: Awaited<ReturnType<typeof listMachines>>,
 ): { readonly sandboxes: number; readonly snapshots: number } {
   const strange = strangeSchema(join(folder, 'service.db'));
-  if (strange !== undefined) throw badArchive(`its database holds ${strange}.`);
+  if (strange !== undefined) throw badArchive(`its database contains ${strange}.`);
   let database: ReturnType<typeof openDatabase>;
   try {
     database = openDatabase(folder);

@@ -13,7 +13,7 @@ import { ServiceError } from '../service-error.js';
 /** Path → text, or bytes as base64. */
 const filesSchema = z.record(
   z.string().min(1),
-  z.union([z.string(), z.strictObject({ base64: z.base64() })], { error: 'give text, or {"base64": …}' }),
+  z.union([z.string(), z.strictObject({ base64: z.base64() })], { error: 'must be text or {"base64": …}' }),
 );
 export type SeedFiles = z.output<typeof filesSchema>;
 
@@ -21,7 +21,7 @@ export type SeedFiles = z.output<typeof filesSchema>;
 const accountSchema = z.string().optional();
 
 const seedSandboxSchema = z.strictObject({
-  id: z.string().refine(isSandboxId, 'must be bx_ and eight characters of its alphabet').optional(),
+  id: z.string().refine(isSandboxId, 'must be bx_ and eight characters of the id alphabet').optional(),
   name: nameSchema,
   account: accountSchema,
   state: z.enum(['provisioning', 'ready', 'idle', 'archived', 'error', 'cancelled']).default('ready'),
@@ -57,7 +57,7 @@ const seedDocumentSchema = z.strictObject({
           /** Default: a new secret, which the answer shows. */
           secret: z
             .string()
-            .regex(/^whsec_.{16,200}$/, 'must be whsec_ and at least 16 characters')
+            .regex(/^whsec_.{16,200}$/, 'must be whsec_ followed by 16 to 200 characters')
             .optional(),
           /**
            * True: the webhook delivers `box.*`. The document names its events in the current vocabulary nevertheless.
@@ -85,8 +85,8 @@ export function readSeedDocument(document: unknown): SeedDocument {
     if (id !== undefined && seen.has(id)) throw badSeed(`${at}.id: another sandbox of the document has this id`);
     if (id !== undefined) seen.add(id);
     if (state === 'archived') continue;
-    if (snapshotName !== undefined) throw badSeed(`${at}.snapshotName: only an archived sandbox has one`);
-    if (archivedAt !== undefined) throw badSeed(`${at}.archivedAt: only an archived sandbox has one`);
+    if (snapshotName !== undefined) throw badSeed(`${at}.snapshotName: only an archived sandbox can have this field`);
+    if (archivedAt !== undefined) throw badSeed(`${at}.archivedAt: only an archived sandbox can have this field`);
   }
   return parsed.data;
 }

@@ -56,7 +56,7 @@ export async function seedState(
 
 function accountOf({ stores }: Context, login = firstLogin): string {
   const account = stores.accounts.byLogin(login);
-  if (!account) throw badSeed(`account: nobody has the login "${login}"`);
+  if (!account) throw badSeed(`account: an account with the login "${login}" does not exist`);
   return account.id;
 }
 

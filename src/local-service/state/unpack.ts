@@ -44,9 +44,9 @@ export function badArchive(what: string, cause?: unknown): ServiceError {
 }
 
 /**
- * Unpacks with the system's `tar`, which does not follow the names of entries out of the folder, nor write through links
- * of the archive. `tar` prints each name before it creates the entry. These names are counted, so the count covers
- * exactly the entries that `tar` creates.
+ * Unpacks with the system's `tar`, which does not follow the names of entries out of the folder, nor write through
+ * links of the archive. `tar` prints each name before it creates the entry. These names are counted, so the count
+ * covers exactly the entries that `tar` creates.
  * @throws ServiceError `bad_archive`
  */
 export async function unpack(
@@ -92,7 +92,8 @@ export async function unpack(
 
 /**
  * Feeds the archive to `tar`. `tar` may end before it has read the padding of the archive, or because its input is no
- * archive; its exit code tells which. The rest of the archive is read anyway: only its end shows that all of it arrived.
+ * archive; its exit code tells which. The rest of the archive is read anyway: only its end shows that all of it
+ * arrived.
  */
 function feeding(stdin: Writable): Writable {
   let next: (() => void) | undefined;
@@ -136,7 +137,7 @@ function countBytes(maxBytes: number, maxRatio: number, refuse: (what: string) =
     transform(chunk: Buffer, _encoding, done) {
       after += chunk.length;
       if (after > maxBytes)
-        refuse(`it holds more than the ${maxBytes} bytes that it may have, or for which this disk has room.`);
+        refuse(`it unpacks to more than ${maxBytes} bytes, which is the limit or the free space of this disk.`);
       if (after > ratioCountsFrom && after > before * maxRatio) {
         refuse(`it unpacks to more than ${maxRatio} times its size.`);
       }
@@ -154,11 +155,11 @@ function countNames({ maxEntries, maxDepth }: ImportLimits, refuse: (what: strin
   return (chunk) => {
     for (const byte of chunk) {
       if (byte === slash) depth += 1;
-      if (depth > maxDepth) refuse(`its folders are nested deeper than ${maxDepth}.`);
+      if (depth > maxDepth) refuse(`its folders are nested more than ${maxDepth} levels deep.`);
       if (byte !== newline) continue;
       depth = 0;
       entries += 1;
-      if (entries > maxEntries) refuse(`it holds more than ${maxEntries} entries.`);
+      if (entries > maxEntries) refuse(`it contains more than ${maxEntries} entries.`);
     }
   };
 }

@@ -52,7 +52,7 @@ export function openDatabase(directory: string): Database {
     throw new SandflowError(
       busy ? 'directory_in_use' : 'database_unusable',
       busy
-        ? `Another local service is using ${directory}. End it, or choose another directory.`
+        ? `Another local service is using ${directory}. Stop it, or choose another directory.`
         : `The database in ${directory} cannot be opened: ${reason}`,
       { cause },
     );
@@ -126,7 +126,7 @@ export function openDatabase(directory: string): Database {
     damage() {
       const rows = sql.prepare('PRAGMA integrity_check(1)').all([]) as { integrity_check: string }[];
       const found = rows[0]?.integrity_check;
-      return found === 'ok' ? undefined : (found ?? 'it cannot be checked');
+      return found === 'ok' ? undefined : (found ?? 'the integrity check returned no result');
     },
     close() {
       if (!sql.open) return;
@@ -156,7 +156,7 @@ export function strangeSchema(path: string): string | undefined {
         `SELECT type FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1`,
       )
       .all([]) as { type: string }[];
-    return rows[0] && `a ${rows[0].type} that runs code of its own`;
+    return rows[0] && `a ${rows[0].type} that can run code`;
   } catch {
     return undefined;
   } finally {
@@ -169,7 +169,7 @@ function migrate(sql: InstanceType<typeof Libsql>): void {
   if (row.user_version > schemaVersion) {
     throw new SandflowError(
       'database_too_new',
-      `The database has layout ${row.user_version}, this version knows ${schemaVersion}. Update sandflow, or choose another directory.`,
+      `The database has layout ${row.user_version}, but this version supports layouts up to ${schemaVersion}. Update sandflow, or choose another directory.`,
     );
   }
   // All or nothing: a half-migrated database could not be opened again.

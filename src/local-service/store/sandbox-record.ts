@@ -33,7 +33,10 @@ export interface SandboxRecord {
   readonly environmentVersion: number | null;
   /** The paths at which its disk, or a snapshot of it, holds secret files of environments; relative to the home. */
   readonly secretFilePaths: readonly string[];
-  /** True once its creator's logins were wiped: secrets and secret files do not come back, whatever the environment passes. */
+  /**
+   * True once its creator's logins were wiped: secrets and secret files do not come back, whatever the environment
+   * passes.
+   */
   readonly loginsWiped: boolean;
   /** The organization that is billed; null if the owner's account is billed. */
   readonly teamId: string | null;

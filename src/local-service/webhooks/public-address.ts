@@ -100,13 +100,13 @@ export function createPublicLookup(resolve: ResolveHost): LookupFunction {
 async function publicAddresses(hostname: string, resolve: ResolveHost): Promise<readonly string[]> {
   const addresses = await resolve(hostname);
   if (addresses.length === 0) throw new Error(`${hostname} has no address`);
-  if (!addresses.every(isPublicAddress)) throw new Error(`${hostname} leads to an address that is not public`);
+  if (!addresses.every(isPublicAddress)) throw new Error(`${hostname} resolves to an address that is not public`);
   return addresses;
 }
 
 /**
- * Refuses, at registration, a name that leads to an address that is not public. A name that cannot be resolved now is
- * accepted: each delivery resolves it again.
+ * Refuses, at registration, a name that resolves to an address that is not public. A name that cannot be resolved now
+ * is accepted: each delivery resolves it again.
  * @throws ServiceError `invalid_url`
  */
 export async function requirePublicHost(url: URL, resolve: ResolveHost): Promise<void> {
@@ -115,5 +115,5 @@ export async function requirePublicHost(url: URL, resolve: ResolveHost): Promise
   const addresses = await Promise.race([resolve(url.hostname.replace(/^\[|\]$/g, '')).catch(() => []), tooLate]);
   abort.abort();
   if (addresses.every(isPublicAddress)) return;
-  throw new ServiceError(400, 'invalid_url', 'The webhook URL leads to an address that is not public.');
+  throw new ServiceError(400, 'invalid_url', 'The webhook URL resolves to an address that is not public.');
 }

@@ -23,23 +23,23 @@ export function requireWebhookUrl(text: string, strict: boolean): URL {
     throw new ServiceError(
       400,
       'invalid_url',
-      'The webhook URL is not a URL, like https://hooks.example.com/sandbox.',
+      'The webhook URL is not valid. Use a URL such as https://hooks.example.com/sandbox.',
       {
         cause,
       },
     );
   }
   if (url.username !== '' || url.password !== '') {
-    throw new ServiceError(400, 'invalid_url', 'The webhook URL must hold no user name and no password.');
+    throw new ServiceError(400, 'invalid_url', 'The webhook URL must not contain a user name or a password.');
   }
   if (!strict && isLoopbackUrl(url)) return url;
   if (url.protocol !== 'https:' || url.port !== '') {
-    const local = strict ? '' : ' Here http to 127.0.0.1, [::1] or localhost is accepted too.';
+    const local = strict ? '' : ' The local service also accepts http to 127.0.0.1, [::1] or localhost.';
     throw new ServiceError(400, 'invalid_url', `The webhook URL must be https on port 443.${local}`);
   }
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && !isPublicAddress(host))) {
-    throw new ServiceError(400, 'invalid_url', 'The webhook URL must lead to a public address.');
+    throw new ServiceError(400, 'invalid_url', 'The webhook URL must resolve to a public address.');
   }
   return url;
 }

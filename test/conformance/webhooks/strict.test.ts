@@ -55,7 +55,7 @@ rule(
     await expect.poll(() => attempts().length).toBeGreaterThan(1);
     for (const { status, error } of attempts()) {
       expect(status).toBeNull();
-      expect(error).toContain('rebound.example.com leads to an address that is not public');
+      expect(error).toContain('rebound.example.com resolves to an address that is not public');
     }
     // Once at the registration, and again at every attempt.
     expect(asked.length).toBeGreaterThan(attempts().length);

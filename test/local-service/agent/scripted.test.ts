@@ -35,7 +35,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     const { host } = await machine(isolation);
     const { outcome } = await runAgent(agent, host, block('kill -KILL $$'));
     // Bubblewrap reports a signal as a shell does: 128 plus its number.
-    const error = isolation === 'plain' ? 'block 1 was ended by a signal' : 'block 1 exited with 137';
+    const error = isolation === 'plain' ? 'block 1 was killed by a signal' : 'block 1 exited with 137';
     expect(outcome).toEqual({ status: 'failed', error, result: null });
   });
 
@@ -43,7 +43,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     const { host } = await machine(isolation);
     const { outcome, events } = await runAgent(agent, host, '\nWrite me a poem\nabout ```rivers```');
     expect(outcome.status).toBe('completed');
-    expect(outcome.result).toMatch(/scripted agent.*found none in: "Write me a poem"$/);
+    expect(outcome.result).toMatch(/scripted agent.*has no shell block: "Write me a poem"$/);
     expect(events).toEqual([{ type: 'agent.message', data: { text: outcome.result } }]);
   });
 

@@ -12,7 +12,7 @@ it('a sandbox with an unreadable snapshot is in error, can be stopped, and recov
   await rename(snapshots, `${snapshots}-away`);
   await call('POST', `/sandboxes/${id}/resume`);
   const broken = await reach(id, 'error');
-  expect(broken.error).toContain('The disk could not be made');
+  expect(broken.error).toContain('The disk could not be created');
   const recover = await fetch(`${service.adminUrl}/sandboxes/${id}`, {
     method: 'PATCH',
     body: JSON.stringify({ state: 'ready' }),

@@ -53,8 +53,7 @@ describe('the tree of a snapshot', () => {
     expect((await listTree(folder, '', 4)).length).toBe(4);
     await expect(listTree(folder, '', 3)).rejects.toMatchObject({
       code: 'too_large',
-      message:
-        'The folder holds more than 3 entries, or their paths are too long: give the path of one of its folders.',
+      message: 'The folder has more than 3 entries, or their paths are too long. Specify the path of a subfolder.',
     });
     expect(await listTree(folder, 'part', 3)).toMatchObject([{ path: 'part/c' }]);
   });

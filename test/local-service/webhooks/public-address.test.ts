@@ -70,7 +70,7 @@ describe.each(Object.entries(privateNetworks))('%s', (_name, [network, prefix]) 
           `[::ffff:${text}]`,
           `[64:ff9b::${hexOf(parts)}]`,
         ]) {
-          expect(() => requireWebhookUrl(`https://${host}/`, true), host).toThrow(/public|not a URL/);
+          expect(() => requireWebhookUrl(`https://${host}/`, true), host).toThrow(/public|not valid/);
         }
       }),
     );

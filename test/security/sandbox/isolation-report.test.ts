@@ -18,7 +18,7 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
     const said: string[] = [];
     sayIsolation(isolation, { notice: (text, weight = 'warning') => void said.push(`${weight}: ${text}`) });
     expect(said).toEqual([
-      expect.stringMatching(/^detail: Sandbox isolation: none: plain processes/),
+      expect.stringMatching(/^detail: Sandbox isolation: none: sandboxes run as plain processes/),
       expect.stringMatching(/^warning: Sandboxes are NOT isolated/),
     ]);
     expect(checkIsolation(isolation)).toMatchObject({ status: 'warning', mend: expect.stringContaining('bubblewrap') });
@@ -76,7 +76,7 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
     expect(check({ ...well, network: without })).toMatchObject({ status: 'warning' });
     expect(check({ ...well, network: { ...without, wished: true } })).toMatchObject({ status: 'ok' });
     expect(check({ ...well, network: { ...network, kind: 'host' } })).toMatchObject({ status: 'warning' });
-    const lacks = ['commands can make user namespaces of their own'];
+    const lacks = ['commands can create their own user namespaces'];
     expect(check({ ...well, lacks })).toMatchObject({ status: 'warning', mend: expect.stringContaining('0.8') });
   });
 });

@@ -23,7 +23,7 @@ describe('C3: without bubblewrap', () => {
     expect(host.description).toMatchObject({ isolation: 'plain', network: { kind: 'host' } });
     expect(messages).toEqual([expect.stringMatching(/it is not installed\. Sandboxes are NOT isolated/)]);
     const { text, warnings } = isolationReport(host.description, {});
-    expect(text).toMatch(/^none: plain processes/);
+    expect(text).toMatch(/^none: sandboxes run as plain processes/);
     expect(warnings).toEqual(messages);
   });
 
@@ -32,7 +32,7 @@ describe('C3: without bubblewrap', () => {
     const { description } = host;
     const refusal = requireIsolatedAgents(description, { commandAgents: { codex: { command } } });
     expect(refusal).toMatchObject({ code: 'agent_not_isolated' });
-    expect(refusal?.message).toMatch(/codex.*Install bubblewrap, or write "isolation": "plain"/s);
+    expect(refusal?.message).toMatch(/codex.*Install bubblewrap, or set "isolation": "plain"/s);
     const allowed = { codex: { command, isolation: 'plain' as const } };
     expect(requireIsolatedAgents(description, { commandAgents: allowed })).toBeUndefined();
     expect(

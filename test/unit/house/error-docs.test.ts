@@ -31,7 +31,7 @@ describe('docs/errors.md', () => {
   test('lists exactly the codes of sandflow, with exit code and what to do', () => {
     const { usage, unreachable, otherOutcome, internal } = exitCodes;
     const exitCodeOf = { usage, unavailable: unreachable, outcome: otherOutcome };
-    const known = Object.entries(sandflowErrors).map(([code, { kind, mend }]) => [code, exitCodeOf[kind], mend]);
+    const known = Object.entries(sandflowErrors).map(([code, { kind, fix }]) => [code, exitCodeOf[kind], fix]);
     const listed = rowsUnder('Codes of sandflow');
     expect(listed.slice(0, -1)).toEqual(known.map((cells) => cells.map((cell) => String(cell).replaceAll('`', ''))));
     expect(listed.at(-1)?.slice(0, 2)).toEqual(['internal', String(internal)]);

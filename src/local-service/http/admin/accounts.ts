@@ -69,5 +69,5 @@ export function registerAccountRoutes(server: FastifyInstance, context: Context)
 function callerOf(request: FastifyRequest): Caller {
   const { caller } = callOf(request);
   if (caller) return caller;
-  throw new ServiceError(401, 'unauthorized', 'The bearer token is missing or not valid.');
+  throw new ServiceError(401, 'unauthorized', 'The bearer token is missing or invalid.');
 }

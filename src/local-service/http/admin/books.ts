@@ -1,4 +1,6 @@
-/** `/_local/books`, `/_local/log`, `/_local/assumptions` and `/_local/isolation`: what the service did, and how it runs. */
+/**
+ * `/_local/books`, `/_local/log`, `/_local/assumptions` and `/_local/isolation`: what the service did, and how it runs.
+ */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AssumptionId, assumptions } from '../../../contract/assumptions.js';
@@ -19,7 +21,7 @@ const logSchema = z.object({
   /** A status, or its class: `404` or `4xx`. */
   status: z
     .string()
-    .regex(/^[1-5](?:\d\d|xx)$/, 'must be a status like 404, or a class like 4xx')
+    .regex(/^[1-5](?:\d\d|xx)$/, 'must be a status such as 404, or a class such as 4xx')
     .transform((text) => Number(text.replace('xx', '')))
     .optional(),
 });
@@ -45,7 +47,7 @@ export function registerBookRoutes(
   const { books, calls, isolation } = options;
   server.get('/_local/isolation', () => ({ ok: true, type: 'local.isolation', isolation }));
   server.get('/_local/books', (request) => {
-    const filter = read(filterSchema, request.query, { message: 'Give sandboxId and name at most once each.' });
+    const filter = read(filterSchema, request.query, { message: 'Specify sandboxId and name at most once each.' });
     return {
       ok: true,
       type: 'local.books',

@@ -20,7 +20,7 @@ export function registerClockRoutes(server: FastifyInstance, clock: ControlledCl
 
   server.get('/_local/clock', shown);
   server.post('/_local/clock', async (request) => {
-    const message = `Give held (true or false), advanceSeconds (0 to ${maxAdvanceSeconds}), or both.`;
+    const message = `Specify held (true or false), advanceSeconds (0 to ${maxAdvanceSeconds}), or both.`;
     const { held, advanceSeconds } = read(moveSchema, request.body, { message });
     if (held === true) clock.hold();
     if (advanceSeconds !== undefined) await clock.advance(advanceSeconds * 1000);

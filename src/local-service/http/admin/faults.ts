@@ -21,7 +21,7 @@ const changeSchema = z.union([
   z.strictObject({ state: z.literal('ready') }),
 ]);
 const changeProblem =
-  'Give health (degraded with a reason, or ok), or state (error with a reason and recoverMs, or ready).';
+  'Specify health (degraded with a reason, or ok), or state (error with a reason and recoverMs, or ready).';
 
 /** @param options.faultsEnabled if false, every call is refused */
 export function registerFaultRoutes(
@@ -30,7 +30,8 @@ export function registerFaultRoutes(
 ): void {
   const { faults } = context;
   const requireFaults = (): void => {
-    if (!faultsEnabled) throw new ServiceError(403, 'forbidden', 'Faults are off. Start the service with faults on.');
+    if (!faultsEnabled)
+      throw new ServiceError(403, 'forbidden', 'Faults are disabled. Start the service with faults enabled.');
   };
 
   server.get('/_local/faults', () => {

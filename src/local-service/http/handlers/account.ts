@@ -28,7 +28,7 @@ export const accountOperations = {
 
   /** Its route accepts only sessions, and refuses keys (specification, "Authentication"). */
   updateDataRetention(context, { caller, body: { zeroDataRetention } }) {
-    if (zeroDataRetention === undefined) throw new ServiceError(400, 'no_changes', 'Give zeroDataRetention.');
+    if (zeroDataRetention === undefined) throw new ServiceError(400, 'no_changes', 'Specify zeroDataRetention.');
     const account = accountOf(context, caller.accountId);
     const enabledAt = account.zeroDataRetentionEnabledAt ?? context.clock.iso();
     const changed = { ...account, zeroDataRetentionEnabledAt: zeroDataRetention ? enabledAt : null };

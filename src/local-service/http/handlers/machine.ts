@@ -24,7 +24,7 @@ export const machineOperations = {
     sandboxFor(context, caller, sandboxId, 'use');
     assume('A-desktop');
     const message =
-      'This sandbox has no desktop: the machines of the local service have neither a display server nor a VNC server.';
+      'This sandbox has no desktop. Machines of the local service have neither a display server nor a VNC server.';
     throw new ServiceError(409, 'desktop_not_available', message, {
       details: { desktopAvailable: false, missing: ['display_server', 'vnc_server'] },
     });

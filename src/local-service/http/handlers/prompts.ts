@@ -29,7 +29,7 @@ export const promptOperations = {
     sandboxFor(context, caller, sandboxId, 'use');
     const afterSeq = query.after === undefined ? 0 : historySeqOf(query.after);
     if (afterSeq === undefined) {
-      throw invalidRequest('after: must be the id of an event, like sev_ and 24 hex digits.');
+      throw invalidRequest('after: must be the id of an event: sev_ and 24 hex digits.');
     }
     const lag = context.faults.take('events_lag');
     const events = context.stores.history.list({

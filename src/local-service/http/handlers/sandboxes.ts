@@ -69,7 +69,7 @@ export const sandboxOperations = {
     const operation = context.stores.deletions.get(operationId);
     const sandbox = operation && context.stores.sandboxes.find(operation.sandboxId);
     if (!operation || sandbox?.ownerId !== caller.accountId) {
-      throw notFound(`There is no deletion operation ${operationId}.`);
+      throw notFound(`The deletion operation ${operationId} does not exist.`);
     }
     requireAccess(context, caller, sandbox, 'owner');
     const { id, status, sandboxId } = operation;

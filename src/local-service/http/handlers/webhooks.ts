@@ -33,7 +33,7 @@ export function webhookOperations(options: { readonly strictUrls: boolean; reado
         throw new ServiceError(
           429,
           'limit_reached',
-          `An account has at most ${maxWebhooks} webhooks. Delete one first.`,
+          `An account can have at most ${maxWebhooks} webhooks. Delete one first.`,
         );
       }
       const webhook: WebhookRecord = {
@@ -62,7 +62,7 @@ export function webhookOperations(options: { readonly strictUrls: boolean; reado
       find(context, caller, params.webhookId);
       const { name, url, events } = body;
       if (name === undefined && url === undefined && events === undefined) {
-        throw new ServiceError(400, 'no_changes', 'Give at least one of name, url and events.');
+        throw new ServiceError(400, 'no_changes', 'Specify at least one of name, url and events.');
       }
       if (url !== undefined) await checkUrl(url);
       // Read again after the wait: another call may have changed or deleted the webhook.
@@ -93,6 +93,6 @@ export function webhookOperations(options: { readonly strictUrls: boolean; reado
 
 function find({ stores }: Context, { accountId }: Caller, webhookId: string): WebhookRecord {
   const webhook = stores.webhooks.get(webhookId);
-  if (webhook?.accountId !== accountId) throw notFound(`There is no webhook ${webhookId}.`);
+  if (webhook?.accountId !== accountId) throw notFound(`The webhook ${webhookId} does not exist.`);
   return webhook;
 }

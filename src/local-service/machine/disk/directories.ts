@@ -44,7 +44,7 @@ function directoryName(id: string): string {
   if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) {
     throw new MachineError(
       'bad_id',
-      `${JSON.stringify(id)} is not an id: it may hold only letters, digits, "_" and "-".`,
+      `${JSON.stringify(id)} is not a valid id. An id contains only letters, digits, "_" and "-".`,
     );
   }
   return id;

@@ -92,5 +92,5 @@ async function identityOf(directory: string): Promise<string | undefined> {
 }
 
 function closing(): MachineError {
-  return new MachineError('closed', 'The service is ending and sends no more files.');
+  return new MachineError('closed', 'The service is shutting down and sends no more files.');
 }

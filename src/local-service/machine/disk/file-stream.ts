@@ -15,7 +15,7 @@ export function streamFile(handle: FileHandle, sizeBytes: number): Readable {
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, position);
     position += bytesRead;
     if (bytesRead > 0) return buffer.subarray(0, bytesRead);
-    throw new MachineError('download_failed', 'The file was cut short while it was sent. Ask for it again.');
+    throw new MachineError('download_failed', 'The file was truncated while it was being sent. Request it again.');
   };
   return new Readable({
     highWaterMark: pieceBytes,

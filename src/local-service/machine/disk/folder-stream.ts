@@ -91,6 +91,6 @@ async function checkEnd(
   if (exitCode === 0) return;
   const onlyChanges = exitCode === 1 && lines.length > 0 && lines.every((line) => changedPattern.test(line));
   if (onlyChanges && (await mayHaveChanged())) return;
-  const reason = lines.find((line) => !changedPattern.test(line)) ?? lines.at(-1) ?? 'tar was ended';
+  const reason = lines.find((line) => !changedPattern.test(line)) ?? lines.at(-1) ?? 'tar was killed';
   throw new MachineError('download_failed', `Not all of the folder could be read: ${reason}`);
 }

@@ -34,7 +34,7 @@ export async function listTree(snapshot: string, path: string, maxEntries = maxT
   const place = await openPlace(snapshot, path);
   if (place.kind === 'file') {
     await place.handle.close();
-    throw new MachineError('not_a_folder', `${path} is a file; a tree is listed of a folder.`);
+    throw new MachineError('not_a_folder', `${path} is a file. Specify the path of a folder.`);
   }
   try {
     return await listBelow(Buffer.from(folderLocation(place.folder)), place.names, maxEntries);
@@ -74,11 +74,11 @@ function entryOf(path: string, stats: Stats): TreeEntry | undefined {
 }
 
 function tooMany(maxEntries: number): MachineError {
-  const message = `The folder holds more than ${maxEntries} entries, or their paths are too long: give the path of one of its folders.`;
+  const message = `The folder has more than ${maxEntries} entries, or their paths are too long. Specify the path of a subfolder.`;
   return new MachineError('too_large', message);
 }
 
 function tooDeep(): MachineError {
-  const message = 'The folder holds folders that are nested too deep to be listed: give the path of one of them.';
+  const message = 'The folder has subfolders that are nested too deeply to be listed. Specify the path of one of them.';
   return new MachineError('too_large', message);
 }

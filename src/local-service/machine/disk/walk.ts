@@ -111,7 +111,7 @@ async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): 
     const target = await linkTarget(folder, name);
     if (target !== undefined) {
       links += 1;
-      if (links > maxLinks) throw new MachineError('not_found', `${path} goes round in a circle of links.`);
+      if (links > maxLinks) throw new MachineError('not_found', `${path} contains a loop of links.`);
       if (posix.isAbsolute(target)) {
         await Promise.all(folders.splice(1).map(({ handle }) => handle.close()));
         names = [...namesBelowHome(target, path), ...names];
@@ -124,7 +124,7 @@ async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): 
       await makeFolder(folder, name, path);
     }
     if (folders.length > maxDepth) {
-      throw new MachineError('no_access', `The path leads through more than ${maxDepth} folders.`);
+      throw new MachineError('no_access', `The path is nested more than ${maxDepth} folders deep.`);
     }
     folders.push(await openFolder(folder, name, path));
   }
@@ -141,5 +141,8 @@ function namesBelowHome(target: string, path: string): string[] {
 }
 
 function outside(path: string): MachineError {
-  return new MachineError('outside', `${path} is outside the sandbox's disk: give a path below ${sandboxHome}.`);
+  return new MachineError(
+    'outside',
+    `${path} is outside the disk of the sandbox. Specify a path below ${sandboxHome}.`,
+  );
 }

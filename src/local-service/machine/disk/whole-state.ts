@@ -51,7 +51,7 @@ export async function replaceMachines(directory: string, source: string): Promis
  */
 export async function listMachines(source: string): Promise<Record<(typeof kept)[number], ReadonlySet<string>>> {
   const strange = (path: string): MachineError =>
-    new MachineError('bad_archive', `The archive holds ${path}, which is not a folder of a state.`);
+    new MachineError('bad_archive', `The archive contains ${path}, which is not part of an exported state.`);
   const found = { disks: new Set<string>(), snapshots: new Set<string>() };
   for (const name of await readdir(source))
     if (name !== 'disks' && name !== 'snapshots') throw strange(`machines/${name}`);

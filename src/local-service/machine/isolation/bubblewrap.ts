@@ -63,7 +63,7 @@ function unshared(place: NetworkPlace): string[] {
 function variableArguments(variables: Readonly<Record<string, string>>): string {
   const args = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
   if (args.some((arg) => arg.includes('\0'))) {
-    throw new MachineError('bad_command', 'The environment holds a NUL character, which no variable can.');
+    throw new MachineError('bad_command', 'The environment contains a NUL character. Remove it.');
   }
   return args.map((arg) => `${arg}\0`).join('');
 }

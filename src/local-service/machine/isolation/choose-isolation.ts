@@ -63,7 +63,12 @@ export async function chooseIsolation(
     reason = `bubblewrap does not work here: ${'problem' in found ? found.problem : ''}`;
     if (isolation === 'bubblewrap') throw new MachineError('isolation_unavailable', `${reason}.`);
   }
-  const shared: NetworkDescription = { kind: 'host', reason: 'nothing isolates it', wished: false, allowHost: [] };
+  const shared: NetworkDescription = {
+    kind: 'host',
+    reason: 'the sandbox is not isolated',
+    wished: false,
+    allowHost: [],
+  };
   return {
     launch: await createPlainShell(directories, programPath),
     networks: createSamePlace({ kind: 'host' }),
@@ -75,11 +80,12 @@ export async function chooseIsolation(
  * One line, such as "bubblewrap, a network of its own that leads to the internet", followed by the entries of `lacks`.
  */
 export function isolationText({ isolation, network, lacks }: IsolationDescription): string {
-  if (isolation === 'plain') return 'none: plain processes of this user, with the network of this machine';
-  const ports = network.allowHost.length > 0 ? `, and of this machine ${network.allowHost.join(', ')}` : '';
+  if (isolation === 'plain')
+    return 'none: sandboxes run as plain processes of this user, in the network of this machine';
+  const ports = network.allowHost.length > 0 ? ` and can reach ${network.allowHost.join(', ')} on this machine` : '';
   const reach = {
-    host: 'the network of this machine, what listens on it included',
-    internet: `a network of its own that leads to the internet${ports}`,
+    host: 'the network of this machine, including its local ports',
+    internet: `its own network, with internet access${ports}`,
     none: `no network${ports}`,
   };
   return [`bubblewrap, ${reach[network.kind]}`, ...lacks].join('; ');
@@ -89,10 +95,10 @@ export function isolationText({ isolation, network, lacks }: IsolationDescriptio
 export function isolationWarnings({ isolation, reason, network }: IsolationDescription): string[] {
   if (isolation === 'plain') {
     const why = reason === undefined ? '' : `${reason}. `;
-    return [`${why}Sandboxes are NOT isolated: their commands can read and change whatever this user can.`];
+    return [`${why}Sandboxes are NOT isolated. Their commands can read and change everything that this user can.`];
   }
   if (network.kind !== 'none' || network.wished) return [];
   return [
-    `Sandboxes have NO network: ${network.reason}. Install slirp4netns and iproute2, or write "network": "host" to give them that of this machine.`,
+    `Sandboxes have NO network: ${network.reason}. Install slirp4netns and iproute2, or set "network": "host" to use the network of this machine.`,
   ];
 }

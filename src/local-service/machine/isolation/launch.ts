@@ -84,11 +84,11 @@ export function shellArguments(command: string, cwd: string | undefined, limits 
   if (Buffer.byteLength(command) > maxCommandBytes) {
     throw new MachineError(
       'bad_command',
-      `The command is longer than ${maxCommandBytes} bytes: write it to a file and run that.`,
+      `The command is longer than ${maxCommandBytes} bytes. Write it to a file and run the file.`,
     );
   }
   if (command.includes('\0') || cwd?.includes('\0')) {
-    throw new MachineError('bad_command', 'The command or its folder holds a NUL character, which no shell can take.');
+    throw new MachineError('bad_command', 'The command or its cwd contains a NUL character. Remove it.');
   }
   if (cwd === undefined) return [...awaitWord(limits), '-c', command];
   return [...awaitWord(limits), '-c', 'cd -- "$1" || exit 126; exec /bin/sh -c "$2"', 'sh', cwd, command];

@@ -57,7 +57,7 @@ export async function chooseRestrictions(
   await copySettings(settings);
   const devices = isRoot ? await makeDevices(join(directories.root, 'devices')) : undefined;
   const seen = { stateDirectory: directories.root, settings, sharedMemory };
-  const shared = { machine: machineArguments(seen), lacking: isRoot ? ['commands own the devices of /dev'] : [] };
+  const shared = { machine: machineArguments(seen), lacking: isRoot ? ['commands own the device files in /dev'] : [] };
   // The file system may be mounted so that devices on it cannot be used.
   const machines = [...(devices ? [{ machine: machineArguments({ ...seen, devices }), lacking: [] }] : []), shared];
   let problem: string | undefined;
@@ -69,9 +69,9 @@ export async function chooseRestrictions(
         if (exitCode === 0) {
           const systemCalls = await usableFilter(join(disk, 'filter'), [program, ...restrictions], after);
           const more = [
-            ...(sharedMemory.length === 0 ? ['/dev/shm is not bounded'] : []),
+            ...(sharedMemory.length === 0 ? ['the size of /dev/shm is not limited'] : []),
             ...lacking,
-            ...(systemCalls === undefined ? ['commands have keyrings and sockets of every kind'] : []),
+            ...(systemCalls === undefined ? ['commands can use kernel keyrings and sockets of every type'] : []),
           ];
           return { restrictions, machine, systemCalls, lacks: [...lacks, ...more] };
         }
@@ -107,8 +107,8 @@ interface Candidate {
  */
 function candidates(isRoot: boolean): Candidate[] {
   const user = isRoot ? ['--unshare-user', ...sandboxUser] : ['--unshare-user'];
-  const nested = 'commands can make user namespaces of their own';
-  const asRoot = isRoot ? ['commands are root, without its capabilities'] : [];
+  const nested = 'commands can create their own user namespaces';
+  const asRoot = isRoot ? ['commands run as root, but without capabilities'] : [];
   return [
     { restrictions: [...noCapabilities, ...user, '--disable-userns'], lacks: [] },
     { restrictions: [...noCapabilities, ...user], lacks: [nested] },

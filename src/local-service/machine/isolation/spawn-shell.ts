@@ -33,7 +33,7 @@ export function spawnShell(call: ShellCall): ChildProcessWithoutNullStreams {
     const stdio = withPlaceholders(own, inherited);
     child = spawn(file, args, { cwd, env, detached: true, stdio }) as ChildProcessWithoutNullStreams;
   } catch (cause) {
-    throw new MachineError('bad_command', 'The command or its environment cannot be handed to a shell.', { cause });
+    throw new MachineError('bad_command', 'The command or its environment cannot be passed to a shell.', { cause });
   }
   endPlaceholders(child, inherited);
   give(child.stdio[3], descriptor3);

@@ -73,7 +73,7 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
     }
     const growing = mark ? await growingSince(mark, free) : await growingNow(free);
     if (growing === undefined) return;
-    log(`Sandbox ${growing} fills the disk of this machine: its processes are ended.`);
+    log(`Sandbox ${growing} is filling the disk of this machine. Its processes are being killed.`);
     await end(growing);
     // Start a new mark, so that what this sandbox wrote does not count as the growth of another.
     mark = markAt(await freeSpace(directories.root));

@@ -79,7 +79,9 @@ export async function createSandboxLimits(options: SandboxLimitsOptions): Promis
         return { enter: groups.enter(sandboxId, size), shell, release };
       } catch (cause) {
         release();
-        throw new MachineError('limits_unavailable', 'The control group of the sandbox could not be made.', { cause });
+        throw new MachineError('limits_unavailable', 'The control group of the sandbox could not be created.', {
+          cause,
+        });
       }
     },
     remove: groups.remove,

@@ -54,7 +54,7 @@ async function listenInside(enter: readonly string[], allowed: readonly HostPort
   const [file = '', ...args] = [...enter, process.execPath, '-e', allowedPortsScript];
   const child = spawn(file, args, { env: programEnvironment, cwd: '/', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const ended = once(child, 'exit').then(() => {
-    throw new Error('the process that opens them ended');
+    throw new Error('the process that opens them exited');
   });
   // `ended` only matters while this function waits for ports. Later, its rejection must not count as unhandled.
   ended.catch(() => undefined);

@@ -36,7 +36,7 @@ export async function chooseNetwork(
   { programPath, log }: NetworkOptions,
 ): Promise<ChosenNetwork> {
   if (setting === 'host') {
-    const reason = 'the settings say "network": "host"';
+    const reason = 'the settings have "network": "host"';
     return {
       networks: createSamePlace({ kind: 'host' }),
       description: { kind: 'host', reason, wished: true, allowHost: [] },
@@ -62,7 +62,7 @@ export async function chooseNetwork(
     };
   };
   try {
-    if (!internet) return await chosen('none', 'the settings say "internet": false');
+    if (!internet) return await chosen('none', 'the settings have "internet": false');
     if (!slirp4netns) return await chosen('none', 'slirp4netns is not installed');
     try {
       return await chosen('internet');
@@ -78,13 +78,13 @@ async function findTools(programPath: string): Promise<NetworkTools | string> {
   const [unshare, nsenter, ip, slirp4netns] = await Promise.all(
     ['unshare', 'nsenter', 'ip', 'slirp4netns'].map((name) => findProgram(name, programPath)),
   );
-  if (!unshare || !nsenter) return 'unshare and nsenter, of util-linux, are not installed';
-  if (!ip) return 'ip, of iproute2, is not installed';
+  if (!unshare || !nsenter) return 'unshare and nsenter (package util-linux) are not installed';
+  if (!ip) return 'ip (package iproute2) is not installed';
   return { unshare, nsenter, ip, slirp4netns };
 }
 
 function reasonOf(error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   const isDevice = /\/dev\/net\/tun/.test(reason);
-  return isDevice ? `this user may not open /dev/net/tun, which slirp4netns needs (${reason})` : reason;
+  return isDevice ? `this user cannot open /dev/net/tun, which slirp4netns requires (${reason})` : reason;
 }

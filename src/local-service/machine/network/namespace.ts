@@ -126,7 +126,7 @@ async function firstWord(child: ChildProcess, descriptor: 1 | 3, name: string): 
   });
   if (said === true) return;
   const reason = said instanceof Error ? said.message : complaint.trim().split('\n').slice(-2).join(', ');
-  throw new MachineError('network_unavailable', `${name} does not start: ${reason || 'it does not say why'}`);
+  throw new MachineError('network_unavailable', `${name} does not start: ${reason || 'it printed no reason'}`);
 }
 
 async function changeRoutes(ip: readonly string[], lines: readonly string[]): Promise<void> {
@@ -136,6 +136,6 @@ async function changeRoutes(ip: readonly string[], lines: readonly string[]): Pr
     timeoutMs: startTimeoutMs,
   });
   if (exitCode !== 0) {
-    throw new MachineError('network_unavailable', `ip does not set the routes: ${stderr.trim().split('\n')[0]}`);
+    throw new MachineError('network_unavailable', `ip cannot set the routes: ${stderr.trim().split('\n')[0]}`);
   }
 }

@@ -8,16 +8,16 @@ export interface HostPort {
 }
 
 const hostPort = z.string().refine((text) => parseHostPort(text) !== undefined, {
-  error: 'must be a host and a port, like 127.0.0.1:11434 or [::1]:8080',
+  error: 'must be a host and a port, such as 127.0.0.1:11434 or [::1]:8080',
 });
 
 const hostPorts = z
   .array(hostPort)
   .refine((texts) => new Set(texts.map((text) => parseHostPort(text)?.port)).size === texts.length, {
-    error: 'must not hold a port twice: inside, each is reached at 127.0.0.1 and its port',
+    error: 'must not contain a port twice, because a sandbox reaches each port at 127.0.0.1',
   });
 
-const ipv4Network = z.string().refine(isIpv4Network, { error: 'must be IPv4 networks, like 10.20.0.0/16' });
+const ipv4Network = z.string().refine(isIpv4Network, { error: 'must be an IPv4 network, such as 10.20.0.0/16' });
 
 /**
  * `host`: sandboxes share the network of this machine, its loopback interface included. Otherwise each has its own

@@ -4,8 +4,8 @@ import type { NetworkNamespace } from './namespace.js';
 import { readOwnNetworks } from './routes.js';
 
 /**
- * How long a network stays open without commands. The commands of a job follow each other closely, and opening a network
- * costs more than a command.
+ * How long a network stays open without commands. The commands of a job follow each other closely, and opening a
+ * network costs more than a command.
  */
 const idleMs = 30_000;
 /** How often the networks are closed to new addresses of this machine. */
@@ -84,7 +84,8 @@ export function createSandboxNetworks(
     for (const [sandboxId, network] of networks) {
       // A network that cannot be closed to this machine is closed as a whole.
       network.namespace?.closeOwnNetworks(own).catch(() => {
-        if (!network.ended) log(`The network of sandbox ${sandboxId} cannot be closed to this machine, and is ended.`);
+        if (!network.ended)
+          log(`The network of sandbox ${sandboxId} could not be cut off from this machine, so it was shut down.`);
         end(sandboxId, network);
       });
     }
@@ -109,7 +110,7 @@ export function createSandboxNetworks(
         namespace.onBroken(() => {
           if (network.ended) return;
           log(
-            `The network of sandbox ${sandboxId} has ended: what runs in it has none, and the next command gets another.`,
+            `The network of sandbox ${sandboxId} has failed. Its running processes have no network. The next command gets a new network.`,
           );
         });
       },
@@ -140,7 +141,8 @@ export function createSandboxNetworks(
       };
       try {
         const { enter } = await network.opening;
-        if (network.ended) throw new MachineError('closed', 'The sandbox was ended while the command was to start.');
+        if (network.ended)
+          throw new MachineError('closed', 'The processes of the sandbox were ended while the command was starting.');
         return { place: { kind: 'own', enter }, release };
       } catch (error) {
         release();

@@ -37,7 +37,7 @@ export async function endProcessesMatching(
     const elapsedMs = performance.now() - startedAt;
     if (elapsedMs > giveUpMs) {
       const pids = found.map((entry) => entry.pid).join(', ');
-      throw new MachineError('processes_remain', `These processes did not end when they were killed: ${pids}.`);
+      throw new MachineError('processes_remain', `These processes are still running after SIGKILL: ${pids}.`);
     }
     for (const entry of found) {
       const key = `${entry.pid} ${entry.startTime}`;
