@@ -29,7 +29,7 @@ describe('an input that is found wrong only when it is used', () => {
   it('is an error before anything starts if it is a wrong key, and the key is not repeated', async () => {
     const env = { SANDBOX_API_URL: service.url, SANDBOX_API_KEY: 'not-the-key-of-this-service' };
     const ended = await cli.run(['run', prompt, '--json'], env);
-    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('refuses the key (401') });
+    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('rejects the key (401') });
     expect(reportOf(ended)).toMatchObject({ outcome: null, error: { code: 'unauthorized', status: 401 } });
     expect(ended.stdout + ended.stderr).not.toContain(env.SANDBOX_API_KEY);
     expect(readdirSync(cli.home), 'no stack was begun').toEqual([]);

@@ -28,7 +28,7 @@ describe('the servers of the command line', () => {
   it('a worker without a service, and a bridge without Temporal, report it and exit', async () => {
     expect(await cli.run(['worker'])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('set SANDBOX_API_URL'),
+      stderr: expect.stringContaining('Set SANDBOX_API_URL'),
     });
     expect(await cli.run(['bridge', '--port', '0'], { TEMPORAL_ADDRESS: nowhere })).toMatchObject({
       exitCode: 3,

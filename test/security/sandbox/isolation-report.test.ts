@@ -30,7 +30,7 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
     expect(checkIsolation(elsewhere)).toMatchObject({ status: 'skipped' });
     const { service } = await startService();
     const refused = await readIsolation({ apiUrl: service.url, apiKey: 'another' });
-    expect(refused).toMatchObject({ known: null, problem: expect.stringContaining('it answers 401') });
+    expect(refused).toMatchObject({ known: null, problem: expect.stringContaining('it returned 401') });
   });
 
   it('is reported as unknown if a service that may be local does not report it', async () => {

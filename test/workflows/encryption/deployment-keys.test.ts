@@ -102,8 +102,8 @@ describe('C6: doctor reports about keys', () => {
     });
     await worker(a, b);
     expect(await look()).toMatchObject({ status: 'failed', message: expect.stringContaining('has no keys') });
-    expect(await look(a, b)).toMatchObject({ status: 'ok', message: expect.stringContaining('"a", "b" can be read') });
-    expect(await look(a)).toMatchObject({ status: 'warning', message: expect.stringContaining('read "b" too') });
+    expect(await look(a, b)).toMatchObject({ status: 'ok', message: expect.stringContaining('reads "a", "b"') });
+    expect(await look(a)).toMatchObject({ status: 'warning', message: expect.stringContaining('also read "b"') });
     const other = await look(newKeyLine('c'));
     expect(other).toMatchObject({ status: 'failed', message: expect.stringContaining('"c", is not in the key ring') });
     const lacking = await look(b);
