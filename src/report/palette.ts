@@ -19,10 +19,11 @@ export const light = {
   differs: '#fff1cf',
   differsMore: '#ffd97a',
   queued: '#8792a2',
-  booting: '#b06a00',
-  preparing: '#0d8390',
-  prompting: '#3b6fe0',
-  ending: '#9a55c7',
+  // Of the phases, prompting stands out most: it is the work. The others are paler.
+  booting: '#b98337',
+  preparing: '#4d98a0',
+  prompting: '#1f57d6',
+  ending: '#908a9f',
 };
 
 export type Palette = Readonly<Record<keyof typeof light, string>>;
@@ -43,10 +44,10 @@ export const dark: Palette = {
   differs: '#3a2f12',
   differsMore: '#6b5310',
   queued: '#67768a',
-  booting: '#e0a34a',
-  preparing: '#41b8c4',
+  booting: '#a87f47',
+  preparing: '#3f828a',
   prompting: '#7ba6ff',
-  ending: '#c58bef',
+  ending: '#767189',
 };
 
 /**

@@ -30,6 +30,12 @@ describe.each([
   });
 });
 
+test.each([light, dark])('prompting stands out most of all phases', (palette) => {
+  const others = (['queued', 'booting', 'preparing', 'ending'] as const).map((kind) => palette[kind]);
+  const strongest = Math.max(...others.map((colour) => contrast(colour, palette.card)));
+  expect(contrast(palette.prompting, palette.card)).toBeGreaterThan(1.4 * strongest);
+});
+
 test('contrast is computed according to the guidelines', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
