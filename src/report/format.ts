@@ -1,7 +1,7 @@
 /** Formats numbers for people. `words.js` formats durations and sizes, because the page's script needs it too. */
 import { durationText } from './browser/words.js';
 
-export { bytesText, durationText } from './browser/words.js';
+export { bytesText, dollarsText, durationText } from './browser/words.js';
 
 /** `1,234`. */
 export function countText(count: number): string {

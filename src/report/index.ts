@@ -1,4 +1,4 @@
-/** The report of a batch: one HTML file for a browser, offline. */
+/** The report of a batch, or of a job: one HTML file for a browser, offline. */
 
-export type { FanoutReportData } from './page-data.js';
+export type { FanoutReportData, ReportContext } from './page-data.js';
 export { renderFanoutReport } from './render-report.js';

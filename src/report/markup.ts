@@ -26,6 +26,11 @@ export function html(strings: TemplateStringsArray, ...values: readonly Piece[])
   return new Markup(strings.map((text, at) => text + (at < values.length ? written(values[at] ?? null) : '')).join(''));
 }
 
+/** A link to another page, which learns nothing about this one. @param url an address of the web */
+export function link(url: string, text: string): Markup {
+  return html`<a href="${url}" target="_blank" rel="noopener noreferrer">${text}</a>`;
+}
+
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }

@@ -34,6 +34,8 @@ export interface PageItem {
   readonly prompt: string;
   /** Why it failed, in one line; empty if it did not. */
   readonly error: string;
+  /** True if it ended before the newest run of a resumed batch began; its times are then negative. */
+  readonly earlier: boolean;
 }
 
 export interface PageText {
@@ -62,6 +64,8 @@ export interface PageFile {
 }
 
 export interface PageDetails {
+  /** Address of the item's workflow in Temporal's UI; null if unknown. */
+  readonly workflowUrl: string | null;
   readonly prompts: readonly PagePrompt[];
   readonly files: readonly PageFile[];
   readonly sandboxId: string | null;
@@ -89,12 +93,32 @@ export interface PageData {
   readonly spanMs: number;
   readonly outcomes: Readonly<Record<string, OutcomeStyle>>;
   readonly items: readonly PageItem[];
+  /** Items that failed for the same reason, by their places in `items`. */
+  readonly failures: readonly (readonly number[])[];
+  /** List price of a machine-second; null if unknown. */
+  readonly dollarsPerSecond: number | null;
   /** Number of items whose details share a script element: `details-0`, `details-1`, … */
   readonly detailsPerBlock: number;
 }
 
+/** Where Temporal's UI shows workflows. */
+export interface WorkflowUi {
+  /** Address of the UI, such as `http://127.0.0.1:8233`. */
+  readonly url: string;
+  readonly namespace: string;
+  readonly deployment: string;
+}
+
+/** What every report needs. */
+export interface ReportContext {
+  /** List price of a machine-second. Default: unknown, and the report shows no money. */
+  readonly dollarsPerSecond?: number | null;
+  /** Default: unknown, and ids are no links. */
+  readonly ui?: WorkflowUi | null;
+}
+
 /** The input of the report of a batch. */
-export interface FanoutReportData {
+export interface FanoutReportData extends ReportContext {
   /** The result of the batch, or its progress while it runs. */
   readonly result: FanoutResult | FanoutProgress;
   /** The newest result of each item that has one, in any order. */

@@ -5,6 +5,7 @@ import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from './cut
 import { whatIsLeft } from './left-words.js';
 import type { PageDetails, PageItem, PagePrompt, Segment, SegmentKind } from './page-data.js';
 import { plainText } from './plain-text.js';
+import { endedInEarlierRun } from './resumed-batch.js';
 
 const maxLineBytes = 200;
 const maxLabels = 24;
@@ -35,17 +36,26 @@ export function pageItem(item: ItemResult, startMs: number, untilMs: number): Pa
     fileCount: item.job?.files.length ?? 0,
     prompt: line(item.job?.prompts[0]?.prompt ?? ''),
     error: line(errorText(item)),
+    earlier: endedInEarlierRun(item, startMs),
   };
 }
 
-/** All other data of an item. `limit` is the limit of one text, in bytes. */
-export function pageDetails({ job }: ItemResult, previews: ReadonlyMap<string, string>, limit: number): PageDetails {
+/**
+ * All other data of an item.
+ * @param options.limit limit of one text, in bytes
+ */
+export function pageDetails(
+  { job }: ItemResult,
+  previews: ReadonlyMap<string, string>,
+  { limit, workflowUrl }: { readonly limit: number; readonly workflowUrl: string | null },
+): PageDetails {
   const cut = (text: string): CutText => {
     const { text: short, cut: left } = cutText(readable(text), limit);
     return { text: short, cut: left + Math.max(0, text.length - maxReadLength) };
   };
   const orNull = (text: string | null): CutText | null => (text === null ? null : cut(text));
   return {
+    workflowUrl,
     prompts: (job?.prompts ?? []).map(
       (prompt): PagePrompt => ({
         prompt: cut(prompt.prompt),
@@ -129,7 +139,7 @@ const begins: readonly (readonly [SegmentKind, keyof ItemTimes])[] = [
 ];
 
 /**
- * Divides an item's life into segments without gaps, in ms after `startMs`. Empty segments are left out, and neighbours
+ * Divides an item's life into segments without gaps, in ms after `startMs`. Times before `startMs` are negative. Empty segments are left out, and neighbours
  * of the same kind are merged. If the start of a phase is missing, the phase before it continues. An item that has not
  * ended lasts until `untilMs`.
  */
@@ -139,7 +149,7 @@ export function segmentsOf(times: ItemTimes, startMs: number, untilMs: number): 
     const at = Date.parse(times[name] ?? '');
     if (Number.isNaN(at)) continue;
     // The times may come from the clocks of two machines: no segment may end before it began.
-    const from = Math.max(at - startMs, known.at(-1)?.from ?? 0);
+    const from = Math.max(at - startMs, known.at(-1)?.from ?? Number.NEGATIVE_INFINITY);
     if (known.at(-1)?.kind !== kind) known.push({ kind, from });
   }
   const ended = Date.parse(times.endedAt ?? '');

@@ -1,23 +1,31 @@
 /** Renders the report as one self-contained file, which loads nothing from any network. */
 import { createHash } from 'node:crypto';
+import { itemWorkflowId, jobWorkflowId } from '../contract/addresses.js';
 import { activityOf } from './activity.js';
 import { scriptText, styleText } from './assets.js';
+import { batchCommands } from './batch-commands.js';
 import { activityChart } from './charts.js';
 import { maxAllTextBytes, maxTextBytes } from './cut-text.js';
-import { bytesText } from './format.js';
+import { failureGroups } from './failures.js';
+import { bytesText, countOf } from './format.js';
 import { html, jsonForScript, Markup } from './markup.js';
 import { outcomeStyles, styleOf } from './outcome-styles.js';
 import type { FanoutReportData, PageData } from './page-data.js';
 import { pageDetails, pageItem, textLimit } from './page-items.js';
 import { paletteCss } from './palette.js';
 import { plainText } from './plain-text.js';
+import { commandsSection } from './sections/commands.js';
 import { dialogs } from './sections/dialogs.js';
+import { failuresSection } from './sections/failures.js';
 import { costSection, durationsSection } from './sections/figures.js';
 import { headerSection } from './sections/header.js';
 import { itemsSection, timelineSection } from './sections/items.js';
 import { outcomesSection, tilesSection } from './sections/outcomes.js';
+import { variantsSection } from './sections/variants.js';
 import { outcomeRows } from './summary.js';
 import { tilesOf } from './tiles.js';
+import { variantRows } from './variants.js';
+import { workflowUrl } from './workflow-url.js';
 
 const detailsPerBlock = 50;
 const activityBuckets = 200;
@@ -35,6 +43,9 @@ export function renderFanoutReport(data: FanoutReportData): string {
   const untilMs = endOf(data, startMs);
   const spanMs = Math.max(1, untilMs - startMs);
   const items = results.map((item) => pageItem(item, startMs, untilMs));
+  const { dollarsPerSecond = null, ui } = data;
+  const failures = failureGroups(items);
+  const placeOf = new Map(items.map((item, place) => [item, place]));
   const limit = textLimit(results, previews);
   const names = [...new Set([...Object.keys(outcomeStyles), ...items.map(({ outcome }) => outcome)])];
   const page: PageData = {
@@ -42,20 +53,35 @@ export function renderFanoutReport(data: FanoutReportData): string {
     spanMs,
     outcomes: Object.fromEntries(names.map((outcome) => [outcome, styleOf(outcome)])),
     items,
+    failures: failures.map((group) => group.items.map((item) => placeOf.get(item) ?? 0)),
+    dollarsPerSecond,
     detailsPerBlock,
   };
   const blocks: Markup[] = [dataBlock('report-data', page)];
   for (let from = 0; from < results.length; from += detailsPerBlock) {
-    const part = results.slice(from, from + detailsPerBlock).map((item) => pageDetails(item, previews, limit));
+    const part = results.slice(from, from + detailsPerBlock).map((item) => {
+      const own = ui && workflowUrl(ui, itemWorkflowId(ui.deployment, result.batchId, item.index));
+      return pageDetails(item, previews, { limit, workflowUrl: own ?? null });
+    });
     blocks.push(dataBlock(`details-${from / detailsPerBlock}`, part));
   }
   const activity = activityOf(items, spanMs, activityBuckets);
+  const earlier = items.filter((item) => item.earlier).length;
+  const batchUrl = ui ? workflowUrl(ui, jobWorkflowId(ui.deployment, result.batchId)) : null;
+  const left =
+    earlier > 0 ? `It shows the newest run, without ${countOf(earlier, 'item', 'items')} of earlier runs.` : '';
+  const columns = [
+    outcomesSection(outcomeRows(items, result.counts), result.counts, dollarsPerSecond),
+    durationsSection(items),
+    costSection(items, result.budget, dollarsPerSecond),
+  ];
   const body = html`<a class="skip" href="#items">Skip to the items</a>
-<div class="page">${headerSection(data, spanMs)}
-<main>${tilesSection(tilesOf(result, items, spanMs))}
-<div class="columns">${outcomesSection(outcomeRows(items, result.counts), result.counts)}${durationsSection(items)}${costSection(items, result.budget)}</div>
-${timelineSection(activityChart(activity, spanMs), activity.peak)}
-${itemsSection(items)}</main>
+<div class="page">${headerSection(data, { spanMs, earlier, workflowUrl: batchUrl })}
+<main>${tilesSection(tilesOf(result, items, { spanMs, dollarsPerSecond }))}
+${failuresSection(failures)}${variantsSection(variantRows(items), dollarsPerSecond)}
+${columns.some((column) => column !== null) ? html`<div class="columns">${columns}</div>` : null}
+${timelineSection(activityChart(activity, spanMs), activity.peak, left)}
+${items.length > 0 ? null : html`<p class="card empty note">No item has a result${result.outcome === null ? ' yet' : ''}.</p>`}${itemsSection(items)}${commandsSection(batchCommands(data))}</main>
 <footer><p>Each text is cut at ${bytesText(limit)}${limit < maxTextBytes ? ', to limit their total size' : ''}. All texts together take at most ${bytesText(maxAllTextBytes)}. The full texts are in results.jsonl and the result store.</p></footer></div>
 ${dialogs()}${blocks}`;
   return documentOf(plainText(result.title ?? result.batchId), body);

@@ -15,6 +15,8 @@ export interface Addresses {
   readonly service: NonNullable<Config['sandboxService']>;
   /** URL of the bridge in the embedded stack; undefined if unknown. */
   readonly bridgeUrl: string | undefined;
+  /** Temporal's UI of the embedded stack; undefined if unknown. */
+  readonly ui: { readonly url: string; readonly namespace: string } | undefined;
   /** Releases the embedded stack. The stack ends when it has no clients left. Safe to repeat. */
   release(): void;
 }
@@ -46,12 +48,14 @@ export async function findAddresses(
     temporal: temporal.connect,
     service: sandboxService,
     bridgeUrl: undefined,
+    ui: undefined,
     release: () => undefined,
   };
 }
 
 function embeddedAddresses(config: Config, stack: StackHandle): Addresses {
-  const { temporalAddress, namespace, sandboxApiUrl, sandboxApiKey, sandboxApiKeyFile, bridgeUrl, release } = stack;
+  const { temporalAddress, namespace, uiUrl, sandboxApiUrl, sandboxApiKey, sandboxApiKeyFile, bridgeUrl, release } =
+    stack;
   const service = config.sandboxService ?? {
     apiUrl: sandboxApiUrl,
     apiKey: sandboxApiKey,
@@ -62,6 +66,7 @@ function embeddedAddresses(config: Config, stack: StackHandle): Addresses {
     temporal: config.temporal.configured ? config.temporal.connect : { address: temporalAddress, namespace },
     service,
     bridgeUrl,
+    ui: uiUrl === undefined || config.temporal.configured ? undefined : { url: uiUrl, namespace },
     release,
   };
 }

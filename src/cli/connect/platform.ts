@@ -40,6 +40,8 @@ export interface Platform {
   readonly sharedResults: ResultStore | undefined;
   /** URL of the bridge in the embedded stack; undefined if unknown. */
   readonly bridgeUrl: string | undefined;
+  /** Temporal's UI of the embedded stack; undefined if unknown. */
+  readonly ui: Addresses['ui'];
   /** How sandboxes are isolated, as the service of the current connection says. */
   readonly isolation: SaidIsolation;
   /**
@@ -97,6 +99,9 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       return link.reads;
     },
     bridgeUrl: link.addresses.bridgeUrl,
+    get ui() {
+      return link.addresses.ui;
+    },
     get isolation() {
       return isolation;
     },

@@ -2,10 +2,10 @@
 import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
+import { readReportContext } from '../output/report-context.js';
 import { parseDurationMs } from '../units.js';
 import type { WatchFanoutOptions } from './options.js';
 import type { BatchView } from './progress/batch-view.js';
-import { findDollarsPerSecond } from './progress/price.js';
 import { watchFanout } from './progress/watch-fanout.js';
 import { downloadResults } from './results/download-results.js';
 import { finishFanout, leaveFanout } from './results/finish-fanout.js';
@@ -32,18 +32,19 @@ export async function watchFanoutToEnd(
   }
   view.step('downloading the results');
   const { result } = end;
+  const shared = await readReportContext(platform);
   const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey });
   const home = await downloadResults(result, items, platform.results, {
     cwd: io.cwd,
     out: options.out ?? folderOf(batchId),
     report: options.report,
+    context: shared,
   });
-  const dollarsPerSecond = await findDollarsPerSecond(platform.service);
   view.close();
   return finishFanout(result, home, io, {
     json: options.json === true,
     quiet: options.quiet === true,
-    dollarsPerSecond,
+    dollarsPerSecond: shared.dollarsPerSecond,
     isolation: platform.isolation.known,
   });
 }

@@ -13,6 +13,8 @@ export const browsing = {
   text: '',
   /** @type {Set<string>} */
   outcomes: new Set(),
+  /** Number of the group of failures whose items are shown; null shows all items. @type {number | null} */
+  failure: null,
   /** @type {SortKey} */
   sortKey: 'index',
   descending: false,
@@ -38,7 +40,9 @@ export function onBrowsing(listener) {
 /** Applies filters and order, and keeps the cursor on its item if that item is still shown. */
 export function refresh() {
   const under = browsing.shown[browsing.cursor];
-  const found = filterItems(page.items, browsing.outcomes, browsing.text, searchTextOf);
+  const places = browsing.failure === null ? null : new Set(page.failures[browsing.failure]);
+  const candidates = places ? page.items.filter((_, place) => places.has(place)) : page.items;
+  const found = filterItems(candidates, browsing.outcomes, browsing.text, searchTextOf);
   browsing.shown = sortItems(found, browsing.sortKey, browsing.descending);
   browsing.cursor = Math.max(0, under ? browsing.shown.indexOf(under) : 0);
   announce();
@@ -63,6 +67,14 @@ export function toggleChosen(item) {
 export function choose(items) {
   browsing.chosen = new Set(items.slice(0, mostChosen));
   announce();
+}
+
+/** Removes every filter. */
+export function showAll() {
+  browsing.outcomes.clear();
+  browsing.failure = null;
+  browsing.text = '';
+  refresh();
 }
 
 function announce() {

@@ -63,16 +63,19 @@ export function outcomeBadge({ mark, word, tone }) {
 }
 
 /**
- * Creates a coloured bar for each segment of an item's life.
+ * Creates a coloured bar for each segment of an item's life, as far as it lies to the right of the left end.
  * @param {readonly import('../page-data.js').Segment[]} segments
  * @param {number} from ms at the left end
  * @param {number} to ms at the right end
  */
 export function segmentBars(segments, from, to) {
-  return segments.map((segment) => {
-    const bar = element('span', { class: `segment ${segment.kind}` });
-    bar.style.left = `${(100 * (segment.from - from)) / (to - from)}%`;
-    bar.style.width = `${(100 * (segment.to - segment.from)) / (to - from)}%`;
-    return bar;
-  });
+  return segments
+    .filter((segment) => segment.to > from)
+    .map((segment) => {
+      const begin = Math.max(segment.from, from);
+      const bar = element('span', { class: `segment ${segment.kind}` });
+      bar.style.left = `${(100 * (begin - from)) / (to - from)}%`;
+      bar.style.width = `${(100 * (segment.to - begin)) / (to - from)}%`;
+      return bar;
+    });
 }

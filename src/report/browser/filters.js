@@ -1,5 +1,5 @@
 /** The controls above the table. */
-import { browsing, choose, onBrowsing, refresh } from './browsing.js';
+import { browsing, choose, onBrowsing, refresh, showAll } from './browsing.js';
 import { openComparison } from './compare-dialog.js';
 import { buttonById, byId, element, inputById, outcomeBadge } from './dom.js';
 import { page } from './page-data.js';
@@ -13,6 +13,7 @@ export function startFilters() {
   byId('filter-outcomes').replaceChildren(...outcomeChips());
   buttonById('compare-button').addEventListener('click', openComparison);
   buttonById('clear-button').addEventListener('click', () => choose([]));
+  buttonById('failure-filter').addEventListener('click', showAll);
   onBrowsing(showState);
   showState();
 }
@@ -38,7 +39,7 @@ function outcomeChips() {
 }
 
 function showState() {
-  const { shown, chosen, outcomes, text } = browsing;
+  const { shown, chosen, outcomes, failure, text } = browsing;
   const all = page.items.length.toLocaleString('en');
   const choice = chosen.size > 0 ? ` · ${chosen.size} selected` : '';
   byId('shown').textContent =
@@ -46,6 +47,7 @@ function showState() {
   buttonById('compare-button').disabled = chosen.size < 2;
   buttonById('compare-button').textContent = chosen.size < 2 ? 'Compare (select 2 to 4)' : `Compare ${chosen.size}`;
   buttonById('clear-button').hidden = chosen.size === 0;
+  buttonById('failure-filter').hidden = failure === null;
   for (const chip of byId('filter-outcomes').querySelectorAll('button')) {
     chip.setAttribute('aria-pressed', String(outcomes.has(chip.dataset.outcome ?? '')));
   }

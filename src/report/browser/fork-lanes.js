@@ -1,6 +1,6 @@
 /**
  * Packs forks into lanes. A fork takes the lane of a fork that has already ended, so there are only as many lanes as
- * forks that ran at the same time.
+ * forks that ran at the same time. Items of an earlier run of the batch have no lane.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {{ readonly from: number, readonly to: number, readonly place: number, readonly item: PageItem }} Block
  */
@@ -13,6 +13,7 @@ export function packForks(items) {
   /** @type {Block[]} */
   const blocks = [];
   for (const [place, item] of items.entries()) {
+    if (item.earlier) continue;
     const lives = item.segments.filter(({ kind }) => kind !== 'queued');
     if (lives.length > 0) blocks.push({ from: lives[0].from, to: lives[lives.length - 1].to, place, item });
   }

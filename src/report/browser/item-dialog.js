@@ -2,11 +2,14 @@
  * The dialog that shows one item with all its details.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('../page-data.js').PageText} PageText
+ * @typedef {import('../page-data.js').PageDetails} PageDetails
  */
+import { markdownBlock, startAnswerSwitches } from './answer-view.js';
 import { browsing, moveCursor, onBrowsing, toggleChosen } from './browsing.js';
+import { startCopying } from './copy.js';
 import { buttonById, byId, dialogById, element, outcomeBadge, segmentBars, span } from './dom.js';
 import { detailsOf, page, styleOfItem } from './page-data.js';
-import { bytesText, clockText, durationText, secondsText } from './words.js';
+import { bytesText, clockText, dollarsText, durationText, secondsText } from './words.js';
 
 /** @type {PageItem | null} */
 let opened = null;
@@ -60,12 +63,14 @@ function drawItem(item) {
     ...details.left.map((text) => element('div', { class: 'alert' }, `Left behind: ${text}`)),
     ...details.prompts.flatMap((prompt, at) => promptParts(prompt, details.prompts.length > 1 ? ` ${at + 1}` : '')),
     ...fileParts(details.files),
-    element('h3', {}, 'Times'),
+    element('h3', {}, 'Times', item.earlier ? span('note', '  in an earlier run of the batch') : null),
     lifeBar(item),
     timesTable(item),
     element('h3', {}, 'Facts'),
     factsList(item),
+    ...commandParts(details),
   );
+  startAnswerSwitches(byId('item-body'));
   buttonById('item-choose').addEventListener('click', () => toggleChosen(item));
   drawChoice(item);
 }
@@ -79,17 +84,27 @@ function drawChoice(item) {
 
 /** @param {import('../page-data.js').PagePrompt} prompt @param {string} number */
 function promptParts(prompt, number) {
+  const heading = element('h3', {}, `Answer${number}`, span('note', `  ${prompt.status.replaceAll('_', ' ')}`));
   const parts = [
     element('h3', {}, `Prompt${number}`),
     textBlock(prompt.prompt, 'quiet'),
-    element('h3', {}, `Answer${number}`, span('note', `  ${prompt.status.replaceAll('_', ' ')}`)),
+    prompt.answer ? answerBlock(heading, prompt.answer) : heading,
   ];
-  if (prompt.answer) parts.push(textBlock(prompt.answer));
   if (prompt.answerRef)
     parts.push(element('p', { class: 'note' }, `The full answer is in the result store: ${prompt.answerRef}`));
   if (prompt.error) parts.push(element('div', { class: 'alert' }, textBlock(prompt.error)));
   if (!prompt.answer && !prompt.error) parts.push(element('p', { class: 'note' }, 'No answer.'));
   return parts;
+}
+
+/** @param {HTMLElement} heading @param {PageText} answer */
+function answerBlock(heading, answer) {
+  const button = element('button', { type: 'button', class: 'switch' }, 'Show as text');
+  const raw = textBlock(answer, 'raw');
+  raw.hidden = true;
+  const markdown = markdownBlock(answer.text);
+  if (answer.cut > 0) markdown.append(cutNote(answer.cut));
+  return element('div', { class: 'answer' }, element('div', { class: 'bar' }, heading, button), markdown, raw);
 }
 
 /** @param {readonly import('../page-data.js').PageFile[]} files */
@@ -110,8 +125,13 @@ function fileParts(files) {
 /** Shows a text that somebody else wrote, never as markup. @param {PageText} text @param {string} [name] */
 export function textBlock({ text, cut }, name = '') {
   const block = element('pre', { class: `text ${name}`, dir: 'auto', tabindex: '0' }, text);
-  if (cut > 0) block.append(span('cut', `\n… ${cut.toLocaleString('en')} more characters are not in this report`));
+  if (cut > 0) block.append(cutNote(cut));
   return block;
+}
+
+/** @param {number} cut */
+function cutNote(cut) {
+  return span('cut', `\n… ${cut.toLocaleString('en')} more characters are not in this report`);
 }
 
 /** @param {PageItem} item */
@@ -149,6 +169,7 @@ function timesTable({ segments }) {
 /** @param {PageItem} item */
 function factsList(item) {
   const details = detailsOf(item);
+  const cost = page.dollarsPerSecond === null ? '' : `, ${dollarsText(item.machineSeconds * page.dollarsPerSecond)}`;
   /** @type {[string, string][]} */
   const facts = [
     ['Place', `${item.index + 1} of ${page.items.length}`],
@@ -157,11 +178,32 @@ function factsList(item) {
     ['Name', details.sandboxName ?? 'none'],
     ['Fork', details.end],
     ['Generation', String(item.generation)],
-    ['Machine', `${item.type}, ${secondsText(item.machineSeconds)}`],
+    ['Machine', `${item.type}, ${secondsText(item.machineSeconds)}${cost}`],
     ['API calls', String(details.apiCalls)],
   ];
   const entries = facts.map(([name, value]) =>
     element('div', {}, element('dt', {}, element('bdi', {}, name)), element('dd', {}, element('bdi', {}, value))),
   );
+  if (details.workflowUrl !== null) entries.push(workflowEntry(details.workflowUrl));
   return element('dl', { class: 'rows' }, ...entries);
+}
+
+/** @param {string} href */
+function workflowEntry(href) {
+  const link = element('a', { href, target: '_blank', rel: 'noopener noreferrer' }, 'open in Temporal');
+  return element('div', {}, element('dt', {}, 'Workflow'), element('dd', {}, link));
+}
+
+/** Commands about the item's fork. Its id comes from a result, and must be safe in a shell. @param {PageDetails} details */
+function commandParts({ sandboxId, left }) {
+  if (!sandboxId || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(sandboxId)) return [];
+  const commands = [`sandflow sandboxes show ${sandboxId}`];
+  if (left.length > 0) commands.push(`sandflow stop ${sandboxId} --wait`);
+  const list = element('div', { class: 'commands' });
+  for (const command of commands) {
+    const copy = element('button', { type: 'button', class: 'copy' }, 'Copy');
+    list.append(element('p', {}, element('code', {}, command), copy));
+  }
+  startCopying(list);
+  return [element('h3', {}, 'Next'), list];
 }

@@ -92,7 +92,7 @@ function followTo(place) {
   const view = byId('lanes-view');
   const item = browsing.shown[Math.min(place, browsing.shown.length - 1)];
   const fork = item?.segments.find(({ kind }) => kind !== 'queued');
-  if (!item || !fork) return;
+  if (!item || !fork || item.earlier) return;
   const room = view.clientWidth - gutter();
   const [left, right] = [fork.from, item.segments[item.segments.length - 1].to].map(
     (ms) => (ms / page.spanMs) * spanPx(),
@@ -171,7 +171,7 @@ function lane(item, place) {
   const { mark, tone } = styleOfItem(item);
   const track = element('span', { class: 'lane-track' }, ...segmentBars(item.segments, 0, page.spanMs));
   const end = element('span', { class: `lane-end tone-${tone}` }, mark);
-  end.style.left = `${(100 * (item.segments[item.segments.length - 1]?.to ?? 0)) / page.spanMs}%`;
+  end.style.left = `${Math.max(0, (100 * (item.segments[item.segments.length - 1]?.to ?? 0)) / page.spanMs)}%`;
   track.append(end);
   const made = element(
     'div',
@@ -208,8 +208,8 @@ function read(place) {
     return;
   }
   const parts = item.segments.map(({ kind, from, to }) => span('piece', `${kind} ${durationText(to - from)}`));
-  const begins = item.segments[0] ? ` from ${durationText(item.segments[0].from)}: ` : ' not forked';
   const { mark, word, tone } = styleOfItem(item);
+  const begins = beginning(item);
   reading.replaceChildren(
     element('bdi', { class: 'strong' }, item.id),
     ' ',
@@ -217,4 +217,10 @@ function read(place) {
     begins,
     ...parts,
   );
+}
+
+/** When an item began. @param {PageItem} item */
+function beginning({ earlier, segments }) {
+  if (earlier) return ' in an earlier run: ';
+  return segments[0] ? ` from ${durationText(Math.max(0, segments[0].from))}: ` : ' never forked';
 }

@@ -3,7 +3,9 @@
  * table.
  */
 import { startCompareDialog } from './compare-dialog.js';
+import { startCopying } from './copy.js';
 import { byId } from './dom.js';
+import { startFailures } from './failures.js';
 import { startFilters } from './filters.js';
 import { startItemDialog } from './item-dialog.js';
 import { startTable } from './item-table.js';
@@ -18,6 +20,8 @@ startItemDialog();
 startCompareDialog();
 startFilters();
 startTable();
-startLanes();
+if (!byId('timeline').hidden) startLanes();
 startMatrix();
+startFailures();
+startCopying(document);
 startKeys();

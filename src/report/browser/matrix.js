@@ -3,7 +3,7 @@
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('./matrix-shape.js').Matrix} Matrix
  */
-import { browsing, choose, onBrowsing, refresh } from './browsing.js';
+import { browsing, choose, onBrowsing, showAll } from './browsing.js';
 import { openComparison } from './compare-dialog.js';
 import { byId, element, outcomeBadge } from './dom.js';
 import { openItem } from './item-dialog.js';
@@ -66,11 +66,7 @@ function itemButton(item) {
     element('span', { class: 'note' }, took),
   );
   button.addEventListener('click', () => {
-    if (!browsing.shown.includes(item)) {
-      browsing.outcomes.clear();
-      browsing.text = '';
-      refresh();
-    }
+    if (!browsing.shown.includes(item)) showAll();
     browsing.cursor = browsing.shown.indexOf(item);
     openItem();
   });

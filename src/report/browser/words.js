@@ -42,3 +42,12 @@ export function secondsText(seconds) {
 export function clockText(ms) {
   return new Date(ms).toISOString().slice(11, 19);
 }
+
+/**
+ * An amount at list price: `$12.40`; below one dollar `$0.0042`.
+ * @param {number} dollars
+ */
+export function dollarsText(dollars) {
+  const known = Number.isFinite(dollars) ? Math.max(0, dollars) : 0;
+  return `$${known.toFixed(known > 0 && known < 1 ? 4 : 2)}`;
+}

@@ -1,7 +1,7 @@
 /** The head of the report: which batch it is and how it ended. */
 import type { FanoutOutcome } from '../../../workflows/fanout/types.js';
-import { countOf, durationText, timeText } from '../format.js';
-import { html, type Markup } from '../markup.js';
+import { countOf, countText, durationText, timeText } from '../format.js';
+import { html, link, type Markup } from '../markup.js';
 import type { FanoutReportData } from '../page-data.js';
 import { plainText } from '../plain-text.js';
 
@@ -37,22 +37,28 @@ const running = {
   means: 'The numbers are from the time of the report.',
 };
 
-export function headerSection({ result, generatedAt }: FanoutReportData, spanMs: number): Markup {
+/** @param earlier number of items that ended in earlier runs of the batch */
+export function headerSection(
+  { result, generatedAt }: FanoutReportData,
+  { spanMs, earlier, workflowUrl }: { spanMs: number; earlier: number; workflowUrl: string | null },
+): Markup {
   const style = result.outcome ? outcomes[result.outcome] : running;
-  const facts: readonly (readonly [string, string])[] = [
-    ['Batch', result.batchId],
+  const ofRun = earlier > 0 ? ' of this run' : '';
+  const batchId = plainText(result.batchId);
+  const facts: readonly (readonly [string, string | Markup])[] = [
+    ['Batch', workflowUrl === null ? batchId : link(workflowUrl, batchId)],
     ['Source', result.sourceSandboxId ?? 'none'],
-    ['Started', timeText(result.startedAt)],
-    [result.outcome ? 'Took' : 'Running for', durationText(spanMs)],
+    [earlier > 0 ? 'This run started' : 'Started', timeText(result.startedAt)],
+    [result.outcome ? `Took${earlier > 0 ? ', this run' : ''}` : 'Running for', durationText(spanMs)],
     ['Items', `${countOf(result.counts.items, 'item', 'items')}${result.sealed ? '' : ', more to come'}`],
-    ...('apiCalls' in result ? [['API calls', countOf(result.apiCalls, 'call', 'calls')] as const] : []),
+    ...('apiCalls' in result ? [[`API calls${ofRun}`, countText(result.apiCalls)] as const] : []),
   ];
   return html`<header class="top"><div class="bar"><p class="eyebrow">sandflow fan-out</p>
 <div class="tools" id="tools" hidden><button type="button" id="theme-button">Dark</button><button type="button" id="help-button" aria-keyshortcuts="?">Keys <kbd>?</kbd></button></div></div>
 <h1 dir="auto">${plainText(result.title ?? result.batchId)}</h1>
 <p class="verdict"><strong class="badge tone-${style.tone}"><span aria-hidden="true">${style.mark}</span> ${style.word}</strong> <span>${style.means}</span></p>
-<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${plainText(value)}</dd></div>`)}</dl>
-${alerts(result)}<p class="made">Created ${timeText(generatedAt)}.</p></header>`;
+<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${typeof value === 'string' ? plainText(value) : value}</dd></div>`)}</dl>
+${alerts(result)}${earlier > 0 ? html`<p class="note">The batch was resumed: ${countOf(earlier, 'item', 'items')} ended in an earlier run. Pace, calls and timeline are those of the newest run; outcomes, durations and cost are those of all runs.</p>` : null}<p class="made">Created ${timeText(generatedAt)}.</p></header>`;
 }
 
 const leftShown = 20;

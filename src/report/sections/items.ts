@@ -4,7 +4,7 @@
  */
 
 import { countText, durationText, machineText } from '../format.js';
-import { html, type Markup } from '../markup.js';
+import { html, Markup } from '../markup.js';
 import { styleOf } from '../outcome-styles.js';
 import type { PageItem } from '../page-data.js';
 
@@ -16,8 +16,13 @@ const legend = [
   ['ending', 'collecting and ending'],
 ] as const;
 
-export function timelineSection(chart: Markup, peak: number): Markup {
-  return html`<section class="card" id="timeline" aria-labelledby="timeline-title"><h2 id="timeline-title">Timeline</h2>
+/**
+ * Without forks it is hidden, but present: the page's script needs its elements.
+ * @param note which items the timeline leaves out
+ */
+export function timelineSection(chart: Markup, peak: number, note: string): Markup {
+  const hidden = peak > 0 ? null : new Markup(' hidden');
+  return html`<section class="card" id="timeline"${hidden} aria-labelledby="timeline-title"><h2 id="timeline-title">Timeline</h2>${note === '' ? null : html`<p class="note">${note}</p>`}
 <ul class="legend">${legend.map(([kind, word]) => html`<li><span class="swatch fill-${kind}" aria-hidden="true"></span>${word}</li>`)}</ul>
 <h3>Running forks <span class="note">at most ${countText(Math.round(peak))} at once</span></h3>${chart}
 <div id="lanes" hidden><div class="bar"><h3>Each item</h3><div class="tools" role="group" aria-label="View of the timeline">
@@ -27,11 +32,13 @@ export function timelineSection(chart: Markup, peak: number): Markup {
 <p id="lanes-reading" class="note reading" aria-live="polite"></p></div></section>`;
 }
 
+/** Hidden if there are no items. */
 export function itemsSection(items: readonly PageItem[]): Markup {
+  const hidden = items.length > 0 ? null : new Markup(' hidden');
   return html`<section class="card" id="matrix" aria-labelledby="matrix-title" hidden><h2 id="matrix-title">Matrix</h2><p class="note" id="matrix-note"></p><div id="matrix-view" class="matrix-view"></div></section>
-<section class="card" id="items" aria-labelledby="items-title"><h2 id="items-title">Items</h2>
+<section class="card" id="items"${hidden} aria-labelledby="items-title"><h2 id="items-title">Items</h2>
 <div id="browse" hidden><div class="filters"><label class="search"><span class="hidden-text">Filter by text</span><input id="filter-text" type="search" placeholder="Filter by id, prompt, answer, label, error  ( / )" autocomplete="off" spellcheck="false"></label>
-<div id="filter-outcomes" class="chips" role="group" aria-label="Filter by outcome"></div></div>
+<div id="filter-outcomes" class="chips" role="group" aria-label="Filter by outcome"></div><button type="button" id="failure-filter" class="chip" aria-pressed="true" hidden>One reason of failure ✕</button></div>
 <div class="bar"><p id="shown" class="note" role="status"></p><div class="tools"><button type="button" id="clear-button" hidden>Clear selection</button><button type="button" id="compare-button" aria-keyshortcuts="c" disabled>Compare</button></div></div>
 <div id="table-view" class="table-view"><table id="item-table" aria-labelledby="items-title"><thead><tr></tr></thead><tbody></tbody></table></div>
 <p class="note keys-note"><kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> opens · <kbd>x</kbd> selects · <kbd>c</kbd> compares · <kbd>/</kbd> filters · <kbd>?</kbd> all keys</p></div>

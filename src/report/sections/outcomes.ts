@@ -1,7 +1,7 @@
 /** Tiles with the most important numbers, and the table of outcomes. */
 import type { FanoutCounts } from '../../../workflows/fanout/progress.js';
 import { shareBar } from '../charts.js';
-import { countOf, countText, durationText } from '../format.js';
+import { countOf, countText, dollarsText, durationText } from '../format.js';
 import { html, type Markup } from '../markup.js';
 import { styleOf } from '../outcome-styles.js';
 import type { OutcomeRow } from '../summary.js';
@@ -12,29 +12,41 @@ export interface Tile {
   readonly note: string;
 }
 
-export function tilesSection(tiles: readonly Tile[]): Markup {
+/** @returns null without tiles */
+export function tilesSection(tiles: readonly Tile[]): Markup | null {
+  if (tiles.length === 0) return null;
   return html`<ul class="tiles" aria-label="At a glance">${tiles.map(
     ({ name, value, note }) =>
       html`<li><span class="name">${name}</span><strong>${value}</strong><span class="note">${note}</span></li>`,
   )}</ul>`;
 }
 
-export function outcomesSection(rows: readonly OutcomeRow[], counts: FanoutCounts): Markup {
+/** @returns null for a batch without items */
+export function outcomesSection(
+  rows: readonly OutcomeRow[],
+  counts: FanoutCounts,
+  dollarsPerSecond: number | null,
+): Markup | null {
+  if (counts.items === 0 && rows.length === 0) return null;
   const total = Math.max(counts.items, 1);
   const open = counts.queued + counts.running;
   const parts = rows.map((row) => ({ tone: styleOf(row.outcome).tone, share: row.items / total }));
   const label = rows.map((row) => `${styleOf(row.outcome).word} ${row.items}`).join(', ');
+  const cost = (seconds: number): string => {
+    if (!(seconds > 0)) return '–';
+    return dollarsPerSecond === null ? durationText(seconds * 1_000) : dollarsText(seconds * dollarsPerSecond);
+  };
   const body = rows.map((row) => {
     const { word, mark, tone } = styleOf(row.outcome);
     return html`<tr><th scope="row"><span class="outcome tone-${tone}"><span class="mark" aria-hidden="true">${mark}</span> ${word}</span></th>
 <td class="number">${countText(row.items)}</td><td class="number">${share(row.items, total)}</td>
-<td class="number">${ms(row.medianMs)}</td><td class="number wide">${ms(row.longestMs)}</td><td class="number wide">${row.machineSeconds > 0 ? durationText(row.machineSeconds * 1_000) : '–'}</td></tr>`;
+<td class="number">${ms(row.medianMs)}</td><td class="number wide">${ms(row.longestMs)}</td><td class="number wide">${cost(row.machineSeconds)}</td></tr>`;
   });
   const still = html`<tr><th scope="row"><span class="outcome tone-calm"><span class="mark" aria-hidden="true">…</span> queued or running</span></th>
 <td class="number">${countText(open)}</td><td class="number">${share(open, total)}</td><td></td><td class="wide"></td><td class="wide"></td></tr>`;
   return html`<section class="card" id="outcomes" aria-labelledby="outcomes-title"><h2 id="outcomes-title">Outcomes</h2>
 ${shareBar(parts, label)}
-<table class="plain"><thead><tr><th scope="col">Outcome</th><th scope="col" class="number">Items</th><th scope="col" class="number">Share</th><th scope="col" class="number">Median</th><th scope="col" class="number wide">Longest</th><th scope="col" class="number wide">Machine time</th></tr></thead>
+<table class="plain"><thead><tr><th scope="col">Outcome</th><th scope="col" class="number">Items</th><th scope="col" class="number">Share</th><th scope="col" class="number">Median</th><th scope="col" class="number wide">Longest</th><th scope="col" class="number wide">${dollarsPerSecond === null ? 'Machine time' : 'Cost'}</th></tr></thead>
 <tbody>${body}${open > 0 ? still : null}</tbody></table>
 <p class="note">${counts.retried > 0 ? `${countOf(counts.retried, 'retry', 'retries')} in new forks.` : 'No item was retried.'}</p></section>`;
 }

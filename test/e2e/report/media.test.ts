@@ -18,7 +18,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await page.locator('#theme-button').textContent()).toBe('Light');
   });
 
-  test.each([320, 768, 1_040, 1_920])(
+  test.each([320, 390, 768, 1_040, 1_920])(
     'does not scroll sideways at a width of %d px, expanded or in comparison',
     async (width) => {
       const page = await open(sampleBatch(24, { matrix: true }), { viewport: { width, height: 700 } });
@@ -27,7 +27,8 @@ describe.skipIf(!browserPath)(title, () => {
           `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${selector}'))`,
         );
       expect(await overflow()).toBe(0);
-      for (const id of ['outcomes', 'timeline', 'matrix', 'items']) expect(await overflow(`#${id}`)).toBe(0);
+      for (const id of ['failures', 'variants', 'outcomes', 'timeline', 'matrix', 'items', 'commands'])
+        expect(await overflow(`#${id}`)).toBe(0);
       expect(await overflow('.columns')).toBe(0);
       await page.locator('#item-table .open').first().click();
       expect(await overflow()).toBe(0);

@@ -34,12 +34,44 @@ describe.skipIf(!browserPath)(title, () => {
     const foreign = page.locator('img, b, body svg[onload], iframe, [onmouseover], [onerror]');
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
-    expect(await page.locator('#item-body pre').nth(1).textContent()).toContain('<img src=x onerror=alert(1)>');
+    for (const form of ['.markdown', '.raw']) {
+      expect(await page.locator(`#item-body ${form}`).textContent()).toContain('<img src=x onerror=alert(1)>');
+    }
     expect(await foreign.count()).toBe(0);
     await page.keyboard.press('Escape');
     for (const key of ['x', 'j', 'x', 'c']) await page.keyboard.press(key);
     expect(await page.locator('#compare-body').textContent()).toContain('</script><script>alert(1)</script>');
     expect(await foreign.count()).toBe(0);
+  });
+
+  test('shows an answer as Markdown and as text, and the items of one failure', async () => {
+    const page = await open(sampleBatch(60));
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('.markdown ol li code').first().textContent()).toBe('totals.ts');
+    await page.locator('.answer .switch').click();
+    expect([await page.locator('.markdown').isVisible(), await page.locator('.raw').isVisible()]).toEqual([
+      false,
+      true,
+    ]);
+    expect(await page.locator('.raw').textContent()).toContain('1. `totals.ts` adds');
+    await page.keyboard.press('Escape');
+    const group = page.locator('.failures li').first();
+    const count = await group.locator('.count').textContent();
+    await group.locator('button').click();
+    expect(await page.locator('#shown').textContent()).toBe(`${count} of 60 items`);
+    // A single item opens.
+    await page.keyboard.press('Escape');
+    await page.locator('#failure-filter').click();
+    expect(await page.locator('#shown').textContent()).toBe('60 items');
+  });
+
+  test('of a batch without forks has no timeline, and its script has no complaint', async () => {
+    const { result, ...rest } = sampleBatch(1);
+    const counts = { ...result.counts, items: 0, completed: 0, failed: 0, byOutcome: {} };
+    const page = await open({ ...rest, items: [], result: { ...result, counts } });
+    for (const key of ['f', '+', 'j', 'c', 'G']) await page.keyboard.press(key);
+    expect(await page.locator('section:visible h2').allTextContents()).toEqual(['Cost']);
   });
 
   test('works with the keyboard alone', async () => {

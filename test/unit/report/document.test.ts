@@ -51,11 +51,15 @@ describe('a batch', () => {
     expect(running).toContain('queued or running');
   });
 
-  test('without any known data has a report too', () => {
+  test('without any known data has a report too, without empty panels', () => {
     const { result, ...rest } = sampleBatch(1);
     const counts = { ...result.counts, items: 0, completed: 0, failed: 0, byOutcome: {} };
-    const empty = renderFanoutReport({ ...rest, items: [], result: { ...result, counts } });
-    expect(empty).toContain('No item was forked.');
+    const budget = { limitSeconds: null, spentSeconds: 0, reservedSeconds: 0 };
+    const empty = renderFanoutReport({ ...rest, items: [], result: { ...result, counts, budget } });
+    const [shown = ''] = empty.split('<script');
+    expect(shown).toContain('No item has a result.');
+    for (const title of ['Durations', 'Outcomes', 'Cost', 'Next']) expect(shown).not.toContain(`>${title}</h2>`);
+    for (const id of ['timeline', 'items', 'matrix']) expect(shown).toMatch(new RegExp(`id="${id}"[^>]* hidden`));
   });
 
   test('shows what is left and why it ended', () => {

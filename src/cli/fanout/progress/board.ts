@@ -1,5 +1,6 @@
 /** Progress of a running batch as text: a few lines on a terminal, one line elsewhere. Pure. */
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../../workflows/fanout/progress.js';
+import { dollarsText } from '../../../report/format.js';
 import { cutToWidth, displayWidth } from '../../output/display-width.js';
 import type { ScreenLine } from '../../output/screen-lines.js';
 import type { Paint } from '../../output/terminal.js';
@@ -155,12 +156,6 @@ function costText({ progress, dollarsPerSecond }: BoardView): string {
     ...(reservedSeconds > 0 ? [`${duration(reservedSeconds * 1_000)} reserved`] : []),
     ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),
   ].join(' · ');
-}
-
-/** Formats an amount at list price. */
-export function dollarsText(dollars: number): string {
-  const known = Number.isFinite(dollars) ? Math.max(0, dollars) : 0;
-  return `$${known.toFixed(known > 0 && known < 1 ? 4 : 2)}`;
 }
 
 /** How long the batch has been running, or how long it took if it has ended. */

@@ -5,7 +5,8 @@ import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
 import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/result.js';
 import type { CollectedFile } from '../../../../workflows/job/result.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
-import type { FanoutReportData } from '../../../report/index.js';
+import type { FanoutReportData, ReportContext } from '../../../report/index.js';
+import { endedInEarlierRun } from '../../../report/resumed-batch.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import { withWholeResults } from '../../output/job-report.js';
 import { leftText } from '../../output/job-text.js';
@@ -22,6 +23,8 @@ export interface DownloadResultsOptions {
   readonly out: string;
   /** Path of the report, relative to `cwd`. Default: `report.html` in the folder. */
   readonly report?: string;
+  /** What the report shows besides the results. Default: nothing. */
+  readonly context?: ReportContext;
 }
 
 export interface DownloadedResults {
@@ -31,8 +34,10 @@ export interface DownloadedResults {
   /** Folder of the items' files; null if no file was saved. */
   readonly filesFolder: string | null;
   readonly files: number;
-  /** Number of items whose newest fork was created by this execution of the batch. */
+  /** Number of items whose newest fork was created by the newest run of the batch. */
   readonly forks: number;
+  /** Number of items that ended in earlier runs of the batch; 0 unless it was resumed. */
+  readonly earlier: number;
   /** One text for each file that could not be downloaded, or that a completed item lacks. */
   readonly problems: readonly string[];
   /** One text for each thing that an item left behind. */
@@ -57,6 +62,7 @@ export async function downloadResults(
   const left: string[] = [];
   let files = 0;
   let forks = 0;
+  let earlier = 0;
 
   async function saveFile(item: ItemResult, { path, ref, error }: CollectedFile): Promise<void> {
     // A failed item is expected to lack files.
@@ -81,6 +87,7 @@ export async function downloadResults(
       for await (const item of items) {
         kept.push(item);
         if (Date.parse(item.times.forkedAt ?? '') >= Date.parse(result.startedAt)) forks += 1;
+        if (endedInEarlierRun(item, Date.parse(result.startedAt))) earlier += 1;
         await lines.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
         // Results that version 0.1.0 wrote have no `left`.
         for (const one of item.job?.left ?? []) left.push(`${item.itemId}: ${leftText(one)}`);
@@ -92,7 +99,8 @@ export async function downloadResults(
   });
 
   const report = resolve(cwd, options.report ?? join(out, 'report.html'));
-  await writeReport(report, { result, items: kept, previews: previews.all, generatedAt: new Date().toISOString() });
+  const generatedAt = new Date().toISOString();
+  await writeReport(report, { ...options.context, result, items: kept, previews: previews.all, generatedAt });
   const shown = (path: string) => relative(cwd, path) || path;
   return {
     resultsFile: shown(results),
@@ -100,6 +108,7 @@ export async function downloadResults(
     filesFolder: files > 0 ? shown(join(folder, 'files')) : null,
     files,
     forks,
+    earlier,
     problems,
     left,
   };

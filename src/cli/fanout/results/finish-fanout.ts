@@ -1,5 +1,6 @@
 /** Ends a watch: prints a summary on stderr and the path of the results on stdout, and returns the exit code. */
 import type { FanoutResult } from '../../../../workflows/fanout/result.js';
+import { dollarsText } from '../../../report/format.js';
 import type { SandboxIsolation } from '../../connect/isolation.js';
 import type { Platform } from '../../connect/platform.js';
 import { plainError } from '../../errors.js';
@@ -9,7 +10,7 @@ import { printJson } from '../../output/json.js';
 import { createPaint } from '../../output/terminal.js';
 import { oneLine, setIn } from '../../output/terminal-safe.js';
 import { formatDuration, plural } from '../../units.js';
-import { dollarsText, duration } from '../progress/board.js';
+import { duration } from '../progress/board.js';
 import type { DownloadedResults } from './download-results.js';
 
 /** Maximum number of problems in the summary; `--json` prints all of them. */
@@ -80,20 +81,27 @@ export function summaryLines(
   const { batchId, counts, budget, durationMs, apiCalls, outcome, error, leftSandboxIds } = result;
   const minutes = durationMs / 60_000;
   const { spentSeconds } = budget;
-  const head = [
-    paint(outcome === 'completed' ? 'green' : 'red', oneLine(outcome)),
-    `batch ${batchId}`,
-    `${plural(counts.items, 'item')} in ${formatDuration(durationMs)}`,
-    ...(minutes > 0 && home.forks > 0 ? [`${(home.forks / minutes).toFixed(1)} forks a minute`] : []),
+  const pace = minutes > 0 && home.forks > 0 ? [`${(home.forks / minutes).toFixed(1)} forks a minute`] : [];
+  const cost = [
     `machine-time ${duration(spentSeconds * 1_000)}`,
     ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),
-    `${apiCalls} calls`,
   ];
+  const took = formatDuration(durationMs);
+  const calls = plural(apiCalls, 'call');
+  const name = [paint(outcome === 'completed' ? 'green' : 'red', oneLine(outcome)), `batch ${batchId}`];
+  const head =
+    home.earlier === 0
+      ? [[...name, `${plural(counts.items, 'item')} in ${took}`, ...pace, ...cost, calls]]
+      : [
+          [...name, plural(counts.items, 'item'), `${home.earlier} of them from earlier runs`],
+          [`  this run: ${plural(counts.items - home.earlier, 'item')} in ${took}`, ...pace, calls],
+          [`  all runs: ${cost[0]}`, ...cost.slice(1)],
+        ];
   const outcomes = Object.entries(counts.byOutcome).filter(([, count]) => count > 0);
   const widest = Math.max(0, ...outcomes.map(([, count]) => String(count).length));
   const again = counts.items > counts.completed && outcome !== 'completed';
   return [
-    head.join(' · '),
+    ...head.map((parts) => parts.join(' · ')),
     ...outcomes.map(([name, count]) => `  ${String(count).padStart(widest)} ${oneLine(name)}`),
     ...(counts.retried > 0 ? [`  ${counts.retried} retried`] : []),
     ...(error ? [`  ${oneLine(error.code)}: ${setIn(error.message, '    ')}`] : []),

@@ -5,6 +5,7 @@ import { fanoutItemResults } from '../../../result-store/index.js';
 import { fanoutProgress } from '../../../temporal/fanouts/client.js';
 import type { CommandContext } from '../../command.js';
 import { jsonText } from '../../output/json.js';
+import { readReportContext } from '../../output/report-context.js';
 import { folderOf } from '../watch-to-end.js';
 import { withBatch } from '../with-batch.js';
 import { createPreviews, withWholeAnswers, writeReport } from './download-results.js';
@@ -42,7 +43,9 @@ export function reportBatch(
       }
     }
     const path = resolve(io.cwd, out);
-    await writeReport(path, { result, items, previews: previews.all, generatedAt: new Date().toISOString() });
+    const shared = await readReportContext(platform);
+    const generatedAt = new Date().toISOString();
+    await writeReport(path, { ...shared, result, items, previews: previews.all, generatedAt });
     io.stdout.write(`${relative(io.cwd, path) || path}\n`);
   });
 }

@@ -14,6 +14,7 @@ const home: DownloadedResults = {
   filesFolder: 'fanout-b/files',
   files: 2,
   forks: 3,
+  earlier: 0,
   problems: [],
   left: [],
 };
@@ -58,6 +59,15 @@ describe('the output of a finished batch', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('U8: keeps the newest run of a resumed batch apart from all runs', () => {
+    const { stderr } = finished(batchResult(), { dollarsPerSecond: 1 / 36_000 }, { ...home, forks: 1, earlier: 2 });
+    expect(stderr.split('\n').slice(0, 3)).toEqual([
+      'completed · batch b · 3 items · 2 of them from earlier runs',
+      '  this run: 1 item in 1 m · 1.0 forks a minute · 15 calls',
+      '  all runs: machine-time 15 s · $0.0004',
+    ]);
   });
 
   it('A14: exits with 1 and names what is left of a completed batch, even if quiet', () => {

@@ -1,0 +1,16 @@
+/** Collects what every report needs besides the results: the price of machine-time, and where the UI is. */
+import type { ReportContext } from '../../report/index.js';
+import type { Platform } from '../connect/platform.js';
+import { findDollarsPerSecond } from '../fanout/progress/price.js';
+
+/** Never throws: without an answer of the service, the report shows no money. */
+export async function readReportContext({
+  service,
+  ui,
+  config,
+}: Pick<Platform, 'service' | 'ui' | 'config'>): Promise<ReportContext & { readonly dollarsPerSecond: number | null }> {
+  return {
+    dollarsPerSecond: await findDollarsPerSecond(service),
+    ui: ui ? { ...ui, deployment: config.deployment } : null,
+  };
+}
