@@ -52,7 +52,7 @@ export function deploymentProblem(deployment: string): string | undefined {
 export function jobIdProblem(deployment: string, jobId: string): string | undefined {
   const longest = maxDeploymentAndJobIdLength - deployment.length;
   if (jobId.length > longest) {
-    return `the job id "${jobId.slice(0, 80)}" has ${jobId.length} characters, the most is ${longest}`;
+    return `the job id "${jobId.slice(0, 80)}" has ${jobId.length} characters, but the maximum is ${longest}`;
   }
   if (!jobIdPattern.test(jobId)) {
     return `the job id "${jobId}" must be lower-case letters and digits, with single dashes between them`;

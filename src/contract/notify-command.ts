@@ -5,4 +5,4 @@ export const notifyCommandIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** The message for a request that holds the text of a command instead of an id. */
 export const noCommandText =
-  'the text of a command is not taken, since whoever reaches Temporal could give one: name it by commandId';
+  'is not accepted. Set commandId instead. The text of a command would let anyone with access to Temporal run it on a worker';

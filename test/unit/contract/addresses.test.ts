@@ -95,7 +95,7 @@ describe('the name of a sandbox', () => {
     const parts = { ...base, jobId: longest, step: 'abcdef', generation: 999 };
     expect(ownedSandboxName(parts)).toHaveLength(63);
     expect(jobIdProblem('d', longest)).toBeUndefined();
-    expect(jobIdProblem('d', `${longest}x`)).toMatch(/the most is/);
+    expect(jobIdProblem('d', `${longest}x`)).toMatch(/the maximum is/);
     expect(() => ownedSandboxName({ ...parts, jobId: `${longest}x` })).toThrow(RangeError);
   });
 });

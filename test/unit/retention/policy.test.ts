@@ -61,7 +61,7 @@ describe('a policy', () => {
     expect(read('commandId: mail-me')).toEqual({ commandId: 'mail-me' });
     expect(seen).toEqual(['mail me']);
     expect(problemsOf(text('command: mail me'))).toEqual([
-      expect.stringContaining('p.yaml:1: notify.command: the text of a command is not taken'),
+      expect.stringContaining('p.yaml:1: notify.command: is not accepted. Set commandId instead'),
     ]);
     expect(problemsOf(text('command: mail me, commandId: a'))).toEqual([
       'p.yaml:1: notify: must not have both command and commandId',

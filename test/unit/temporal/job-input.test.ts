@@ -56,7 +56,7 @@ describe('the input of a job', () => {
     [{ deadlineMs: 0 }, 'deadlineMs'],
     [{ ttlSeconds: 1.5 }, 'ttlSeconds'],
     [{ notify: {} }, 'notify: needs a url or a commandId'],
-    [{ notify: { command: 'true' } }, 'notify.command: the text of a command is not taken'],
+    [{ notify: { command: 'true' } }, 'notify.command: is not accepted. Set commandId instead'],
     [{ notify: { commandId: 'a b' } }, 'notify.commandId: is not the id of a command'],
     [{ notify: { url: 'file:///etc/passwd' } }, 'notify.url'],
     [{ surprise: true }, 'surprise'],
