@@ -122,7 +122,7 @@ describe('sandflow stops', () => {
       ]);
     expect((await list())[0]?.error).toContain('did not finish its snapshot');
     expect(await list('--older-than', '1h')).toEqual([]);
-    expect((await cli(['stops', 'list', '--failing'])).stdout).toMatch(/alone +failing +.* +nobody +.*snapshot/);
+    expect((await cli(['stops', 'list', '--failing'])).stdout).toMatch(/alone +failing +.* +0 +.*snapshot/);
 
     await expect.poll(async () => (await stopProgress(stand.client, requested)).failed).not.toBeNull();
     const explained = await cli(['stops', 'explain', watched]);
