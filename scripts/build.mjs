@@ -4,8 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { reachableTypes } from './shipped-types.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -36,7 +37,21 @@ const failureConverter = join('src', 'encryption', 'failure-converter.cjs');
 cpSync(join(root, failureConverter), join(fresh, failureConverter));
 
 const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-const workflows = { workflowsPath: join(fresh, 'workflows', 'index.js'), logger: new DefaultLogger('WARN') };
+const workflows = {
+  workflowsPath: join(fresh, 'workflows', 'index.js'),
+  logger: new DefaultLogger('WARN'),
+  // Stack traces name files of the package, not of the machine that built it. Temporal needs a source map, but not the sources in it.
+  webpackConfigHook: (config) => ({
+    ...config,
+    context: fresh,
+    devtool: 'inline-nosources-source-map',
+    output: {
+      ...config.output,
+      devtoolModuleFilenameTemplate: ({ absoluteResourcePath: path }) =>
+        path.startsWith(fresh) ? join('dist', relative(fresh, path)) : path.replace(join(root, '/'), ''),
+    },
+  }),
+};
 writeFileSync(join(fresh, 'workflow-bundle.js'), (await bundleWorkflowCode(workflows)).code);
 const encryptedWorkflows = {
   ...workflows,
@@ -44,6 +59,7 @@ const encryptedWorkflows = {
   workflowInterceptorModules: [join(fresh, 'workflows', 'shared', 'refuse-clear-input.js')],
 };
 writeFileSync(join(fresh, 'workflow-bundle-encrypted.js'), (await bundleWorkflowCode(encryptedWorkflows)).code);
+removeWhatNobodyReads();
 writeFileSync(join(fresh, stamp), sources);
 chmodSync(join(fresh, 'src', 'cli', 'main.js'), 0o755);
 
@@ -52,9 +68,29 @@ if (existsSync(dist)) renameSync(dist, old);
 renameSync(fresh, dist);
 rmSync(old, { recursive: true, force: true });
 
+/** The bundles have read the source maps; the compiled files are close to their sources, which the package does not hold. */
+function removeWhatNobodyReads() {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const entries = Object.values(exports).flatMap(({ types }) => (types ? [join(fresh, relative('dist', types))] : []));
+  const types = reachableTypes(entries);
+  for (const name of readdirSync(fresh, { recursive: true })) {
+    const path = join(fresh, name);
+    if (name.endsWith('.map') || (name.endsWith('.d.ts') && !types.has(path))) rmSync(path);
+    else if (name.endsWith('.js') && !name.startsWith('workflow-bundle')) {
+      writeFileSync(path, readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=\S+\n?$/m, ''));
+    }
+  }
+}
+
 function hashOfSources() {
   const hash = createHash('sha256');
-  const files = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
+  const files = [
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'scripts/build.mjs',
+    'scripts/shipped-types.mjs',
+  ];
   for (const folder of ['src', 'workflows', 'activities']) {
     for (const path of readdirSync(join(root, folder), { recursive: true })) {
       if (/\.(?:ts|js|cjs|css)$/.test(path)) files.push(join(folder, path));
