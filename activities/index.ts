@@ -27,6 +27,7 @@ import { createSandboxReads } from './sandbox/read-details.js';
 import { resumeSandboxActivity, stopSandboxActivity } from './sandbox/stop-resume.js';
 import { createWrites } from './sandbox/write.js';
 import { storeObjectActivity } from './store/texts.js';
+import { checking, createQueueCheck } from './unserved-queues.js';
 import { createWatchActivities } from './watch.js';
 
 /** The dependencies of a worker's activities. */
@@ -43,9 +44,15 @@ export interface ActivityDependencies extends NotifyDependencies {
   readonly follow?: FollowHubOptions;
 }
 
-/** The activities of the main task queue. Follows have a task queue of their own: `createFollowActivities`. */
+/**
+ * The activities of the main task queue. Jobs also need workers for the task queues `<taskQueue>-follow`
+ * (`createFollowActivities`), `<taskQueue>-fork` (`createForkActivities`) and `<taskQueue>-notify`
+ * (`createNotifyActivities`): `createSandflowWorker` runs all of them. If one has no worker, these activities log a
+ * warning.
+ */
 export function createActivities(dependencies: ActivityDependencies) {
   const { client, results, taskQueue } = dependencies;
+  const check = createQueueCheck(taskQueue);
   const secrets = secretsOrRefusal(dependencies.secrets);
   return {
     ...createReads(client),
@@ -63,14 +70,14 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createCleanupReporting(results),
     ...createFanoutStore(results),
     describeWorkflows,
-    createSandbox: createSandboxActivity(client, results),
-    forkSandbox: forkSandboxActivity(client, results),
+    createSandbox: checking(check, createSandboxActivity(client, results)),
+    forkSandbox: checking(check, forkSandboxActivity(client, results)),
     createApiKey: createApiKeyActivity(client, secrets),
     createWebhook: createWebhookActivity(client, secrets),
     updateEnvironment: updateEnvironmentActivity(client, secrets),
     stopSandbox: stopSandboxActivity(client),
     resumeSandbox: resumeSandboxActivity(client),
-    sendPrompt: sendPromptActivity(client, results),
+    sendPrompt: checking(check, sendPromptActivity(client, results)),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),
     // For runs that started before deliveries had their own task queue.

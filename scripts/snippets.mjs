@@ -10,7 +10,8 @@ const marked = /(<!-- snippet: ([a-z-]+) -->\n)(?:\n```ts\n.*?\n```\n)?/gs;
 function snippet(name) {
   return readFileSync(new URL(`test/unit/house/snippets/${name}.ts`, root), 'utf8')
     .replace("'../../../../src/index.js'", "'sandflow'")
-    .replace(/'\.\.\/\.\.\/\.\.\/\.\.\/src\/([a-z-]+)\/index\.js'/g, "'sandflow/$1'")
+    .replace(/'(?:\.\.\/){4}(?:src\/)?([a-z-]+)\/index\.js'/g, "'sandflow/$1'")
+    .replace("'../../../../workflows/waiting.js'", "'sandflow/waiting'")
     .trimEnd();
 }
 

@@ -8,8 +8,10 @@ export {
   type ActivityDependencies,
   createActivities,
   createFollowActivities,
+  createForkActivities,
   createNotifyActivities,
   type FollowActivities,
+  type ForkActivities,
   type NotifyActivities,
   type SandflowActivities,
 } from '../activities/index.js';
@@ -75,7 +77,7 @@ export {
   type StartFanoutOptions,
   startFanout,
 } from './temporal/fanouts/client.js';
-export { fanoutInputSchema, fanoutPolicySchema, parseFanoutInput } from './temporal/fanouts/input.js';
+export { fanoutInputSchema, fanoutPolicySchema, type NewFanout, parseFanoutInput } from './temporal/fanouts/input.js';
 export { type ResumeFanoutOptions, resumeFanout } from './temporal/fanouts/resume.js';
 export {
   type AwaitFanoutOptions,
@@ -98,7 +100,7 @@ export {
   type StartJobOptions,
   startJob,
 } from './temporal/jobs/client.js';
-export { jobInputSchema, parseJobInput } from './temporal/jobs/input.js';
+export { jobInputSchema, type NewJob, parseJobInput } from './temporal/jobs/input.js';
 export {
   type FanoutSummary,
   type JobSummary,

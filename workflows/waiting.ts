@@ -1,11 +1,19 @@
 /**
  * Building blocks for your own workflows that wait for sandboxes: record `sandboxEvent` signals in an `EventInbox`,
- * then call `until`.
+ * then call `until`. `ownSandbox` and `ownPrompt` make the keys and names that their calls need.
  */
 
 export type { Wake } from './job/result.js';
 export type { JobTiming } from './job/types.js';
 export { type SandboxEvent, sandboxEventSignal, type WatchRegistration } from './messages.js';
+export {
+  type OwnPrompt,
+  type OwnSandboxCall,
+  type OwnSandboxKey,
+  ownName,
+  ownPrompt,
+  ownSandbox,
+} from './own-calls.js';
 export { EventInbox, type InboxMark } from './shared/event-inbox.js';
 export { type UntilOptions, until } from './shared/until.js';
 export { defaultTiming } from './shared/wait-intervals.js';

@@ -3,6 +3,7 @@ import { Client, type ClientOptions } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { splitTarget, type TemporalTarget } from './connect.js';
 import { unreachable } from './errors.js';
+import { installWorkerLogger } from './runtime-log.js';
 
 const connectTimeoutMs = 10_000;
 
@@ -15,7 +16,8 @@ export interface WorkerConnection {
 }
 
 /**
- * Connects the native client on which workers run.
+ * Connects the native client on which workers run. If Temporal's runtime does not run yet, it starts with a log on stderr;
+ * call `logTo`, `serveMetrics` or `Runtime.install` first for another one.
  * @throws SandflowError `temporal_unreachable`
  */
 export async function connectWorker(
@@ -24,6 +26,7 @@ export async function connectWorker(
 ): Promise<WorkerConnection> {
   const { timeoutMs = connectTimeoutMs } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
+  installWorkerLogger();
   const connecting = NativeConnection.connect(connectionOptions);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

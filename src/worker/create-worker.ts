@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  type NativeConnection,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import {
   type ActivityDependencies,
   createActivities,
@@ -10,8 +16,14 @@ import {
   createForkActivities,
   createNotifyActivities,
 } from '../../activities/index.js';
+import { workflowTypes } from '../../workflows/messages.js';
 import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/addresses.js';
+import { SandflowError } from '../contract/sandflow-error.js';
 import { failureConverterPath } from '../encryption/index.js';
+
+/** An activity of your own. Its arguments and its result must be JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: only `any` accepts the parameters of every function
+export type OwnActivity = (...args: any[]) => Promise<unknown>;
 
 /** Options of `createSandflowWorker`. */
 export interface SandflowWorkerOptions extends ActivityDependencies {
@@ -32,6 +44,13 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   /** The workflow bundle. Default: the bundle of the build, or else one that is created now. */
   readonly workflowBundle?: WorkerOptions['workflowBundle'];
   /**
+   * A module with your own workflows, as an absolute path. It must also hold those of sandflow:
+   * `export * from 'sandflow/workflows'`. It is bundled now. Default: none.
+   */
+  readonly workflowsPath?: string;
+  /** Your own activities, for the main task queue. Default: none. */
+  readonly activities?: Readonly<Record<string, OwnActivity>>;
+  /**
    * Codec and converters of payloads. Every client must use the same ones. If `payloadConverterPath` or
    * `failureConverterPath` names a module of your own, the workflows are bundled with it now, unless `workflowBundle`
    * is given.
@@ -51,6 +70,9 @@ export interface SandflowWorker {
  * Creates a worker with four task queues. Workflows and most activities use the main queue. Follows have a queue with
  * slots of their own, since a follow lasts for hours and must not starve stops. Forks of batches have a queue with a
  * rate limit. Notifications have a queue where a hanging receiver delays nothing else.
+ *
+ * @throws SandflowError `bad_argument` if an activity of yours has the name of one of sandflow's, or `workflowsPath` lacks
+ *   sandflow's workflows
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
@@ -63,9 +85,9 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
   } satisfies Partial<WorkerOptions>;
   const main = await Worker.create({
     ...shared,
-    ...workflowSource(options),
+    ...(await workflowSource(options)),
     taskQueue,
-    activities: createActivities(options),
+    activities: allActivities(options),
     maxConcurrentActivityTaskExecutions: options.maxActivities ?? 100,
     maxCachedWorkflows: options.maxCachedWorkflows ?? 800,
     shutdownGraceTime,
@@ -116,8 +138,18 @@ function stop(worker: Worker): void {
   if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
-function workflowSource(options: SandflowWorkerOptions): Partial<WorkerOptions> {
+function allActivities(options: SandflowWorkerOptions) {
+  const own = options.activities ?? {};
+  const sandflows = createActivities(options);
+  const taken = Object.keys(own).filter((name) => name in sandflows);
+  if (taken.length === 0) return { ...sandflows, ...own };
+  const message = `sandflow has activities named ${taken.join(', ')}: rename yours.`;
+  throw new SandflowError('bad_argument', message);
+}
+
+async function workflowSource(options: SandflowWorkerOptions): Promise<Partial<WorkerOptions>> {
   if (options.workflowBundle) return { workflowBundle: options.workflowBundle };
+  if (options.workflowsPath !== undefined) return { workflowBundle: await bundleOf(options.workflowsPath, options) };
   const { payloadConverterPath, failureConverterPath } = options.dataConverter ?? {};
   const encrypted = failureConverterPath === encryptedBundle.failureConverterPath;
   const isBuilt = payloadConverterPath === undefined && (failureConverterPath === undefined || encrypted);
@@ -125,6 +157,23 @@ function workflowSource(options: SandflowWorkerOptions): Partial<WorkerOptions> 
   if (codePath !== undefined) return { workflowBundle: { codePath } };
   const interceptors = encrypted ? { workflowModules: encryptedBundle.workflowInterceptorModules } : {};
   return { interceptors, workflowsPath: fileURLToPath(new URL('../../workflows/index.js', import.meta.url)) };
+}
+
+async function bundleOf(workflowsPath: string, { dataConverter }: SandflowWorkerOptions) {
+  const { payloadConverterPath, failureConverterPath: ofFailures } = dataConverter ?? {};
+  const bundle = await bundleWorkflowCode({
+    workflowsPath,
+    payloadConverterPath,
+    failureConverterPath: ofFailures,
+    ...(ofFailures === encryptedBundle.failureConverterPath && {
+      workflowInterceptorModules: encryptedBundle.workflowInterceptorModules,
+    }),
+    logger: new DefaultLogger('WARN'),
+  });
+  const missing = Object.values(workflowTypes).filter((type) => !bundle.code.includes(`function ${type}(`));
+  if (missing.length === 0) return bundle;
+  const mend = "add the line `export * from 'sandflow/workflows';`";
+  throw new SandflowError('bad_argument', `${workflowsPath} lacks the workflows ${missing.join(', ')}: ${mend}.`);
 }
 
 /**

@@ -2,6 +2,7 @@
 export {
   createSandflowWorker,
   encryptedBundle,
+  type OwnActivity,
   type SandflowWorker,
   type SandflowWorkerOptions,
   workflowBundlePath,

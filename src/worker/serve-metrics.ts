@@ -1,7 +1,8 @@
 /** Configures the metrics and the log of Temporal's runtime in a worker process. */
 import { inspect } from 'node:util';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { type DefaultLogger, Runtime } from '@temporalio/worker';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { WorkerLogger } from '../temporal/runtime-log.js';
 
 /**
  * Serves the metrics of this process's workers at `http://<address>/metrics` until the process ends. They include
@@ -29,7 +30,7 @@ export function logTo(log: (line: string) => void): void {
 }
 
 function loggerTo(log: (line: string) => void): DefaultLogger {
-  return new DefaultLogger('INFO', ({ level, timestampNanos, message, meta }) => {
+  return new WorkerLogger('INFO', ({ level, timestampNanos, message, meta }) => {
     const at = new Date(Number(timestampNanos / 1_000_000n)).toISOString();
     log(
       `${at} [${level}] ${message.replaceAll('\n', '\n  ')}${meta === undefined ? '' : ` ${inspect(meta, { breakLength: Infinity })}`}`,

@@ -12,7 +12,7 @@ export type { MachineType };
 export interface FanoutItem {
   /** Unique in its batch; shown to users. The id given in the line, or the number of the item. */
   readonly id: string;
-  /** At least one. They run sequentially in one conversation. */
+  /** At least one. They run sequentially in one conversation, unless the batch says otherwise. */
   readonly prompts: readonly PromptStep[];
   /** Files to write before the first prompt. Default: none. */
   readonly put?: readonly FilePut[];
@@ -45,34 +45,45 @@ export type FanoutSource =
       readonly end: 'stop' | 'delete';
     };
 
-/** Limits and settings of a batch. */
+/** Limits and settings of a batch. The defaults are those of `startFanout` and `submitFanout`. */
 export interface FanoutPolicy {
-  /** Number of items that may run concurrently. */
+  /** Number of items that may run concurrently. Default: 20. */
   readonly concurrency: number;
   /**
    * `go_on`: run every item. `fail_fast`: the first final failure ends the batch. `successes`: `count` successes end
-   * it.
+   * it. Default: `go_on`.
    */
   readonly stopAt:
     | { readonly kind: 'go_on' }
     | { readonly kind: 'fail_fast' }
     | { readonly kind: 'successes'; readonly count: number };
-  /** Number of retries of a failed item, each as its next generation, in a new fork. */
+  /** Number of retries of a failed item, each as its next generation, in a new fork. Default: 0. */
   readonly retries: number;
-  /** Hard deadline of each item, in ms from its fork. */
+  /** Hard deadline of each item, in ms from its fork. Default: 1 hour. */
   readonly itemDeadlineMs: number;
-  /** Hard deadline of the whole batch, in ms from its start. Cleanup runs after it. */
+  /** Hard deadline of the whole batch, in ms from its start. Cleanup runs after it. Default: 24 hours. */
   readonly deadlineMs: number;
-  /** Machine-seconds that all forks together may use, weighted by machine size; null: no limit. */
+  /** Machine-seconds that all forks together may use, weighted by machine size. Default: null, no limit. */
   readonly budgetSeconds: number | null;
-  /** Machine size of the forks; null: that of the source. */
+  /** Machine size of the forks. Default: null, that of the source. */
   readonly type: MachineType | null;
-  /** What happens to each fork at the end of its item. */
+  /** What happens to each fork at the end of its item. Default: `stop`. */
   readonly end: JobEnd;
-  /** Auto-stop of each fork, in seconds, renewed while its item runs. */
+  /** Auto-stop of each fork, in seconds, renewed while its item runs. Default: 30 minutes. */
   readonly ttlSeconds: number;
-  /** What a job does if the outcome of a prompt is unknown: wait for a decision, end, or send the prompt again. */
+  /**
+   * What a job does if the outcome of a prompt is unknown: wait for a decision, end, or send the prompt again. Default:
+   * `abandon`.
+   */
   readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
+  /** When an item starts; `hydrated` waits until every file of its fork is on disk. Default: `usable`. */
+  readonly waitFor?: 'usable' | 'hydrated';
+  /** How the prompts of an item run: in order in one conversation, or in parallel in several. Default: `one`. */
+  readonly conversations?: 'one' | 'each';
+  /** False for forks without snapshots. Default: as the source. */
+  readonly snapshots?: boolean;
+  /** False for forks without monitoring. Default: as the source. */
+  readonly monitoring?: boolean;
 }
 
 /** A batch without its items, which follow in chunks. */

@@ -257,8 +257,9 @@ function sendCreate(run: JobState, source: OwnSource, name: string): Promise<Cou
     const time = timeForSending(bytesOf(source.body.setupScript ?? ''));
     return proxies.createSandbox.executeWithOptions({ ...options, ...time }, [{ ...call, body }]);
   }
-  const { sandboxId, type } = source;
-  return proxies.forkSandbox.executeWithOptions(options, [{ ...call, sandboxId, body: { name, ttlSeconds, type } }]);
+  const { kind: _, sandboxId, ...chosen } = source;
+  const body = { name, ttlSeconds, ...chosen };
+  return proxies.forkSandbox.executeWithOptions(options, [{ ...call, sandboxId, body }]);
 }
 
 /**

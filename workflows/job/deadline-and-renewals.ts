@@ -6,6 +6,9 @@ import { renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';
 import type { JobState } from './state.js';
 
+/** A sandbox without auto-stop is looked after as often as one with this auto-stop, in seconds. */
+const unstoppedSeconds = 1_800;
+
 /** Renews what expires while the job runs, and calls `onDeadline` at the deadline, even if a renewal is waiting. */
 export async function startTimers(run: JobState, onDeadline: () => void): Promise<void> {
   await Promise.allSettled([untilDeadline(run).then(onDeadline), renewWhatExpires(run)]);
@@ -23,7 +26,7 @@ async function untilDeadline(run: JobState): Promise<void> {
 }
 
 async function renewWhatExpires(run: JobState): Promise<void> {
-  const ttlEveryMs = (run.input.ttlSeconds * 1_000) / 2;
+  const ttlEveryMs = ((run.input.ttlSeconds ?? unstoppedSeconds) * 1_000) / 2;
   let ttlDueAtMs = Date.now() + ttlEveryMs;
   // A run that continues an earlier run does not know when the earlier run renewed the lease.
   let leaseDueAtMs = run.watched ? Date.now() : Number.POSITIVE_INFINITY;

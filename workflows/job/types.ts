@@ -49,6 +49,10 @@ export type SandboxSource =
       readonly sandboxId: string;
       /** Machine size of the fork. Default: the size of its source. */
       readonly type?: MachineType;
+      /** False for a fork without snapshots. Default: as its source. */
+      readonly snapshots?: boolean;
+      /** False for a fork without monitoring. Default: as its source. */
+      readonly monitoring?: boolean;
     };
 
 /**
@@ -98,38 +102,42 @@ export interface FilePut {
 /** What happens to the sandbox at the end of the job. */
 export type JobEnd = 'stop' | 'delete' | 'keep';
 
-/** The input of the `createThenPrompt` workflow. */
+/** The input of the `createThenPrompt` workflow. The defaults are those of `startJob`. */
 export interface JobInput {
   /** Name of the deployment; part of the workflow id. */
   readonly deployment: string;
   /** Unique within the deployment; part of the workflow id. */
   readonly jobId: string;
-  /** The sandbox to create, fork or reuse. */
+  /** The sandbox to create, fork or reuse. Default: a new one. */
   readonly source: SandboxSource;
-  /** `hydrated` also waits until every file of the snapshot is on disk. */
+  /** `hydrated` also waits until every file of the snapshot is on disk. Default: `usable`. */
   readonly waitFor: 'usable' | 'hydrated';
   /** Files to write before the first prompt. Default: none. */
   readonly put: readonly FilePut[];
   /** Shell commands that run in order, after the files and before the prompts. A non-zero exit fails the job. */
   readonly commands?: readonly Text[];
-  /** A job needs at least one prompt or one command. */
+  /** A job needs at least one prompt or one command. Default: none. */
   readonly prompts: readonly PromptStep[];
-  /** `one`: sequentially, in one conversation. `each`: in parallel, each in its own conversation. */
+  /** `one`: sequentially, in one conversation. `each`: in parallel, each in its own conversation. Default: `one`. */
   readonly conversations: 'one' | 'each';
-  /** Paths to collect from the sandbox after the last prompt. */
+  /** An earlier conversation of an existing sandbox, which the prompts continue. Default: a new conversation. */
+  readonly conversationId?: string;
+  /** Paths to collect from the sandbox after the last prompt. Default: none. */
   readonly collect: readonly string[];
-  /** What happens to the sandbox at the end. */
+  /** What happens to the sandbox at the end. Default: `keep` for an existing sandbox, otherwise `stop`. */
   readonly end: JobEnd;
-  /** Hard deadline of the job, in ms from its start; for an item, from its fork. Cleanup runs after it. */
+  /**
+   * Hard deadline of the job, in ms from its start; for an item, from its fork. Cleanup runs after it. Default: 1 hour.
+   */
   readonly deadlineMs: number;
   /**
    * Auto-stop of the sandbox, in seconds; renewed while the job runs. It is the last safeguard if Temporal itself is
-   * down.
+   * down. Null: the sandbox never stops itself, so nothing ends it then. Default: 30 minutes.
    */
-  readonly ttlSeconds: number;
-  /** What to do if the outcome of a call is unknown: wait for a person, or decide immediately. */
+  readonly ttlSeconds: number | null;
+  /** What to do if the outcome of a call is unknown: wait for a person, or decide immediately. Default: `wait`. */
   readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
-  /** Total attempts for a create whose sandbox becomes `cancelled`. */
+  /** Total attempts for a create whose sandbox becomes `cancelled`. Default: 3. */
   readonly maxGenerations: number;
   /** Only for items of a batch. */
   readonly origin?: JobOrigin;

@@ -8,7 +8,7 @@ import type { ResultStore } from '../../result-store/index.js';
 import { abortable } from '../../temporal/calls.js';
 import { agreeOnKeys } from '../../temporal/deployment-keys.js';
 import { requireTemporal } from '../../temporal/require-listener.js';
-import { queuesWithoutWorker } from '../doctor/check-workers.js';
+import { queuesWithoutWorker } from '../../temporal/task-queue-pollers.js';
 import type { CliIo } from '../io.js';
 import type { Notices } from '../output/reporter.js';
 import { formatDuration } from '../units.js';

@@ -1,34 +1,8 @@
 /** Checks in Temporal that workers poll the task queues of jobs. */
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config.js';
-import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../../contract/addresses.js';
+import { queuesWithoutWorker } from '../../temporal/task-queue-pollers.js';
 import { type Check, failed, ok } from './check.js';
-
-/** Values of Temporal's `TaskQueueType`. */
-const queueTypes = { workflow: 1, activity: 2 } as const;
-
-/** The number of pollers of a task queue. */
-async function pollers(client: Client, taskQueue: string, type: keyof typeof queueTypes): Promise<number> {
-  const described = await client.workflowService.describeTaskQueue({
-    namespace: client.options.namespace,
-    taskQueue: { name: taskQueue },
-    taskQueueType: queueTypes[type],
-  });
-  return described.pollers?.length ?? 0;
-}
-
-/** Names the queues without a poller, of all that a job needs. A worker that ended minutes ago may still be counted. */
-export async function queuesWithoutWorker(client: Client, taskQueue: string): Promise<string[]> {
-  const wanted = [
-    { queue: taskQueue, type: 'workflow' },
-    { queue: taskQueue, type: 'activity' },
-    { queue: followTaskQueue(taskQueue), type: 'activity' },
-    { queue: forkTaskQueue(taskQueue), type: 'activity' },
-    { queue: notifyTaskQueue(taskQueue), type: 'activity' },
-  ] as const;
-  const counts = await Promise.all(wanted.map(({ queue, type }) => pollers(client, queue, type)));
-  return wanted.flatMap(({ queue, type }, index) => (counts[index] === 0 ? [`${queue} (${type})`] : []));
-}
 
 export async function checkWorkers(client: Client, config: Pick<Config, 'taskQueue'>): Promise<Check> {
   const missing = await queuesWithoutWorker(client, config.taskQueue);

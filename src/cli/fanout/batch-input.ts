@@ -8,19 +8,6 @@ import { parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { FanoutOptions, PolicyOptions } from './options.js';
 
-export const defaultPolicy: FanoutPolicy = {
-  concurrency: 20,
-  stopAt: { kind: 'go_on' },
-  retries: 0,
-  itemDeadlineMs: 3_600_000,
-  deadlineMs: 86_400_000,
-  budgetSeconds: null,
-  type: null,
-  end: 'stop',
-  ttlSeconds: 1_800,
-  onUnknownOutcome: 'abandon',
-};
-
 /**
  * Returns only the parts of the policy whose options were given.
  * @throws UsageError
@@ -39,6 +26,19 @@ export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
     ...(end !== undefined && { end }),
     ...(ttl !== undefined && { ttlSeconds: parseTtlSeconds(ttl) }),
     ...(onUnknown !== undefined && { onUnknownOutcome: onUnknown }),
+  };
+}
+
+/** How the forks are created and prompted. A resume does not change it. */
+export function forkSettingsOf(
+  options: Pick<FanoutOptions, 'waitFor' | 'eachConversation' | 'snapshots' | 'monitoring'>,
+): Partial<FanoutPolicy> {
+  const { waitFor, eachConversation, snapshots, monitoring } = options;
+  return {
+    ...(waitFor !== 'usable' && { waitFor }),
+    ...(eachConversation && { conversations: 'each' as const }),
+    ...(!snapshots && { snapshots }),
+    ...(!monitoring && { monitoring }),
   };
 }
 

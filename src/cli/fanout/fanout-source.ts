@@ -17,6 +17,8 @@ export interface PrepareParts {
 /** @throws UsageError if options conflict */
 export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSource {
   const { source, snapshot, environment, allowStale } = options;
+  const noEnv = !options.env;
+  if (noEnv && environment !== undefined) throw new UsageError('Use --environment or --no-env, not both.');
   if (source !== undefined && snapshot !== undefined) {
     throw new UsageError('Use --source or --snapshot, not both.');
   }
@@ -24,13 +26,14 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
     throw new UsageError('--allow-stale requires --source.');
   }
   if (source !== undefined) {
-    refuse([...preparing(options), environment !== undefined && '--environment'], '--source');
+    refuse([...preparing(options), environment !== undefined && '--environment', noEnv && '--no-env'], '--source');
     requireSandboxId(source, '--source');
     return { kind: 'sandbox', sandboxId: source, allowStale: allowStale === true };
   }
   if (snapshot !== undefined) {
     refuse(preparing(options), '--snapshot');
-    return { kind: 'snapshot', from: snapshot, body: { ...(environment !== undefined && { environment }) } };
+    const body = { ...(environment !== undefined && { environment }), ...(noEnv && { noEnv }) };
+    return { kind: 'snapshot', from: snapshot, body };
   }
   if (!prepares(options)) {
     throw new UsageError(
@@ -43,6 +46,7 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
     kind: 'prepare',
     body: {
       ...(environment !== undefined && { environment }),
+      ...(noEnv && { noEnv }),
       ...(setupScript !== undefined && { setupScript }),
       ...(type !== undefined && { type }),
     },

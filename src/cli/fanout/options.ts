@@ -109,6 +109,19 @@ const withItems = (parent: Parent) =>
     .option('--allow-stale', 'with --source: fork the last snapshot even if the sandbox changed after it')
     .option('--snapshot <name>', 'start from a named snapshot')
     .option('--environment <name>', 'environment of the prepared sandbox, or of forks from a snapshot')
+    .option('--no-env', 'create the prepared sandbox, or forks from a snapshot, without an environment')
+    .option('--no-snapshots', 'create the forks with snapshots off')
+    .option('--no-monitoring', 'create the forks with monitoring off')
+    .option('--each-conversation', 'run the prompts of an item in parallel, each in its own conversation')
+    .addOption(
+      parent
+        .createOption(
+          '--wait-for <state>',
+          'when an item starts; hydrated waits until every file of its fork is on disk',
+        )
+        .choices(['usable', 'hydrated'])
+        .default('usable'),
+    )
     .option('--setup <script>', 'setup script of the prepared sandbox: text, or @file')
     .option(
       '--prepare-put <local:remote>',

@@ -3,7 +3,7 @@ import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js
 import { jobIdProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
-import { parseFanoutInput } from '../../temporal/fanouts/input.js';
+import { defaultPolicy, parseFanoutInput } from '../../temporal/fanouts/input.js';
 import { submitFanout } from '../../temporal/fanouts/submit.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
@@ -19,7 +19,7 @@ import { findPutFiles, readPutFiles } from '../run/put-files.js';
 import { readTextOrFile } from '../run/read-prompts.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
-import { defaultPolicy, matrixOf, policyOf } from './batch-input.js';
+import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
 import { sourceOf } from './fanout-source.js';
 import { openItemSources } from './item-sources.js';
 import type { FanoutOptions } from './options.js';
@@ -88,7 +88,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
   sourceOf(options, { ...preparing, put: [] });
   parseDurationMs(options.watchDeadline, '--watch-deadline');
   return {
-    policy: { ...defaultPolicy, ...policyOf(options) },
+    policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options) },
     reading: {
       templates: await texts(options.prompt, '--prompt'),
       matrix: matrixOf(options),

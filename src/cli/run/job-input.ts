@@ -32,45 +32,60 @@ export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
     put: parts.put,
     prompts: parts.prompts.map((prompt) => ({ prompt, provider, model, reasoningEffort: effort })),
     conversations: options.eachConversation ? 'each' : 'one',
+    conversationId: conversationOf(options),
     collect: parts.collect,
     end: options.end ?? (options.sandbox === undefined ? 'stop' : 'keep'),
     deadlineMs: parseDurationMs(options.deadline, '--deadline'),
-    ttlSeconds: parseTtlSeconds(options.ttl),
+    ttlSeconds: options.ttl === 'none' ? null : parseTtlSeconds(options.ttl),
     onUnknownOutcome: options.onUnknown,
     maxGenerations,
     notify: notifyTargetOf(options.notify),
   };
 }
 
-function sourceOf(options: RunOptions, setupScript: string | undefined): SandboxSource {
-  const { sandbox, environment, from, type } = options;
-  if (sandbox === undefined) {
-    return {
-      kind: 'create',
-      body: {
-        environment,
-        from,
-        setupScript,
-        type,
-        noEnv: options.env ? undefined : true,
-        snapshots: options.snapshots ? undefined : false,
-        monitoring: options.monitoring ? undefined : false,
-      },
-    };
+function conversationOf({ conversation, sandbox, fork, eachConversation }: RunOptions): string | undefined {
+  if (conversation === undefined) return undefined;
+  if (sandbox === undefined && fork === undefined) {
+    throw new UsageError('--conversation requires --sandbox or --fork: a new sandbox has no conversation.');
   }
-  const onlyForNew = [
+  if (eachConversation) throw new UsageError('Use --conversation or --each-conversation, not both.');
+  return conversation;
+}
+
+function sourceOf(options: RunOptions, setupScript: string | undefined): SandboxSource {
+  const { sandbox, fork, environment, from, type } = options;
+  const snapshots = options.snapshots ? undefined : false;
+  const monitoring = options.monitoring ? undefined : false;
+  const onlyForCreated = [
     environment !== undefined && '--environment',
     from !== undefined && '--from',
     setupScript !== undefined && '--setup',
     !options.env && '--no-env',
-    !options.snapshots && '--no-snapshots',
-    !options.monitoring && '--no-monitoring',
-  ].filter((flag) => flag !== false);
-  if (onlyForNew.length > 0) {
-    throw new UsageError(`${onlyForNew.join(', ')} cannot be used with --sandbox, which reuses a sandbox.`);
+  ];
+  if (sandbox !== undefined && fork !== undefined) throw new UsageError('Use --sandbox or --fork, not both.');
+  if (fork !== undefined) {
+    refuse(onlyForCreated, '--fork');
+    requireSandboxId(fork, '--fork');
+    return { kind: 'fork', sandboxId: fork, type, snapshots, monitoring };
   }
-  requireSandboxId(sandbox, '--sandbox');
-  return { kind: 'existing', sandboxId: sandbox, type };
+  if (sandbox !== undefined) {
+    refuse(
+      [...onlyForCreated, !options.snapshots && '--no-snapshots', !options.monitoring && '--no-monitoring'],
+      '--sandbox',
+    );
+    requireSandboxId(sandbox, '--sandbox');
+    return { kind: 'existing', sandboxId: sandbox, type };
+  }
+  const noEnv = options.env ? undefined : true;
+  return { kind: 'create', body: { environment, from, setupScript, type, noEnv, snapshots, monitoring } };
+}
+
+const whatItDoes = { '--sandbox': 'reuses a sandbox', '--fork': 'copies a sandbox' } as const;
+
+function refuse(flags: readonly (string | false)[], beside: keyof typeof whatItDoes): void {
+  const given = flags.filter((flag) => flag !== false);
+  if (given.length === 0) return;
+  throw new UsageError(`${given.join(', ')} cannot be used with ${beside}, which ${whatItDoes[beside]}.`);
 }
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';

@@ -5,7 +5,8 @@ Examples:
   sandflow run "Say hello"                     text
   sandflow run task.md --get out/report.md     a file; the result is saved in the current folder
   git diff | sandflow run - --model MODEL      stdin
-  sandflow run task.md --id nightly-42         if job nightly-42 exists, attach to it
+  sandflow run task.md --id nightly-42         repeating an id attaches to its job
+
 `;
 
 export const declareRun = (parent: Parent) =>
@@ -23,11 +24,13 @@ export const declareRun = (parent: Parent) =>
         .choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
     )
     .addOption(parent.createOption('--type <size>', 'machine size').choices(['small', 'default', 'large', 'xlarge']))
-    .option('--ttl <duration>', 'time until the sandbox stops itself, renewed while the job runs', '30m')
+    .option('--ttl <duration>', 'time until the sandbox stops itself, renewed while the job runs; none: never', '30m')
     .option('--id <job>', 'job id; if a job has this id, attach to it instead of starting another')
     .option('--again', 'with --id: start a new job if the earlier one has finished')
     .option('--from <snapshot>', 'create the sandbox from a named snapshot')
     .option('--sandbox <id>', 'reuse an existing sandbox; it is resumed if it is archived')
+    .option('--fork <id>', 'create the sandbox as a fork of another one, which stays as it is')
+    .option('--conversation <id>', 'with --sandbox or --fork: continue this conversation')
     .option('--environment <name>', 'environment of the new sandbox')
     .option('--setup <script>', 'setup script of the new sandbox: text, or @file')
     .option('--put <local:remote>', 'a file or folder to write before the first prompt (repeatable)', collect, [])

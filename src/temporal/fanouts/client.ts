@@ -18,7 +18,7 @@ import { firstQueryTimeoutMs } from '../calls.js';
 import { contentDigest } from '../input-digest.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepFanoutTexts } from '../store-texts.js';
-import { bad, badBatch, checkFanoutSize, parseFanoutInput } from './input.js';
+import { bad, badBatch, checkFanoutSize, type NewFanout, parseFanoutInput } from './input.js';
 
 /** Identifies a batch. */
 export interface FanoutAddress {
@@ -69,7 +69,7 @@ export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'
  */
 export async function startFanout(
   client: Client,
-  input: FanoutInput,
+  input: NewFanout,
   { taskQueue, results }: StartFanoutOptions,
 ): Promise<StartedFanout> {
   const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });

@@ -56,23 +56,46 @@ const source = z.discriminatedUnion('kind', [
     ),
 ]);
 
+/** The policy of a batch that sets nothing. */
+export const defaultPolicy: FanoutPolicy = {
+  concurrency: 20,
+  stopAt: { kind: 'go_on' },
+  retries: 0,
+  itemDeadlineMs: 3_600_000,
+  deadlineMs: 86_400_000,
+  budgetSeconds: null,
+  type: null,
+  end: 'stop',
+  ttlSeconds: 1_800,
+  onUnknownOutcome: 'abandon',
+};
+
 /** Validates a `FanoutPolicy` and applies its defaults. */
 export const fanoutPolicySchema = z.strictObject({
-  concurrency: z.number().int().min(1).max(10_000),
-  stopAt: z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('go_on') }),
-    z.strictObject({ kind: z.literal('fail_fast') }),
-    z.strictObject({ kind: z.literal('successes'), count: z.number().int().min(1) }),
-  ]),
-  retries: z.number().int().min(0).max(maxRetries),
-  itemDeadlineMs: ms,
-  deadlineMs: ms,
-  budgetSeconds: z.number().positive().nullable(),
-  type: sandboxType.nullable(),
-  end,
-  ttlSeconds: z.number().int().positive(),
-  onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']),
+  concurrency: z.number().int().min(1).max(10_000).default(defaultPolicy.concurrency),
+  stopAt: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('go_on') }),
+      z.strictObject({ kind: z.literal('fail_fast') }),
+      z.strictObject({ kind: z.literal('successes'), count: z.number().int().min(1) }),
+    ])
+    .default(defaultPolicy.stopAt),
+  retries: z.number().int().min(0).max(maxRetries).default(defaultPolicy.retries),
+  itemDeadlineMs: ms.default(defaultPolicy.itemDeadlineMs),
+  deadlineMs: ms.default(defaultPolicy.deadlineMs),
+  budgetSeconds: z.number().positive().nullable().default(defaultPolicy.budgetSeconds),
+  type: sandboxType.nullable().default(defaultPolicy.type),
+  end: end.default(defaultPolicy.end),
+  ttlSeconds: z.number().int().positive().default(defaultPolicy.ttlSeconds),
+  onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']).default(defaultPolicy.onUnknownOutcome),
+  waitFor: z.enum(['usable', 'hydrated']).optional(),
+  conversations: z.enum(['one', 'each']).optional(),
+  snapshots: z.boolean().optional(),
+  monitoring: z.boolean().optional(),
 }) satisfies z.ZodType<FanoutPolicy>;
+
+/** The settings that a batch needs, and those that have a default: see `FanoutPolicy`. */
+export type NewFanout = Omit<FanoutInput, 'policy'> & { readonly policy?: Partial<FanoutPolicy> };
 
 const pace = z
   .strictObject({
@@ -90,7 +113,7 @@ export const fanoutInputSchema = z
     deployment: z.string(),
     batchId: z.string(),
     source,
-    policy: fanoutPolicySchema,
+    policy: fanoutPolicySchema.prefault({}),
     title: z.string().min(1).max(200).optional(),
     notify: notifyTargetSchema.optional(),
     timing: jobTimingSchema.optional(),
@@ -123,7 +146,7 @@ export const fanoutItemSchema = z.strictObject({
 }) satisfies z.ZodType<FanoutItem>;
 
 /**
- * Checks the settings of a batch, without its items. Does not check the total size: `startFanout` does so after it has
+ * Checks the settings of a batch and applies their defaults, without its items. Does not check the total size: `startFanout` does so after it has
  * moved long texts into the result store.
  * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
  */

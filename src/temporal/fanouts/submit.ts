@@ -4,7 +4,7 @@ import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@tempor
 import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
 import type { FanoutResult } from '../../../workflows/fanout/result.js';
-import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
+import type { FanoutItem } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { notFoundError } from '../ask-workflow.js';
 import { abortable } from '../calls.js';
@@ -18,7 +18,7 @@ import {
   type StartFanoutOptions,
   startFanout,
 } from './client.js';
-import { bad, parseFanoutInput } from './input.js';
+import { bad, type NewFanout, parseFanoutInput } from './input.js';
 import { packItems } from './pack-items.js';
 import { sendChunk, sendSeal } from './updates.js';
 
@@ -40,7 +40,7 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
  */
 export async function submitFanout(
   client: Client,
-  input: FanoutInput,
+  input: NewFanout,
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
   { taskQueue, results, onProgress }: SubmitFanoutOptions,
 ): Promise<StartedFanout> {

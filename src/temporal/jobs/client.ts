@@ -26,7 +26,15 @@ import { type AskedWorkflow, askWorkflow, endedError } from '../ask-workflow.js'
 import { inputDigest } from '../input-digest.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
-import { badJob, checkJobSize, parseJobInput, parseWith, promptStepSchema, resolutionSchema } from './input.js';
+import {
+  badJob,
+  checkJobSize,
+  type NewJob,
+  parseJobInput,
+  parseWith,
+  promptStepSchema,
+  resolutionSchema,
+} from './input.js';
 
 const summaryLength = 120;
 /** The longest update id that Temporal accepts, in bytes. */
@@ -84,7 +92,7 @@ export interface JobMemo {
  * that only one caller starts the job.
  * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
  */
-export async function startJob(client: Client, input: JobInput, options: StartJobOptions): Promise<StartedJob> {
+export async function startJob(client: Client, input: NewJob, options: StartJobOptions): Promise<StartedJob> {
   const checked = await keepJobTexts(parseJobInput(input), {
     results: options.results,
     refuse: badJob,

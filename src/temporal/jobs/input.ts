@@ -60,7 +60,13 @@ export const createBodySchema = z.strictObject({
 const source = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('create'), body: createBodySchema }),
   z.strictObject({ kind: z.literal('existing'), sandboxId: sandboxIdSchema, type: sandboxType.optional() }),
-  z.strictObject({ kind: z.literal('fork'), sandboxId: sandboxIdSchema, type: sandboxType.optional() }),
+  z.strictObject({
+    kind: z.literal('fork'),
+    sandboxId: sandboxIdSchema,
+    type: sandboxType.optional(),
+    snapshots: z.boolean().optional(),
+    monitoring: z.boolean().optional(),
+  }),
 ]);
 
 export const promptStepSchema = z.strictObject({
@@ -107,23 +113,26 @@ export const resolutionSchema = z.strictObject({
   promptId: name.optional(),
 }) satisfies z.ZodType<Resolution>;
 
-/** The input of a `createThenPrompt` job. */
-export const jobInputSchema = z
+/** The fields that a job needs, and those that have a default: see `JobInput`. */
+export type NewJob = Pick<JobInput, 'deployment' | 'jobId'> & Partial<Omit<JobInput, 'origin'>>;
+
+const checkedJobSchema = z
   .strictObject({
     deployment: z.string(),
     jobId: z.string(),
-    source,
-    waitFor: z.enum(['usable', 'hydrated']),
-    put: z.array(filePutSchema).max(maxSteps),
+    source: source.default({ kind: 'create', body: {} }),
+    waitFor: z.enum(['usable', 'hydrated']).default('usable'),
+    put: z.array(filePutSchema).max(maxSteps).default([]),
     commands: z.array(commandSchema).max(maxSteps).optional(),
-    prompts: z.array(promptStepSchema).max(maxSteps),
-    conversations: z.enum(['one', 'each']),
-    collect: z.array(remotePathSchema).max(maxSteps),
+    prompts: z.array(promptStepSchema).max(maxSteps).default([]),
+    conversations: z.enum(['one', 'each']).default('one'),
+    conversationId: name.optional(),
+    collect: z.array(remotePathSchema).max(maxSteps).default([]),
     end: z.enum(['stop', 'delete', 'keep']),
-    deadlineMs: positiveMs,
-    ttlSeconds: z.number().int().positive(),
-    onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']),
-    maxGenerations: z.number().int().min(1).max(999),
+    deadlineMs: positiveMs.default(3_600_000),
+    ttlSeconds: z.number().int().positive().nullable().default(1_800),
+    onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']).default('wait'),
+    maxGenerations: z.number().int().min(1).max(999).default(3),
     notify: notifyTargetSchema.optional(),
     timing: jobTimingSchema.optional(),
     maxHistoryEvents: z.number().int().positive().optional(),
@@ -132,14 +141,32 @@ export const jobInputSchema = z
     if (input.prompts.length === 0 && (input.commands ?? []).length === 0) {
       context.addIssue({ code: 'custom', path: ['prompts'], message: 'needs at least one prompt' });
     }
+    const refused = input.conversationId === undefined ? undefined : noConversation(input);
+    if (refused) context.addIssue({ code: 'custom', path: ['conversationId'], message: refused });
     const deployment = deploymentProblem(input.deployment);
     if (deployment) context.addIssue({ code: 'custom', path: ['deployment'], message: deployment });
     const jobId = jobIdProblem(input.deployment, input.jobId);
     if (jobId) context.addIssue({ code: 'custom', path: ['jobId'], message: jobId });
-  }) satisfies z.ZodType<JobInput>;
+  });
+
+/** Validates a `NewJob` and applies its defaults, which makes it a `JobInput`. */
+export const jobInputSchema = z.preprocess(withEnd, checkedJobSchema) satisfies z.ZodType<JobInput>;
+
+/** Only the end of the job has a default that depends on another field. */
+function withEnd(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || ('end' in input && input.end !== undefined)) return input;
+  const { source: given } = input as { readonly source?: { readonly kind?: unknown } };
+  return { ...input, end: given?.kind === 'existing' ? 'keep' : 'stop' };
+}
+
+/** Why a job cannot continue a conversation; undefined if it can. */
+function noConversation(input: Pick<JobInput, 'source' | 'conversations'>): string | undefined {
+  if (input.source.kind === 'create') return 'a new sandbox has no conversation: name an existing sandbox';
+  return input.conversations === 'each' ? 'prompts that run in parallel begin conversations of their own' : undefined;
+}
 
 /**
- * Checks the input of a job, except its total size: `startJob` checks that after it has moved long texts into the
+ * Checks the input of a job and applies its defaults. Does not check its total size: `startJob` checks that after it has moved long texts into the
  * result store.
  * @throws SandflowError `bad_job_input`, naming every field that is wrong and what it should be
  */

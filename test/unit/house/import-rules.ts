@@ -67,6 +67,7 @@ export const importRules: readonly Rule[] = [
       'src/retention',
       'src/result-store/fanout-objects.ts',
       'src/temporal/readable-memos.ts',
+      'src/temporal/task-queue-pollers.ts',
       'workflows/messages.ts',
     ],
     ownTypes: ['src/result-store', 'src/secret-store', 'src/notify', 'workflows'],
@@ -97,7 +98,15 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/worker',
-    own: ['activities', 'src/temporal', 'src/client', 'src/contract', 'src/result-store', 'src/encryption'],
+    own: [
+      'activities',
+      'src/temporal',
+      'src/client',
+      'src/contract',
+      'src/result-store',
+      'src/encryption',
+      'workflows/messages.ts',
+    ],
     packages: ['node:', '@temporalio/worker', '@temporalio/common', 'prom-client'],
   },
   {

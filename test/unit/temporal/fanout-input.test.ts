@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseFanoutInput, parseFanoutItem } from '../../../src/temporal/fanouts/input.js';
+import { defaultPolicy, parseFanoutInput, parseFanoutItem } from '../../../src/temporal/fanouts/input.js';
 import { packItems } from '../../../src/temporal/fanouts/pack-items.js';
 import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
 import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
@@ -33,6 +33,12 @@ async function pack(items: readonly FanoutItem[]): Promise<ChunkSubmission[]> {
 describe('the input of a batch', () => {
   it('is accepted unchanged', () => {
     expect(parseFanoutInput(input)).toEqual(input);
+  });
+
+  it('own worker: needs no policy', () => {
+    const { policy: _, ...rest } = input;
+    expect(parseFanoutInput(rest).policy).toEqual(defaultPolicy);
+    expect(parseFanoutInput({ ...rest, policy: { retries: 2 } }).policy).toEqual({ ...defaultPolicy, retries: 2 });
   });
 
   it.each([

@@ -36,6 +36,29 @@ describe('the input of a job', () => {
     expect(parseJobInput(input)).toEqual(input);
   });
 
+  it('own worker: needs few fields, and has the same digest as one that gives the defaults', () => {
+    const short = parseJobInput({ deployment: 'dev', jobId: 'nightly-42', prompts: input.prompts });
+    const long: JobInput = { ...input, source: { kind: 'create', body: {} }, put: [], collect: [] };
+    expect(short).toEqual(long);
+    expect(inputDigest(short)).toBe(inputDigest(parseJobInput(long)));
+  });
+
+  it('own worker: keeps an existing sandbox by default', () => {
+    const { end: _, ...rest } = input;
+    expect(parseJobInput({ ...rest, source: { kind: 'existing', sandboxId: 'bx_22222222' } }).end).toBe('keep');
+    expect(parseJobInput({ ...rest, source: { kind: 'fork', sandboxId: 'bx_22222222' } }).end).toBe('stop');
+  });
+
+  it('client rows: continues a conversation only where there can be one', () => {
+    const conversationId = 'conv_1';
+    const existing = { kind: 'existing', sandboxId: 'bx_22222222' };
+    expect(refusal({ conversationId, source: existing })).toBe('accepted');
+    expect(refusal({ conversationId })).toContain('conversationId: a new sandbox has no conversation');
+    expect(refusal({ conversationId, source: existing, conversations: 'each' })).toContain(
+      'conversationId: prompts that run',
+    );
+  });
+
   it('needs no prompt if it has a command', () => {
     expect(refusal({ prompts: [], commands: ['npm ci'] })).toBe('accepted');
     expect(refusal({ prompts: [], commands: [] })).toContain('prompts: needs at least one prompt');

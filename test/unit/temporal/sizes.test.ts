@@ -57,7 +57,7 @@ const inputs: readonly (readonly [string, z.ZodType, readonly object[]])[] = [
     [
       job,
       { ...job, source: { kind: 'create', body: storedBody } },
-      { ...job, source: source('existing') },
+      { ...job, source: source('existing'), conversationId: 'c' },
       { ...job, source: source('fork') },
     ],
   ],

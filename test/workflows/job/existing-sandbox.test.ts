@@ -37,6 +37,28 @@ describe('a job in an existing sandbox', () => {
     expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('idle');
   });
 
+  it('client rows: continues a conversation of it, without an auto-stop', async () => {
+    const sandboxId = await somebodysSandbox('archived');
+    const first = await (await stand.start({ ...existing(sandboxId), prompts: readNote, ttlSeconds: null })).result();
+    expect((await stand.api.getSandbox(sandboxId)).sandbox.ttlSeconds).toBeNull();
+    const conversationId = first.prompts[0]?.conversationId ?? '';
+    const prompts = [...readNote, { prompt: 'And now?' }];
+    const next = await (await stand.start({ ...existing(sandboxId), prompts, conversationId })).result();
+    expect(next.outcome).toBe('completed');
+    expect(next.prompts.map((prompt) => prompt.conversationId)).toEqual([conversationId, conversationId]);
+    expect(new Set(stand.service.books.prompts({ sandboxId }).map((prompt) => prompt.conversationId)).size).toBe(1);
+  });
+
+  it('client rows: forks it without snapshots and monitoring, and leaves it as it was', async () => {
+    const sandboxId = await somebodysSandbox('archived');
+    const source = { kind: 'fork', sandboxId, snapshots: false, monitoring: false } as const;
+    const result = await (await stand.start({ source, prompts: readNote, end: 'keep' })).result();
+    expect(result.prompts[0]?.result).toContain('from before');
+    const { sandbox } = await stand.api.getSandbox(result.sandboxId ?? '');
+    expect(sandbox).toMatchObject({ snapshots: false, monitoring: false, ttlSeconds: 600 });
+    expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('archived');
+  });
+
   it('resumes it if it is archived, woken through the watch', async () => {
     const sandboxId = await somebodysSandbox('archived');
     // Polls that a busy machine cannot make earlier than the events.

@@ -2,7 +2,7 @@
 import { executionOf, itemStep } from '../../../src/contract/addresses.js';
 import type { FanoutPlaces } from '../../../src/contract/fanout-addresses.js';
 import type { ChunkInput, ItemSource } from '../protocol.js';
-import type { FanoutItem, FanoutItemInput, ItemToEnd } from '../types.js';
+import type { FanoutItem, FanoutItemInput, FanoutPolicy, ItemToEnd } from '../types.js';
 import { typeOf } from './budget.js';
 
 /** A fork that finds no machine becomes `cancelled` and is retried as the item's next generation. */
@@ -27,11 +27,11 @@ export function itemInput(
     job: {
       deployment,
       jobId: `${batchId}-${step}`,
-      source: sourceOf(chunk.source, item.type ?? policy.type ?? undefined),
-      waitFor: 'usable',
+      source: sourceOf(chunk.source, chosenOf(item, policy)),
+      waitFor: policy.waitFor ?? 'usable',
       put: item.put ?? [],
       prompts: item.prompts,
-      conversations: 'one',
+      conversations: policy.conversations ?? 'one',
       // If only the fork remains to be ended, collecting is over.
       collect: toEnd ? [] : (item.collect ?? []),
       end: item.end ?? policy.end,
@@ -62,7 +62,18 @@ export function itemInput(
   };
 }
 
-function sourceOf(source: ItemSource, type: FanoutItem['type']): ItemSource {
-  if (type === undefined) return source;
-  return source.kind === 'fork' ? { ...source, type } : { ...source, body: { ...source.body, type } };
+type Chosen = Pick<FanoutPolicy, 'snapshots' | 'monitoring'> & Pick<FanoutItem, 'type'>;
+
+/** What the batch and the item choose for the fork. Holds no undefined field, which would replace one of the source. */
+function chosenOf(item: FanoutItem, { type: ofBatch, snapshots, monitoring }: FanoutPolicy): Chosen {
+  const type = item.type ?? ofBatch;
+  return {
+    ...(type !== null && { type }),
+    ...(snapshots !== undefined && { snapshots }),
+    ...(monitoring !== undefined && { monitoring }),
+  };
+}
+
+function sourceOf(source: ItemSource, chosen: Chosen): ItemSource {
+  return source.kind === 'fork' ? { ...source, ...chosen } : { ...source, body: { ...source.body, ...chosen } };
 }

@@ -44,10 +44,11 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
 }
 
 /**
- * The conversation that receives a prompt: null (a new one) for the first prompt, then the first prompt's conversation.
+ * The conversation that receives a prompt: for the first prompt, the one that the job continues, or null for a new one;
+ * then the first prompt's conversation.
  */
 function conversationFor(run: JobState, index: number): string | null {
-  return index === 0 ? null : (run.prompts[0]?.conversationId ?? null);
+  return index === 0 ? (run.input.conversationId ?? null) : (run.prompts[0]?.conversationId ?? null);
 }
 
 function failIfOneFailed(run: JobState): void {

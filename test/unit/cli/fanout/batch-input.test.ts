@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { matrixOf, policyOf } from '../../../../src/cli/fanout/batch-input.js';
+import { forkSettingsOf, matrixOf, policyOf } from '../../../../src/cli/fanout/batch-input.js';
 import { sourceOf } from '../../../../src/cli/fanout/fanout-source.js';
 import type { FanoutOptions } from '../../../../src/cli/fanout/options.js';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
@@ -19,6 +19,10 @@ const none: FanoutOptions = {
   command: [],
   preparePut: [],
   preparePrompt: [],
+  env: true,
+  snapshots: true,
+  monitoring: true,
+  waitFor: 'usable',
 };
 const parts = { setupScript: undefined, prompts: [], put: [] };
 
@@ -62,6 +66,33 @@ describe('the policy of a batch', () => {
     [{ ttl: '10ms' }, '--ttl must be at least 1s'],
   ])('%j is refused', (options, message) => {
     expect(() => policyOf(options)).toThrow(message);
+  });
+});
+
+describe('client rows: how the forks of a batch are created and prompted', () => {
+  it('is not part of the policy unless an option says so', () => {
+    expect(forkSettingsOf(none)).toEqual({});
+  });
+
+  it('has the options that run has', () => {
+    const given = {
+      ...none,
+      waitFor: 'hydrated',
+      eachConversation: true,
+      snapshots: false,
+      monitoring: false,
+    } as const;
+    expect(forkSettingsOf(given)).toEqual({
+      waitFor: 'hydrated',
+      conversations: 'each',
+      snapshots: false,
+      monitoring: false,
+    });
+  });
+
+  it('needs no environment', () => {
+    expect(sourceOf({ ...none, snapshot: 'base', env: false }, parts)).toMatchObject({ body: { noEnv: true } });
+    expect(sourceOf({ ...none, command: ['ls'], env: false }, parts)).toMatchObject({ body: { noEnv: true } });
   });
 });
 
@@ -116,6 +147,8 @@ describe('the source of a batch', () => {
     [{ snapshot: 'base', prepareType: 'large' as const }, '--prepare-type cannot be used with --snapshot'],
     [{ snapshot: 'base', allowStale: true }, '--allow-stale requires --source'],
     [{}, 'No source for the forks'],
+    [{ source: 'bx_2345abcd', env: false }, '--no-env cannot be used with --source'],
+    [{ command: ['ls'], environment: 'web', env: false }, 'Use --environment or --no-env, not both'],
     [{ command: ['ls'], prepareDeadline: 'soon' }, '--prepare-deadline: "soon" is not a duration'],
   ])('%j is refused', (options, message) => {
     expect(() => sourceOf({ ...none, ...options }, parts)).toThrow(message);

@@ -48,6 +48,20 @@ describe('the job that run requests', () => {
     expect(jobInputOf({ ...options, sandbox, end: 'delete' }, parts).end).toBe('delete');
   });
 
+  it('client rows: continues a conversation, forks a sandbox, and makes one that never stops itself', () => {
+    const conversation = 'conv_0123456789abcdef01234567';
+    const existing = jobInputOf({ ...options, sandbox: 'bx_2345abcd', conversation, ttl: 'none' }, parts);
+    expect(parseJobInput(existing)).toMatchObject({ conversationId: conversation, ttlSeconds: null });
+    const fork = jobInputOf(
+      { ...options, fork: 'bx_2345abcd', type: 'small', snapshots: false, monitoring: false },
+      parts,
+    );
+    expect(parseJobInput(fork)).toMatchObject({
+      source: { kind: 'fork', sandboxId: 'bx_2345abcd', type: 'small', snapshots: false, monitoring: false },
+      end: 'stop',
+    });
+  });
+
   it('gives every prompt the provider, model and effort', () => {
     const input = jobInputOf(
       { ...options, provider: 'codex', model: 'm', effort: 'high', eachConversation: true },
@@ -87,6 +101,17 @@ describe('the job that run requests', () => {
     [{ sandbox: 'bx_2345abcd', from: 'x' }, '--from cannot be used with --sandbox'],
     [{ sandbox: 'bx_2345abcd', env: false, environment: 'x' }, '--environment, --no-env cannot be used with --sandbox'],
     [{ sandbox: 'sandbox-1' }, '--sandbox: "sandbox-1" is not a sandbox id'],
+    [{ sandbox: 'bx_2345abcd', fork: 'bx_2345abcd' }, 'Use --sandbox or --fork, not both'],
+    [
+      { fork: 'bx_2345abcd', from: 'x', env: false },
+      '--from, --no-env cannot be used with --fork, which copies a sandbox',
+    ],
+    [{ fork: 'sandbox-1' }, '--fork: "sandbox-1" is not a sandbox id'],
+    [{ conversation: 'conv_1' }, '--conversation requires --sandbox or --fork'],
+    [
+      { conversation: 'conv_1', sandbox: 'bx_2345abcd', eachConversation: true } as const,
+      'Use --conversation or --each-conversation, not both',
+    ],
     [{ ttl: '10' }, '--ttl: "10" is not a duration'],
     [{ ttl: '5ms' }, '--ttl must be at least 1s'],
     [{ deadline: 'soon' }, '--deadline: "soon" is not a duration'],

@@ -5,18 +5,7 @@ export async function fixAll(batchId: string, sandboxId: string, issues: readonl
   const { temporal, deployment, taskQueue } = readConfig();
   const client = await connectTemporal(temporal.connect);
   try {
-    const policy = {
-      concurrency: 10,
-      stopAt: { kind: 'go_on' },
-      retries: 1,
-      itemDeadlineMs: 1_800_000,
-      deadlineMs: 28_800_000,
-      budgetSeconds: 360_000,
-      type: null,
-      end: 'stop',
-      ttlSeconds: 1_800,
-      onUnknownOutcome: 'abandon',
-    } as const;
+    const policy = { concurrency: 10, retries: 1, itemDeadlineMs: 1_800_000, budgetSeconds: 360_000 };
     const source = { kind: 'sandbox', sandboxId, allowStale: false } as const;
     const items = issues.map((issue, at) => ({ id: `issue-${at + 1}`, prompts: [{ prompt: `Fix this: ${issue}` }] }));
     await submitFanout(client, { deployment, batchId, source, policy }, items, { taskQueue });
