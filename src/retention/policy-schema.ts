@@ -78,7 +78,7 @@ const rule = z
     keepLastPer: z
       .enum(['rule', 'name', 'environment', 'creator'])
       .default('rule')
-      .describe('Whether keepLast counts for the whole rule, or for each name pattern, environment or creator'),
+      .describe('Whether keepLast applies to the whole rule, or to each name pattern, environment or creator'),
     keepSnapshots: z
       .number()
       .int()
@@ -88,7 +88,9 @@ const rule = z
       .describe('With delete-snapshot: how many of the newest snapshots of each sandbox to keep'),
     snapshotName: oneOrMore(pattern)
       .optional()
-      .describe('With delete-snapshot: patterns of names of snapshots to delete, too. Default: only unnamed snapshots'),
+      .describe(
+        'With delete-snapshot: patterns of names of snapshots to delete as well. Default: only unnamed snapshots',
+      ),
     snapshotOlderThan: duration.optional().describe('With delete-snapshot: only snapshots older than this'),
   })
   .superRefine(({ action, match: { owned } }, context) => {
@@ -141,7 +143,7 @@ export const policySchema = z
     warnBeforeExpiry: duration
       .nullable()
       .prefault('3d')
-      .describe('How long before the data of a protected sandbox expires to warn; null: never'),
+      .describe('How early to warn that the data of a protected sandbox expires; null: never'),
     notify: z
       .strictObject({
         url: z.url({ protocol: /^https?$/ }).optional(),

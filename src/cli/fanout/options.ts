@@ -94,14 +94,14 @@ const withItems = (parent: Parent) =>
         .choices(['text', 'jsonl', 'csv', 'tsv']),
     )
     .option('--prompt <template>', 'prompt template with {{column}}, or @file (repeatable)', collect, [])
+    .option('--provider <names>', 'agent harnesses, separated by commas; each item runs with each of them', collect, [])
+    .option('--model <names>', 'models, separated by commas; each item runs with each of them', collect, [])
     .option(
-      '--provider <names>',
-      'agent harness; each item runs once with each of several, separated by commas',
+      '--effort <levels>',
+      'reasoning efforts, separated by commas; each item runs with each of them',
       collect,
       [],
     )
-    .option('--model <names>', 'model; each item runs once with each of several', collect, [])
-    .option('--effort <levels>', 'reasoning effort; each item runs once with each of several', collect, [])
     .option('--repeat <count>', 'how many times to run each item', '1')
     .option('--put <local:remote>', 'a file or folder to write into each fork (repeatable)', collect, [])
     .option('--get <remote>', 'a file to collect from each fork (repeatable)', collect, [])
@@ -160,7 +160,7 @@ export const declareFanout = (parent: Parent) =>
       .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
       .option('--title <text>', 'title for lists and the report')
       .option('--notify <target>', 'notify a URL, command:… or command-id:… when the batch ends or is blocked')
-      .option('--dry-run', 'check and count the items, print the maximum machine-time, and start nothing')
+      .option('--dry-run', 'check and count the items, print the maximum machine time, and start nothing')
       .option('--detach', 'start the batch, print its id and exit'),
   ).addHelpText('after', help);
 

@@ -1,4 +1,4 @@
-/** Reads all items once before anything starts, to find mistakes and to compute the maximum machine-time. */
+/** Reads all items once before anything starts, to find mistakes and to compute the maximum machine time. */
 import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
 import { machineSeconds } from '../../contract/machine-types.js';
 import { bytesOf, headOf } from '../../contract/texts.js';
@@ -80,8 +80,8 @@ export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number)
     ...first.map(({ id, prompt }) => cut(`  ${oneLine(id)}  ${oneLine(prompt.trim())}`)),
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
     `Up to ${policy.concurrency} at once, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}. ${endTexts[policy.end]}.`,
-    `Machine-time reserved at once: at most ${machineTime(Math.min(mostSeconds, (mostSeconds / items) * policy.concurrency))}.`,
-    `Machine-time in total: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
+    `Machine time reserved at once: at most ${machineTime(Math.min(mostSeconds, (mostSeconds / items) * policy.concurrency))}.`,
+    `Machine time in total: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
     policy.budgetSeconds === null
       ? 'No budget. Set one with --budget, like --budget 10h.'
       : `The batch cannot exceed its budget of ${machineTime(policy.budgetSeconds)}${policy.budgetSeconds < most ? ': items that do not fit are not started' : ''}.`,
@@ -90,9 +90,9 @@ export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number)
 }
 
 const endTexts = {
-  stop: 'At its end, each fork is stopped and archived',
-  delete: 'At its end, each fork is deleted',
-  keep: 'At its end, each fork keeps running until its auto-stop',
+  stop: 'Each fork is stopped and archived when its item ends',
+  delete: 'Each fork is deleted when its item ends',
+  keep: 'Each fork keeps running until its auto-stop',
 } as const;
 
 function machineTime(seconds: number): string {

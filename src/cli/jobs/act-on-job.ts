@@ -39,7 +39,7 @@ export async function sendPrompt(
     return promptJob(temporal, job, { prompt, provider, model, reasoningEffort }, { results: sharedResults });
   });
   if (json) printJson(io.stdout, { jobId, index, error: null });
-  else io.stderr.write(`Job ${jobId} accepted the prompt as number ${index + 1}.\n`);
+  else io.stderr.write(`Job ${jobId} accepted the prompt (number ${index + 1}).\n`);
 }
 
 /** @returns the exit code */

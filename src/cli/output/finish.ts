@@ -68,7 +68,7 @@ function printSummary(report: JobReport, io: Streams): void {
     oneLine(`job ${report.jobId}`),
     ...(report.sandboxId ? [`sandbox ${oneLine(report.sandboxId)}${endOfSandbox(report)}`] : []),
     formatDuration(report.durationMs),
-    `${report.apiCalls} calls`,
+    `${report.apiCalls} API calls`,
   ];
   io.stderr.write(`${parts.join(' · ')}\n`);
   for (const file of report.files) {

@@ -152,7 +152,7 @@ function deadlineText({ progress, nowMs }: BoardView): string {
 function costText({ progress, dollarsPerSecond }: BoardView): string {
   const { limitSeconds, spentSeconds, reservedSeconds } = progress.budget;
   return [
-    `machine-time ${duration(spentSeconds * 1_000)}${limitSeconds === null ? '' : ` of ${duration(limitSeconds * 1_000)}`}`,
+    `machine time ${duration(spentSeconds * 1_000)}${limitSeconds === null ? '' : ` of ${duration(limitSeconds * 1_000)}`}`,
     ...(reservedSeconds > 0 ? [`${duration(reservedSeconds * 1_000)} reserved`] : []),
     ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),
   ].join(' · ');

@@ -1,4 +1,4 @@
-/** The price of machine-time, from the service's own accounting. */
+/** The price of machine time, from the service's own accounting. */
 import type { SandboxClient } from '../../../client/index.js';
 
 const timeoutMs = 5_000;

@@ -83,11 +83,11 @@ export function summaryLines(
   const { spentSeconds } = budget;
   const pace = minutes > 0 && home.forks > 0 ? [`${(home.forks / minutes).toFixed(1)} forks a minute`] : [];
   const cost = [
-    `machine-time ${duration(spentSeconds * 1_000)}`,
+    `machine time ${duration(spentSeconds * 1_000)}`,
     ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),
   ];
   const took = formatDuration(durationMs);
-  const calls = plural(apiCalls, 'call');
+  const calls = plural(apiCalls, 'API call');
   const name = [paint(outcome === 'completed' ? 'green' : 'red', oneLine(outcome)), `batch ${batchId}`];
   const head =
     home.earlier === 0

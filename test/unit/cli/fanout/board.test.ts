@@ -61,7 +61,7 @@ describe('the board of a batch', () => {
       `${'█'.repeat(21)}${'▒'.repeat(2)}${'░'.repeat(17)} 52 % · 260 of 500`,
       '240 done · 20 failed · 20 running · 220 queued · 3 retried',
       '30 a minute · about 8 m left · deadline in 1 h 50 m',
-      'machine-time 3 h 12 m of 10 h · 1 h 40 m reserved · $0.3200',
+      'machine time 3 h 12 m of 10 h · 1 h 40 m reserved · $0.3200',
       'throttled: new forks wait 12 s',
       'blocked: the limit is reached',
       'failed 17: exit code 3',
@@ -86,7 +86,7 @@ describe('the board of a batch', () => {
       `${'░'.repeat(40)} 0 % · 0 of 0 so far`,
       '0 done · 0 failed · 0 running · 0 queued',
       'deadline in 2 h',
-      'machine-time 0 s',
+      'machine time 0 s',
     ]);
   });
 

@@ -51,7 +51,7 @@ describe('the output of a finished batch', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'fanout-b/results.jsonl\n' });
     expect(stderr).toBe(
       [
-        'completed · batch b · 3 items in 1 m · 3.0 forks a minute · machine-time 15 s · $0.0004 · 15 calls',
+        'completed · batch b · 3 items in 1 m · 3.0 forks a minute · machine time 15 s · $0.0004 · 15 API calls',
         '  3 completed',
         '  results  fanout-b/results.jsonl',
         '  report   fanout-b/report.html',
@@ -65,8 +65,8 @@ describe('the output of a finished batch', () => {
     const { stderr } = finished(batchResult(), { dollarsPerSecond: 1 / 36_000 }, { ...home, forks: 1, earlier: 2 });
     expect(stderr.split('\n').slice(0, 3)).toEqual([
       'completed · batch b · 3 items · 2 of them from earlier runs',
-      '  this run: 1 item in 1 m · 1.0 forks a minute · 15 calls',
-      '  all runs: machine-time 15 s · $0.0004',
+      '  this run: 1 item in 1 m · 1.0 forks a minute · 15 API calls',
+      '  all runs: machine time 15 s · $0.0004',
     ]);
   });
 
