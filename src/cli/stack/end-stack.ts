@@ -31,7 +31,7 @@ export async function endStack({ force, json }: EndOptions, io: CliIo): Promise<
   if (status && status.state !== 'ending') throw inUse(status);
   if (hasEverRun(paths)) await untilFree(paths.lockFile, status !== undefined, io.interrupted);
   if (json) return printJson(io.stdout, { home, ended: status !== undefined, error: null });
-  io.stderr.write(status ? 'The stack has ended.\n' : `No stack of ${home} runs.\n`);
+  io.stderr.write(status ? 'The stack has stopped.\n' : `No stack is running in ${home}.\n`);
 }
 
 /** The supervisor holds the lock until everything that it started has ended. */
@@ -41,7 +41,7 @@ async function untilFree(lockFile: string, isEnding: boolean, signal: AbortSigna
     const lock = tryAcquireFileLock(lockFile);
     if (lock) return lock.release();
     if (Date.now() > giveUpAt) {
-      const message = `A supervisor holds ${lockFile} and does not answer. Find it by "supervisor" in the list of processes and end it.`;
+      const message = `The supervisor that holds ${lockFile} does not answer. Find its process ("supervisor" is in its command line) and stop it.`;
       throw new SandflowError('supervisor_unresponsive', message);
     }
     await sleep(pollMs, undefined, { signal });
@@ -50,12 +50,12 @@ async function untilFree(lockFile: string, isEnding: boolean, signal: AbortSigna
 
 function inUse({ openJobs, openIds, clients }: StackStatus): SandflowError {
   const more = (openJobs ?? 0) > openIds.length ? ', …' : '';
-  const jobs = openJobs === null ? 'Temporal does not say which jobs are open' : plural(openJobs, 'open workflow');
+  const jobs = openJobs === null ? 'an unknown number of open workflows' : plural(openJobs, 'open workflow');
   const names = openIds.length === 0 ? '' : ` (${openIds.map(oneLine).join(', ')}${more})`;
   const users = clients.map(({ command, pid }) => `${oneLine(command)} (process ${pid})`).join(', ');
   const uses = [openJobs === 0 ? '' : `${jobs}${names}`, users && `used by ${users}`].filter(Boolean).join('; ');
   return new SandflowError(
     'stack_in_use',
-    `The stack continues: ${uses}. Wait for them, or end it anyway with \`sandflow down --force\`; open jobs continue when the stack is up again.`,
+    `The stack is in use: ${uses}. Wait until it is idle, or stop it now with \`sandflow down --force\`. Open jobs continue when the stack is up again.`,
   );
 }

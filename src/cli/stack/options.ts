@@ -11,10 +11,10 @@ export const declareUp = (parent: Parent) =>
       `
 Examples:
   sandflow up                  start the stack, or keep a running one, and print its addresses
-  sandflow status              what runs, since when, and who uses it
-  sandflow down                end it, unless jobs are open
+  sandflow status              show what is running, since when, and who uses it
+  sandflow down                stop it, unless it is in use
 
-Other commands start the stack too. Such a stack ends by itself after five minutes without a command and without an open
+Other commands start the stack too. Such a stack stops automatically after five minutes without a command and without an open
 job; SANDFLOW_IDLE_SECONDS sets another time.
 `,
     );
@@ -22,33 +22,33 @@ job; SANDFLOW_IDLE_SECONDS sets another time.
 export const declareStatus = (parent: Parent) =>
   parent
     .command('status')
-    .description('Show the embedded stack: parts, addresses, who uses it, open jobs; starts nothing')
+    .description('Show the parts, addresses, users and open jobs of the embedded stack; starts nothing')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
       `
 Examples:
   sandflow status
-  sandflow status --json       "running" is false if no stack runs
+  sandflow status --json       "running" is false if no stack is running
 `,
     );
 
 export const declareDown = (parent: Parent) =>
   parent
     .command('down')
-    .description('End the embedded stack; refuses while jobs are open or commands use it')
-    .option('--force', 'end it anyway; open jobs continue when the stack is up again')
+    .description('Stop the embedded stack; refuses while jobs are open or commands use it')
+    .option('--force', 'stop it anyway; open jobs continue when the stack is up again')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
       `
 Examples:
-  sandflow down                end the stack and wait until its processes have ended
-  sandflow down --force        although jobs are open: they continue at the next start
+  sandflow down                stop the stack and wait until its processes have ended
+  sandflow down --force        stop it even if it is in use; open jobs continue at the next start
 
 Exit codes:
-  0    no stack runs any more
-  2    the stack is in use and continues
+  0    the stack is stopped, or was not running
+  2    the stack is in use and keeps running
 `,
     );
 

@@ -17,9 +17,9 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
   if (!status) {
     const configured = temporal.configured && sandboxService !== undefined;
     const next = configured
-      ? 'Temporal and the service are configured, so commands need none.'
-      : 'A command that needs it starts it; `sandflow up` starts it now.';
-    io.stdout.write(`${oneLine(`No stack of ${home} runs. ${next}`)}\n`);
+      ? 'Temporal and the service are configured, so commands do not need one.'
+      : 'Commands that need it start it. To start it now, run `sandflow up`.';
+    io.stdout.write(`${oneLine(`No stack is running in ${home}. ${next}`)}\n`);
     return;
   }
   const nowMs = Date.now();
@@ -33,7 +33,7 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
     ['Temporal UI', stack?.uiUrl],
     ['Sandbox Service', stack?.sandboxApiUrl],
     ['API key file', apiKeyFile ?? undefined],
-    ['bridge', stack ? (stack.bridgeUrl ?? 'none: there is no webhook secret') : undefined],
+    ['bridge', stack ? (stack.bridgeUrl ?? 'none: no webhook secret found') : undefined],
     ['parts', partsText(parts)],
     ['open', `${open}${openIds.length > 0 ? ` (${openIds.join(', ')}${more})` : ''}`],
     [
@@ -60,8 +60,8 @@ interface End {
 }
 
 function endText({ kept, foreground, endsAt, nowMs }: End): string {
-  if (foreground) return 'with the command `sandflow dev` that holds it';
+  if (foreground) return 'with the `sandflow dev` that runs it';
   if (kept) return 'at `sandflow down`';
-  if (endsAt === null) return 'by itself once it is idle';
-  return `by itself in ${formatDuration(Math.max(0, Date.parse(endsAt) - nowMs))}, unless a command uses it`;
+  if (endsAt === null) return 'automatically when it is idle';
+  return `automatically in ${formatDuration(Math.max(0, Date.parse(endsAt) - nowMs))}, unless a command uses it`;
 }

@@ -135,7 +135,7 @@ describe('sandflow run without configuration', () => {
     expect(await cli.run(['jobs', 'cancel', 'open', '--wait'])).toMatchObject({ exitCode: 0 });
     await expect.poll(async () => (await cli.run(['down'])).exitCode, { timeout: 60_000 }).toBe(0);
     expect(cli.alive()).toEqual([]);
-    expect((await cli.run(['status'])).stdout).toContain('No stack of');
+    expect((await cli.run(['status'])).stdout).toContain('No stack is running');
     expect(await cli.run(['down', '--json'])).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('false') });
     expect(cli.alive()).toEqual([]);
   });
