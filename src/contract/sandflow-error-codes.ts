@@ -62,7 +62,7 @@ export const sandflowErrors = {
   file_not_trusted: usage(
     'Another user may have written the file that the message names. Check its content. Then correct its owner and mode, or remove the file.',
   ),
-  no_webhook_secret: usage('Run `sandflow webhooks ensure`, or set `SANDBOX_WEBHOOK_SECRET`.'),
+  no_webhook_secret: usage('Run `sandflow webhooks connect`, or set `SANDBOX_WEBHOOK_SECRET`.'),
   webhook_secret_unknown: usage('Run `sandflow webhooks rotate` to create a new secret.'),
   webhook_duplicate: usage('Delete the duplicate webhook with `sandflow webhooks delete`.'),
   secret_file_unwritable: usage('Correct the owner and mode of the file’s directory.'),

@@ -40,8 +40,12 @@ export function localServiceCommand(
   return command('local-service', main, config, {}, ['local', ...args]);
 }
 
+export function bridgeAddress(bridgePort: number): string {
+  return `http://127.0.0.1:${bridgePort}`;
+}
+
 export function webhookUrl(bridgePort: number): string {
-  return `http://127.0.0.1:${bridgePort}/webhooks/sandbox`;
+  return `${bridgeAddress(bridgePort)}/webhooks/sandbox`;
 }
 
 /** The command that registers the bridge at the service and stores the secret in its file. It ends by itself. */

@@ -30,6 +30,8 @@ const stackDescriptionSchema = z.object({
   sandboxApiUrl: z.string(),
   /** Undefined if there is no webhook secret: no bridge runs then. */
   bridgeUrl: z.string().optional(),
+  /** Where the bridge listens, or will listen as soon as there is a secret. */
+  bridgeAddress: z.string().optional(),
 });
 export type StackDescription = z.infer<typeof stackDescriptionSchema>;
 

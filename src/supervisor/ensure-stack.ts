@@ -44,6 +44,8 @@ export interface StackHandle {
   readonly sandboxApiKeyFile: string | undefined;
   /** Undefined if there is no webhook secret: no bridge runs then. */
   readonly bridgeUrl: string | undefined;
+  /** Where the bridge listens, or will listen as soon as there is a webhook secret. */
+  readonly bridgeAddress: string | undefined;
   /** Resolves when the supervisor has gone, or after `release`. Call `ensureStack` again for a new stack. */
   readonly lost: Promise<void>;
   /** Leaves the stack. Repeating it changes nothing. */
@@ -87,12 +89,12 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
  * service.
  */
 async function handleOf({ stack, lost, release }: Presence, config: Config, paths: StackPaths): Promise<StackHandle> {
-  const { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl } = stack;
+  const { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl, bridgeAddress } = stack;
   const { sandboxService } = config;
   const sandboxApiKeyFile = sandboxService ? sandboxService.apiKeyFile : paths.localApiKeyFile;
   try {
     const sandboxApiKey = await keyOf(config, paths);
-    const addresses = { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl };
+    const addresses = { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl, bridgeAddress };
     return { ...addresses, sandboxApiKey, sandboxApiKeyFile, lost, release };
   } catch (error) {
     release();

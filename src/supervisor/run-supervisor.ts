@@ -91,7 +91,7 @@ async function holdStack(
   };
   let stack: Stack;
   try {
-    stack = await startStack(config, { main, onProgress, log, signal, temporalBinary });
+    stack = await startStack(config, { main, onProgress, log, signal, temporalBinary, onLateBridge: control.ready });
   } catch (error) {
     if (signal.aborted) return;
     const code = error instanceof SandflowError ? error.code : 'stack_failed';

@@ -11,6 +11,7 @@ import { ensureKeyFile } from '../os/private-file.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { requireTemporal } from '../temporal/require-listener.js';
 import {
+  bridgeAddress,
   bridgeCommand,
   type ChildCommand,
   ensureWebhookCommand,
@@ -21,6 +22,7 @@ import {
 } from './children.js';
 import type { StackDescription } from './control-protocol.js';
 import { type KeptService, keepRunning } from './keep-running.js';
+import { startBridgeLater } from './late-bridge.js';
 import { choosePorts, type StackPorts } from './ports.js';
 import { runToEnd, startReadyChild } from './ready-child.js';
 import { stackPaths } from './stack-paths.js';
@@ -38,9 +40,12 @@ export interface StartStackOptions {
   readonly signal: AbortSignal;
   /** A Temporal binary. Default: one that is installed, cached, downloaded or built. */
   readonly temporalBinary?: string;
+  /** Called when a bridge has started later than the stack, because there was no secret before. */
+  readonly onLateBridge?: (stack: StackDescription) => void;
 }
 
 export interface Stack {
+  /** Changes when the bridge starts later. */
   readonly description: StackDescription;
   /** Process ids of the parts that run now, by name. */
   pids(): Readonly<Record<string, number | undefined>>;
@@ -65,7 +70,9 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
     signal.throwIfAborted();
     return [await a, await b] as const;
   };
+  let endWait = async () => {};
   const stop = async () => {
+    await endWait();
     for (const service of running.toReversed()) await service.stop();
     for (const log of logs) log.close();
   };
@@ -78,9 +85,30 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
     const hasBridge = local !== undefined || hasWebhookSecret(config);
     if (local) await parts.ensureWebhook(addresses);
     if (!hasBridge)
-      options.onProgress('no webhook secret found: the bridge is not started, and jobs rely on safety polls');
+      options.onProgress(
+        `no webhook secret found: the bridge starts at ${bridgeAddress(ports.bridge)} after \`sandflow webhooks connect\`; until then jobs rely on safety polls`,
+      );
     const [bridge] = await sideBySide(hasBridge ? parts.bridge(addresses) : undefined, parts.worker(addresses));
-    return { description: describe(config, temporal, local, bridge), pids: () => pidsOf(running), stop };
+    let description = describe(config, { temporal, local, bridge, ports });
+    if (!bridge) {
+      endWait = startBridgeLater({
+        hasSecret: () => hasWebhookSecret(config),
+        start: () => parts.bridge(addresses),
+        log: options.log,
+        onStarted(late) {
+          running.push(late);
+          description = { ...description, bridgeUrl: late.url };
+          options.onLateBridge?.(description);
+        },
+      });
+    }
+    return {
+      get description() {
+        return description;
+      },
+      pids: () => pidsOf(running),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -143,11 +171,16 @@ function hasWebhookSecret({ webhookSecrets, webhookSecretFile }: Config): boolea
   return existsSync(webhookSecretFile) && splitSecrets(readFileSync(webhookSecretFile, 'utf8')).length > 0;
 }
 
+interface StackParts {
+  readonly temporal: KeptTemporal | undefined;
+  readonly local: LocalService | undefined;
+  readonly bridge: KeptService | undefined;
+  readonly ports: StackPorts;
+}
+
 function describe(
   { temporal: configured, sandboxService }: Config,
-  temporal: KeptTemporal | undefined,
-  local: LocalService | undefined,
-  bridge: KeptService | undefined,
+  { temporal, local, bridge, ports }: StackParts,
 ): StackDescription {
   return {
     temporalAddress: temporal?.address ?? configured.connect.connectionOptions.address ?? '',
@@ -155,6 +188,7 @@ function describe(
     uiUrl: temporal?.url,
     sandboxApiUrl: local?.apiUrl ?? sandboxService?.apiUrl ?? '',
     bridgeUrl: bridge?.url,
+    bridgeAddress: bridgeAddress(ports.bridge),
   };
 }
 

@@ -5,12 +5,16 @@ import type { z } from 'zod';
 import { isOverlargeJson } from '../../client/json-size.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { cut } from '../../contract/texts.js';
+import { localApiKeyFile } from '../../supervisor/stack-paths.js';
 import { parseJson } from '../api/plan-request.js';
 import type { CommandContext } from '../command.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { readStatus } from '../stack/read-status.js';
 import { badConfiguration } from '../usage-error.js';
 import { answerText } from './answer-text.js';
 import { apiKeyOf } from './check-service.js';
-import { withService } from './with-service.js';
+import { runningLocalServices } from './local-services.js';
+import { type ServiceAtHand, withService } from './with-service.js';
 
 /** Longest text of a refusal, in characters. */
 const maxTextLength = 8_000;
@@ -41,15 +45,36 @@ export interface LocalAdmin {
 }
 
 /** @throws SandflowError if no local service answers; what `act` throws */
-export function withLocalAdmin<T>(context: CommandContext, act: (admin: LocalAdmin) => Promise<T>): Promise<T> {
-  return withService(context, async ({ config }) => {
-    const { sandboxService } = config;
+export async function withLocalAdmin<T>(
+  context: CommandContext,
+  act: (admin: LocalAdmin, at: ServiceAtHand) => Promise<T>,
+): Promise<T> {
+  const { sandboxService: named, home } = await context.io.readConfig();
+  if (!named) await refuseIfUnclear(home);
+  return withService(context, async (at) => {
+    const { sandboxService } = at.config;
     if (!sandboxService)
       throw badConfiguration('No local service found. Start one with `sandflow local` or `sandflow dev`.');
     const key = await apiKeyOf(sandboxService);
     const base = new URL('/_local', sandboxService.apiUrl);
-    return act(createLocalAdmin({ base, key, signal: context.io.interrupted }));
+    const which = named ? 'as SANDBOX_API_URL says' : `of the stack of ${home}`;
+    context.io.stderr.write(`${oneLine(`Local service: ${sandboxService.apiUrl}, ${which}.`)}\n`);
+    return act(createLocalAdmin({ base, key, signal: context.io.interrupted }), at);
   });
+}
+
+/**
+ * Without a setting, a command means the service of the stack. If another one runs, the user may mean that one.
+ * @throws SandflowError `bad_configuration`
+ */
+async function refuseIfUnclear(home: string): Promise<void> {
+  const others = await runningLocalServices(home);
+  if (others.length === 0) return;
+  const named = others.map(({ url, apiKeyFile }) => `SANDBOX_API_URL=${url} SANDBOX_API_KEY_FILE=${apiKeyFile}`);
+  const ports = (await readStatus(home))?.stack;
+  if (ports)
+    named.push(`SANDBOX_API_URL=${ports.sandboxApiUrl} SANDBOX_API_KEY_FILE=${localApiKeyFile(home)} (embedded stack)`);
+  throw badConfiguration(`Another local service runs, so name the one that you mean: ${named.join(', or ')}.`);
 }
 
 function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signal: AbortSignal }): LocalAdmin {

@@ -7,11 +7,18 @@ import { isLoopbackHost, withoutEndSlashes } from '../../contract/urls.js';
 import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';
+import { sendTestDelivery } from '../webhooks/test-delivery.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
 export const webhookPath = '/webhooks/sandbox';
 const timeoutMs = 10_000;
-const ensure = 'Register one with `sandflow webhooks ensure --url https://YOUR-BRIDGE/webhooks/sandbox`.';
+/** How to register the bridge at this service. */
+function registerAt(apiUrl: string): string {
+  const isHere = isLoopbackHost(new URL(apiUrl).hostname);
+  return isHere
+    ? 'Run `sandflow webhooks connect`.'
+    : 'Run `sandflow webhooks connect --url https://YOUR-BRIDGE/webhooks/sandbox`.';
+}
 const meanwhile = 'Jobs still run, but rely on safety polls and react later';
 
 /** The registered endpoints whose path is that of a bridge. */
@@ -30,10 +37,14 @@ function bridgeOf(registered: string, apiUrl: string): string | undefined {
   return `${origin}${pathname.slice(0, -webhookPath.length)}`;
 }
 
-/** @param apiUrl base URL of the service whose registrations are read */
+/**
+ * @param apiUrl base URL of the service whose registrations are read
+ * @param ownBridge address of the bridge of the embedded stack; undefined if there is none
+ */
 export async function checkWebhook(
   reads: Pick<ServiceReads, 'listWebhooks'>,
   apiUrl: string,
+  ownBridge?: string,
 ): Promise<{ check: Check; bridgeUrl: string | undefined }> {
   let webhooks: Webhook[];
   try {
@@ -44,11 +55,17 @@ export async function checkWebhook(
       status === 403 ? 'Use a key with the action account.admin.' : 'Fix the problem with the service first.';
     return { check: warning('webhook', `The webhooks cannot be read: ${message}`, mend), bridgeUrl: undefined };
   }
+  const ensure = registerAt(apiUrl);
   const [first, ...others] = bridgesAmong(webhooks);
   if (!first) {
     return { check: failed('webhook', `No bridge is registered. ${meanwhile}.`, ensure), bridgeUrl: undefined };
   }
   const bridgeUrl = bridgeOf(first.url, apiUrl);
+  const isHere = isLoopbackHost(new URL(apiUrl).hostname);
+  if (isHere && ownBridge !== undefined && ![first, ...others].some(({ url }) => new URL(url).origin === ownBridge)) {
+    const message = `${first.url} is registered, but the bridge of this stack listens at ${ownBridge}. ${meanwhile}.`;
+    return { check: failed('webhook', message, ensure), bridgeUrl };
+  }
   const covered = [first, ...others].some(({ events }) => sandboxEventTypes.every((type) => events.includes(type)));
   if (!covered) {
     const check = failed('webhook', `${first.url} is not registered for all four events. ${meanwhile}.`, ensure);
@@ -64,18 +81,24 @@ export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webho
   return warning(
     'secret',
     'No webhook secret found on this machine; the bridge needs one.',
-    'Run `sandflow webhooks ensure --url … --rotate`, or set SANDBOX_WEBHOOK_SECRET where the bridge runs.',
+    'Run `sandflow webhooks connect`, or set SANDBOX_WEBHOOK_SECRET where the bridge runs.',
   );
 }
 
-/** @param bridgeUrl base URL of the bridge; undefined if unknown */
-export async function checkBridge(bridgeUrl: string | undefined): Promise<Check> {
+/**
+ * Checks that the bridge is ready, and that it has the secret of this machine, if there is one.
+ * @param bridgeUrl base URL of the bridge; undefined if unknown
+ */
+export async function checkBridge(
+  bridgeUrl: string | undefined,
+  config?: Pick<Config, 'webhookSecrets' | 'webhookSecretFile'>,
+): Promise<Check> {
   if (bridgeUrl === undefined) return skipped('bridge', "The bridge's address is unknown; set it with --bridge URL.");
   const readyUrl = `${withoutEndSlashes(bridgeUrl)}/readyz`;
   try {
     const response = await fetch(readyUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     const body = (await answerText(response)).slice(0, 300);
-    if (response.ok) return ok('bridge', `The bridge is ready at ${bridgeUrl}.`);
+    if (response.ok) return await checkAgreement(withoutEndSlashes(bridgeUrl), config);
     return failed('bridge', `${readyUrl} returned ${response.status}: ${body}`, "Check the bridge's log.");
   } catch (error) {
     const reason = failureOf(error).error.message;
@@ -85,4 +108,19 @@ export async function checkBridge(bridgeUrl: string | undefined): Promise<Check>
       'Start it with `sandflow bridge`, or fix the network path to it.',
     );
   }
+}
+
+async function checkAgreement(
+  bridgeUrl: string,
+  config: Pick<Config, 'webhookSecrets' | 'webhookSecretFile'> | undefined,
+): Promise<Check> {
+  const ready = ok('bridge', `The bridge is ready at ${bridgeUrl}.`);
+  const kept = config ? splitSecrets(await readFile(config.webhookSecretFile, 'utf8').catch(() => '')) : [];
+  const [secret] = [...kept, ...(config?.webhookSecrets ?? [])];
+  if (secret === undefined) return ready;
+  const { result, text } = await sendTestDelivery(`${bridgeUrl}${webhookPath}`, secret);
+  if (result === 'accepted')
+    return ok('bridge', `The bridge is ready at ${bridgeUrl} and has the secret of this machine.`);
+  const mend = 'Run `sandflow webhooks connect`, or copy the secret to the machine of the bridge.';
+  return failed('bridge', `${bridgeUrl} is ready, but a test delivery failed: ${text}. ${meanwhile}.`, mend);
 }

@@ -2,6 +2,7 @@
 import type { Config } from '../../config.js';
 import type { CommandContext } from '../command.js';
 import { isFullyConfigured } from '../connect/addresses.js';
+import type { ServiceReads } from '../connect/ask-service.js';
 import { checkService, withReads } from '../connect/check-service.js';
 import { readIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
@@ -62,7 +63,9 @@ export async function runDoctor(
     checks.push(...ofService);
     // If the wait for the service has failed, each further read is tried once, without another wait.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
-    checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl, { ...asking, patienceMs })));
+    checks.push(
+      ...(await webhookChecks(config, { given: options.bridge, own: platform?.bridgeUrl }, { ...asking, patienceMs })),
+    );
     const isolation = platform?.isolation ?? (config.sandboxService && (await readIsolation(config.sandboxService)));
     if (isolation) checks.push(checkIsolation(isolation));
     if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
@@ -129,11 +132,16 @@ async function serviceChecks(config: Config, asking: Asking): Promise<Check[]> {
 
 type AskingFor = Asking & { readonly patienceMs: number };
 
-async function webhookChecks(config: Config, givenBridge: string | undefined, asking: AskingFor): Promise<Check[]> {
-  if (!config.sandboxService) return [skipped('webhook', 'No service is available to check.')];
+async function webhookChecks(
+  config: Config,
+  { given, own }: { readonly given: string | undefined; readonly own: string | undefined },
+  asking: AskingFor,
+): Promise<Check[]> {
+  if (!config.sandboxService) return [skipped('webhook', 'There is no service to check.')];
   const { apiUrl } = config.sandboxService;
-  const { check, bridgeUrl } = await withReads(config.sandboxService, asking, (reads) => checkWebhook(reads, apiUrl));
-  return [check, await checkSecret(config), await checkBridge(givenBridge ?? bridgeUrl)];
+  const read = (reads: ServiceReads) => checkWebhook(reads, apiUrl, own);
+  const { check, bridgeUrl } = await withReads(config.sandboxService, asking, read);
+  return [check, await checkSecret(config), await checkBridge(given ?? own ?? bridgeUrl, config)];
 }
 
 async function accountCheck({ temporal, config }: Platform, asking: AskingFor): Promise<Check> {

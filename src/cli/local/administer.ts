@@ -4,14 +4,20 @@ import { access, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { webhookPath } from '../../bridge/index.js';
 import type { CommandContext } from '../command.js';
 import { readAnswer, withLocalAdmin } from '../connect/local-admin.js';
+import type { ServiceAtHand } from '../connect/with-service.js';
+import { failureOf } from '../errors.js';
+import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { replaceFile } from '../replace-file.js';
+import { readStatus } from '../stack/read-status.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
+import { connectWebhook } from '../webhooks/connect-webhook.js';
 import type { ClockOptions } from './options.js';
 
 interface JsonOption {
@@ -74,9 +80,14 @@ export async function importState(file: string, { json }: JsonOption, context: C
   await access(path).catch((cause: unknown) => {
     throw new UsageError(`${path} cannot be read. Check that it exists and is readable.`, { cause });
   });
-  const { sandboxes, snapshots, exportedAt } = await withLocalAdmin(context, (admin) =>
-    admin.call('POST', '/import', { body: createReadStream(path), contentType: 'application/gzip' }),
-  );
+  const { sandboxes, snapshots, exportedAt } = await withLocalAdmin(context, async (admin, at) => {
+    const imported = await admin.call('POST', '/import', {
+      body: createReadStream(path),
+      contentType: 'application/gzip',
+    });
+    await reconnectBridge(at, io);
+    return imported;
+  });
   if (json) return printJson(io.stdout, { sandboxes, snapshots, exportedAt, error: null });
   const text = `Imported the state of ${exportedAt}: ${sandboxes} sandboxes, ${snapshots} snapshots.`;
   io.stderr.write(`${oneLine(text)}\n`);
@@ -104,7 +115,26 @@ export async function resetState(
 ): Promise<void> {
   const { io } = context;
   if (!yes) throw new UsageError('This deletes every sandbox of the local service. Confirm with --yes.');
-  await withLocalAdmin(context, (admin) => admin.call('POST', '/reset'));
+  await withLocalAdmin(context, async (admin, at) => {
+    await admin.call('POST', '/reset');
+    await reconnectBridge(at, io);
+  });
   if (json) return printJson(io.stdout, { reset: true, error: null });
   io.stderr.write('Reset the local service. It is empty now.\n');
+}
+
+/**
+ * Registers the bridge of the stack again, after the webhooks of its service were deleted or replaced. Without it, each
+ * later job would wake by safety polls. The secret is replaced, since an imported registration has another one.
+ */
+async function reconnectBridge(at: ServiceAtHand, io: CliIo): Promise<void> {
+  const stack = (await readStatus(at.config.home))?.stack;
+  if (!stack?.bridgeAddress || stack.sandboxApiUrl !== at.config.sandboxService?.apiUrl) return;
+  try {
+    await connectWebhook(at, { url: `${stack.bridgeAddress}${webhookPath}`, rotate: true });
+  } catch (error) {
+    const why = failureOf(error).error.message;
+    const text = `The bridge could not be registered again: ${why}. Jobs wake late until \`sandflow webhooks connect\` succeeds.`;
+    io.stderr.write(`${oneLine(text)}\n`);
+  }
 }

@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path';
 import { createLocalService } from '../../local-service/index.js';
 import { ensureKeyFile } from '../../os/private-file.js';
 import { checkTrustedFolder, prepareTrustedFolder } from '../../os/trusted-folder.js';
+import { stackPaths } from '../../supervisor/stack-paths.js';
+import { announceLocalService } from '../connect/local-services.js';
 import type { CliIo } from '../io.js';
 import type { LocalOptions } from '../local/options.js';
 import { readLocalConfig } from './local-config.js';
@@ -31,13 +33,17 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void
     faultsEnabled: options.faults === true || settings.faultsEnabled === true,
     log: createLogLines(io.stderr),
   });
+  let forget = async () => {};
   try {
     const { url } = await service.listen();
+    const isOfStack = directory === stackPaths(home).localServiceDirectory;
+    if (!isOfStack) forget = await announceLocalService(home, { url, apiKeyFile });
     const text = `The local Sandbox Service runs at ${url}. Sandbox isolation: ${service.isolation.text}. Use it with:
   export SANDBOX_API_URL=${url} SANDBOX_API_KEY_FILE=${apiKeyFile}`;
     sayReady(io, { url, text }, options);
     await interruption(io.interrupted);
   } finally {
+    await forget();
     await service.close();
   }
 }

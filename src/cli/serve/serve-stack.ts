@@ -11,6 +11,8 @@ interface StackPlaces {
   readonly uiUrl?: string;
   readonly sandboxApiUrl: string;
   readonly bridgeUrl?: string;
+  /** Where the bridge listens, or will listen as soon as there is a webhook secret. */
+  readonly bridgeAddress?: string;
 }
 
 /**
@@ -39,13 +41,13 @@ async function sayPlaces(
   stack: StackPlaces & { readonly sandboxApiKeyFile?: string },
   { readyJson }: { readonly readyJson?: boolean },
 ): Promise<void> {
-  const { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl } = stack;
+  const { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl, bridgeAddress } = stack;
   const { known: isolation, problem } = await readIsolation({ apiUrl: sandboxApiUrl, apiKeyFile: sandboxApiKeyFile });
   if (problem !== null) io.stderr.write(`${oneLine(problem)}\n`);
   for (const warning of isolation?.warnings ?? []) io.stderr.write(`${oneLine(warning)}\n`);
   if (readyJson) {
     // Print the path of the key file, and never the key.
-    const places = { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl, isolation };
+    const places = { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl, bridgeAddress, isolation };
     io.stdout.write(`${jsonText({ ready: true, url: sandboxApiUrl, ...places })}\n`);
     return;
   }
@@ -54,7 +56,7 @@ async function sayPlaces(
     ['Temporal UI', uiUrl],
     ['Sandbox Service', sandboxApiUrl],
     ['API key file', sandboxApiKeyFile],
-    ['bridge', bridgeUrl],
+    ['bridge', bridgeUrl ?? (bridgeAddress && `${bridgeAddress}, after \`sandflow webhooks connect\``)],
     ['isolation', isolation?.text ?? 'unknown'],
   ];
   for (const [name = '', place] of rows) if (place) io.stderr.write(`  ${name.padEnd(16)} ${place}\n`);

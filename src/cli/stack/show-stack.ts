@@ -33,7 +33,7 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
     ['Temporal UI', stack?.uiUrl],
     ['Sandbox Service', stack?.sandboxApiUrl],
     ['API key file', apiKeyFile ?? undefined],
-    ['bridge', stack ? (stack.bridgeUrl ?? 'none: no webhook secret found') : undefined],
+    ['bridge', stack ? (stack.bridgeUrl ?? `${stack.bridgeAddress}, after \`sandflow webhooks connect\``) : undefined],
     ['parts', partsText(parts)],
     ['open', `${open}${openIds.length > 0 ? ` (${openIds.join(', ')}${more})` : ''}`],
     [

@@ -1,9 +1,19 @@
 import type { AddCommand } from '../command.js';
-import { declareDelete, declareEnsure, declareList, declareRotate, declareWebhooks } from './options.js';
+import {
+  declareConnect,
+  declareDelete,
+  declareEnsure,
+  declareList,
+  declareRotate,
+  declareWebhooks,
+} from './options.js';
 
 /** `sandflow webhooks`: manages webhooks at the service. Secrets are written to a file and never printed. */
 export const addWebhooks: AddCommand = (parent, context) => {
   const webhooks = declareWebhooks(parent);
+  declareConnect(webhooks).action(async (options) => {
+    context.exitCode = await (await import('./connect-bridge.js')).connectBridge(options, context);
+  });
   declareEnsure(webhooks).action(async (options) =>
     (await import('./registrations.js')).ensureRegistration(options, context),
   );

@@ -12,6 +12,33 @@ export const declareEnsure = (parent: Parent) =>
     .option('--rotate', 'replace the secret, for example if the current one is lost')
     .option('--json', 'print one JSON object on stdout');
 
+export const declareConnect = (parent: Parent) =>
+  parent
+    .command('connect')
+    .description('Register the bridge, keep its secret where the bridge reads it, and check both with a test delivery')
+    .option(
+      '--url <url>',
+      'URL at which the service reaches the bridge (default: its own, for a service on this machine)',
+    )
+    .option('--name <name>', 'display name at the service (default: sandflow DEPLOYMENT)')
+    .option('--rotate', 'replace the secret even if it is at hand')
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText(
+      'after',
+      `
+Safe to repeat. A registration that this home has made is adopted, or moved to the new URL; any other at the URL gets a
+new secret. A running stack of this home starts its bridge as soon as there is a secret.
+
+Examples:
+  sandflow webhooks connect                                                    the service runs on this machine
+  sandflow webhooks connect --url https://bridge.example.com/webhooks/sandbox  an account; the URL leads to the bridge
+
+Exit codes:
+  0    the bridge accepted a test delivery through the URL
+  1    it is registered, but the test delivery was not accepted
+`,
+    );
+
 export const declareList = (parent: Parent) =>
   parent
     .command('list')
@@ -32,4 +59,5 @@ export const declareDelete = (parent: Parent) =>
     .argument('<webhook>', 'id of the webhook')
     .option('--json', 'print one JSON object on stdout');
 
+export type ConnectBridgeOptions = OptionsOf<typeof declareConnect>;
 export type EnsureWebhookOptions = OptionsOf<typeof declareEnsure>;

@@ -7,6 +7,7 @@ import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
 import { UsageError } from '../usage-error.js';
+import { keepConnection } from './connection-record.js';
 import type { EnsureWebhookOptions } from './options.js';
 
 interface JsonOption {
@@ -26,14 +27,19 @@ export async function ensureRegistration(options: EnsureWebhookOptions, context:
       rotate,
       currentSecrets,
     };
-    return { ...(await ensureWebhook({ ...service, ...reads }, wanted)), secretFile: webhookSecretFile };
+    const ensured = await ensureWebhook({ ...service, ...reads }, wanted);
+    const { webhookId: id, action: done } = ensured;
+    const isNew = done === 'created' || done === 'rotated';
+    if (isNew) await keepConnection(config, { apiUrl: config.sandboxService?.apiUrl ?? '', webhookId: id });
+    return { ...ensured, secretFile: webhookSecretFile };
   });
   if (json) return printJson(io.stdout, { webhookId, action, secretFile, error: null });
   const kept = action === 'created' || action === 'rotated' ? ` Its secret is in ${secretFile}.` : '';
   io.stderr.write(`Webhook ${webhookId} for ${url}: ${action}.${kept}\n`);
 }
 
-function checkUrl(url: string): void {
+/** @throws UsageError for a URL that the service cannot deliver to */
+export function checkUrl(url: string): void {
   const protocol = URL.canParse(url) ? new URL(url).protocol : '';
   if (protocol !== 'https:' && protocol !== 'http:') {
     throw new UsageError(`--url: "${url}" is not a URL, like https://bridge.example.com/webhooks/sandbox.`);

@@ -113,6 +113,30 @@ describe('sandflow run without configuration', () => {
     expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 0, healthy: true });
   });
 
+  it('U4: reset and import keep the webhook of the bridge, and act on no other service than the one they name', async () => {
+    const wakes = async () => {
+      const { stdout } = await cli.run(['run', shell('echo awake'), '--json', '--quiet']);
+      return JSON.parse(stdout).wakes;
+    };
+    const woken = [{ by: 'webhook' }, { by: 'webhook' }];
+    expect((await cli.run(['local', 'export', 'state.tar.gz'])).exitCode).toBe(0);
+    const reset = await cli.run(['local', 'reset', '--yes']);
+    expect(reset).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(`of the stack of ${cli.home}`) });
+    expect(await wakes()).toMatchObject(woken);
+    expect((await cli.run(['local', 'import', 'state.tar.gz'])).exitCode).toBe(0);
+    expect(await wakes()).toMatchObject(woken);
+    expect((await cli.run(['doctor'])).stdout).toMatch(/^ok +bridge .*has the secret/m);
+
+    const other = cli.start(['local', '--port', '0', '--directory', 'other', '--ready-json']);
+    await expect.poll(other.stdout, { timeout: 60_000 }).toContain('ready');
+    const { url } = JSON.parse(other.stdout());
+    const unclear = await cli.run(['local', 'reset', '--yes']);
+    expect(unclear).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`SANDBOX_API_URL=${url} `) });
+    other.process.kill('SIGTERM');
+    await other.ended;
+    expect((await cli.run(['local', 'clock'])).exitCode).toBe(0);
+  });
+
   it('U7: status starts nothing, down refuses while a job is open, and up keeps the stack', async () => {
     const started = Date.now();
     const readStatus = async () => JSON.parse((await cli.run(['status', '--json'])).stdout);

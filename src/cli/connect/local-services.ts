@@ -1,0 +1,54 @@
+/**
+ * Remembers which local services run apart from the stack of a home, so that `sandflow local reset` and the like never
+ * act on another service than the user means.
+ */
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readJsonFile, writePrivateFile } from '../../os/private-file.js';
+
+const serviceSchema = z.object({ pid: z.number().int().positive(), url: z.string(), apiKeyFile: z.string() });
+export type RunningLocalService = z.infer<typeof serviceSchema>;
+
+const answerWithinMs = 2_000;
+
+const folderOf = (home: string) => join(home, 'local-services');
+
+/** @returns a function that forgets the service */
+export async function announceLocalService(
+  home: string,
+  service: Omit<RunningLocalService, 'pid'>,
+): Promise<() => Promise<void>> {
+  const path = join(folderOf(home), `${process.pid}.json`);
+  // The service also works without a home that can be written.
+  const isKept = await writePrivateFile(path, `${JSON.stringify({ ...service, pid: process.pid })}\n`).then(
+    () => true,
+    () => false,
+  );
+  return async () => {
+    if (isKept) await rm(path, { force: true });
+  };
+}
+
+/** The services whose process is alive. Forgets the others, which were killed. */
+export async function runningLocalServices(home: string): Promise<RunningLocalService[]> {
+  const running: RunningLocalService[] = [];
+  for (const name of await readdir(folderOf(home)).catch(() => [])) {
+    const path = join(folderOf(home), name);
+    const parsed = serviceSchema.safeParse(await readJsonFile(path));
+    if (parsed.success && (await isServed(parsed.data))) running.push(parsed.data);
+    else await rm(path, { force: true });
+  }
+  return running;
+}
+
+/** Another process may have got the process id, so the address counts too. */
+async function isServed({ pid, url }: RunningLocalService): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+    await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(answerWithinMs) });
+    return true;
+  } catch {
+    return false;
+  }
+}

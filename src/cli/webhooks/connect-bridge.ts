@@ -1,0 +1,109 @@
+/** `sandflow webhooks connect`: the bridge, its registration and its secret in one step. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readSecrets, webhookPath } from '../../bridge/index.js';
+import { isLoopbackHost } from '../../contract/urls.js';
+import type { CommandContext } from '../command.js';
+import { isFullyConfigured } from '../connect/addresses.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { type ServiceAtHand, withService } from '../connect/with-service.js';
+import { exitCodes } from '../exit-codes.js';
+import { printJson } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { readStatus } from '../stack/read-status.js';
+import { UsageError } from '../usage-error.js';
+import { type ConnectedWebhook, connectWebhook } from './connect-webhook.js';
+import type { ConnectBridgeOptions } from './options.js';
+import { checkUrl } from './registrations.js';
+import { sendTestDelivery, type TestDelivery } from './test-delivery.js';
+
+/** A stack starts its bridge within seconds after the secret is there. */
+const bridgeStartsWithinMs = 15_000;
+const pauseMs = 500;
+
+interface Connection extends ConnectedWebhook {
+  /** Where the bridge of the embedded stack listens; null without a stack. */
+  readonly bridge: string | null;
+  readonly url: string;
+  readonly secretFile: string;
+  readonly check: TestDelivery;
+}
+
+/** @returns 0 if the bridge accepted a test delivery through the URL, otherwise 1 */
+export async function connectBridge(options: ConnectBridgeOptions, context: CommandContext): Promise<number> {
+  const { io } = context;
+  if (options.url !== undefined) checkUrl(options.url);
+  const config = await io.readConfig();
+  const open = isFullyConfigured(config)
+    ? (act: (at: ServiceAtHand) => Promise<Connection>) => withService(context, act)
+    : (act: (at: ServiceAtHand) => Promise<Connection>) => withPlatform(context, { quiet: options.json }, act);
+  const connection = await open((at) => connect(at, options, io.interrupted));
+  if (options.json) sayJson(connection, context);
+  else say(connection, context);
+  return connection.check.result === 'accepted' ? exitCodes.done : exitCodes.otherOutcome;
+}
+
+async function connect(at: ServiceAtHand, options: ConnectBridgeOptions, signal: AbortSignal): Promise<Connection> {
+  const { home, webhookSecretFile: secretFile, webhookSecrets } = at.config;
+  const bridge = (await readStatus(home))?.stack?.bridgeAddress ?? null;
+  const url = options.url ?? localUrl(at, bridge);
+  const connected = await connectWebhook(at, { ...options, url });
+  const [secret = ''] = [...(await readSecrets(secretFile)), ...webhookSecrets];
+  const check = await untilAccepted(url, secret, bridge === null ? 0 : bridgeStartsWithinMs, signal);
+  return { ...connected, bridge, url, secretFile, check };
+}
+
+/** A service on this machine delivers to the loopback interface. Any other one needs a public URL. */
+function localUrl({ config: { sandboxService } }: ServiceAtHand, bridge: string | null): string {
+  const apiUrl = sandboxService?.apiUrl ?? '';
+  if (bridge !== null && isLoopbackHost(new URL(apiUrl).hostname)) return `${bridge}${webhookPath}`;
+  const where = bridge === null ? '' : ` The bridge listens at ${bridge}; lead the public URL there.`;
+  throw new UsageError(
+    `Name the URL at which the service ${apiUrl} reaches the bridge: --url https://…${webhookPath}.${where}`,
+  );
+}
+
+async function untilAccepted(
+  url: string,
+  secret: string,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<TestDelivery> {
+  const giveUpAt = Date.now() + withinMs;
+  for (;;) {
+    const check = await sendTestDelivery(url, secret);
+    if (check.result === 'accepted' || Date.now() >= giveUpAt) return check;
+    await sleep(pauseMs, undefined, { signal });
+  }
+}
+
+function sayJson(connection: Connection, { io }: CommandContext): void {
+  const { bridge, webhookId, action, url, secretFile, check, others } = connection;
+  const { result, text } = check;
+  const elsewhere = others.map(({ id, url: other }) => ({ id, url: other }));
+  const shown = { bridge, webhookId, action, url, secretFile, check: { result, text }, others: elsewhere };
+  printJson(io.stdout, { ...shown, error: null });
+}
+
+function say(connection: Connection, { io }: CommandContext): void {
+  const { bridge, webhookId, action, url, secretFile, check, others } = connection;
+  const rows = [
+    ['bridge', bridge ?? 'not part of a stack of this home'],
+    ['registration', `${webhookId} delivers to ${url} (${action})`],
+    [
+      'secret',
+      `kept in ${secretFile}${action === 'rotated' ? '; the former one stays valid until the next rotation' : ''}`,
+    ],
+    ['check', check.text],
+  ];
+  for (const [name = '', text = ''] of rows) io.stderr.write(`${name.padEnd(14)} ${oneLine(text)}\n`);
+  for (const { id, url: other } of others) {
+    const mend = `If nothing needs it any more: sandflow webhooks delete ${id}`;
+    io.stderr.write(`${oneLine(`${id} has the same name and delivers to ${other}. ${mend}`)}\n`);
+  }
+  if (check.result === 'accepted') return;
+  const mend =
+    check.result === 'refused'
+      ? `Copy ${secretFile} to the machine of the bridge, or set SANDBOX_WEBHOOK_SECRET_FILE there.`
+      : `Start the bridge, or lead ${url} to it${bridge === null ? '' : `, at ${bridge}`}; then repeat this command.`;
+  io.stderr.write(`${oneLine(mend)}\n`);
+}

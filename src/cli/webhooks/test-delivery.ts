@@ -1,0 +1,42 @@
+/**
+ * Sends a bridge a signed delivery of a type that no bridge knows. A bridge that has the secret acknowledges it and
+ * signals nobody. So the answer shows that a URL leads to a bridge, and that this bridge has the secret.
+ */
+import { randomBytes } from 'node:crypto';
+import { deliveryHeadersFor } from '../../webhook/index.js';
+import { answerText } from '../connect/answer-text.js';
+import { failureOf } from '../errors.js';
+import { oneLine } from '../output/terminal-safe.js';
+
+const timeoutMs = 10_000;
+const type = 'sandflow.connection_test';
+/** The words of the bridge for a delivery that it has verified and does not know. */
+const verified = 'unknown_type';
+const longestText = 200;
+
+export interface TestDelivery {
+  /** `refused`: a bridge answered and has another secret. `no_bridge`: no bridge answered. */
+  readonly result: 'accepted' | 'refused' | 'no_bridge';
+  /** What happened, as the end of a sentence. */
+  readonly text: string;
+}
+
+/** Never throws. Follows no redirect. */
+export async function sendTestDelivery(url: string, secret: string): Promise<TestDelivery> {
+  const id = `evt_${randomBytes(16).toString('hex')}`;
+  const rawBody = JSON.stringify({ id, type, createdAt: new Date().toISOString(), data: {} });
+  const timestamp = Math.floor(Date.now() / 1_000);
+  const headers = deliveryHeadersFor({ event: type, deliveryId: id, timestamp, rawBody, secret });
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { method: 'POST', redirect: 'manual', headers, body: rawBody, signal });
+    const answer = oneLine((await answerText(response)).slice(0, longestText)).trim();
+    if (response.ok && answer === verified)
+      return { result: 'accepted', text: 'the bridge accepted a signed test delivery' };
+    const said = `${response.status} ${answer}`.trim();
+    if (response.status === 401) return { result: 'refused', text: `the bridge there has another secret (${said})` };
+    return { result: 'no_bridge', text: `no bridge answers there, but: ${said}` };
+  } catch (error) {
+    return { result: 'no_bridge', text: `no answer: ${oneLine(failureOf(error).error.message)}` };
+  }
+}

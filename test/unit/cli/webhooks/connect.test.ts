@@ -1,0 +1,137 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readSecrets } from '../../../../src/bridge/index.js';
+import { checkBridge, checkWebhook } from '../../../../src/cli/doctor/check-webhook.js';
+import { parseSandboxWebhookEvent } from '../../../../src/contract/webhook-events.js';
+import { verifyDelivery } from '../../../../src/webhook/index.js';
+import { apiKey, startService } from '../../../local-service/service-under-test.js';
+import { cli } from '../in-process.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+
+/** Answers as the bridge does, with the secrets of a file. */
+async function bridgeWith(secretFile: string): Promise<string> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', async () => {
+        if (request.method === 'GET') return response.end('ready\n');
+        const rawBody = Buffer.concat(chunks);
+        const secrets = await readSecrets(secretFile);
+        const verified = verifyDelivery({ headers: request.headers, rawBody, secrets, nowMs: Date.now() });
+        const event = verified.ok ? parseSandboxWebhookEvent(JSON.parse(rawBody.toString())) : verified.reason;
+        response.writeHead(verified.ok ? 200 : 401).end(`${String(event)}\n`);
+      });
+  });
+  return listening(server);
+}
+
+async function listening(server: ReturnType<typeof createServer>): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function setUp() {
+  const under = await startService();
+  const home = await temporaryDirectory();
+  const secretFile = join(home, 'webhook-secrets');
+  // With both configured no stack is started, as on a machine that runs a worker and a bridge of its own.
+  const env = {
+    SANDFLOW_HOME: home,
+    SANDBOX_API_URL: under.service.url,
+    SANDBOX_API_KEY: apiKey,
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+  };
+  const connect = async (url: string, ...more: string[]) => {
+    const { exitCode, stdout } = await cli(['webhooks', 'connect', '--url', url, '--json', ...more], { env });
+    return { exitCode, ...JSON.parse(stdout) };
+  };
+  const listed = async () => (await under.call('GET', '/webhooks')).body.webhooks;
+  const path = '/webhooks/sandbox';
+  return { under, home, secretFile, env, connect, listed, path };
+}
+
+test('setting up is one command: it registers the bridge, keeps its secret and tries both, and may be repeated', async () => {
+  const { connect, listed, secretFile, path, env } = await setUp();
+  const bridge = await bridgeWith(secretFile);
+  const first = await connect(`${bridge}${path}`);
+  expect(first).toMatchObject({
+    exitCode: 0,
+    action: 'created',
+    secretFile,
+    check: { result: 'accepted' },
+    others: [],
+  });
+  expect(await connect(`${bridge}${path}`)).toMatchObject({
+    exitCode: 0,
+    action: 'adopted',
+    webhookId: first.webhookId,
+  });
+  expect(await listed()).toHaveLength(1);
+
+  // The public URL changes, as with a new tunnel: the registration follows, with its secret.
+  const moved = await bridgeWith(secretFile);
+  expect(await connect(`${moved}${path}`)).toMatchObject({ exitCode: 0, action: 'moved', webhookId: first.webhookId });
+  expect(await listed()).toMatchObject([{ id: first.webhookId, url: `${moved}${path}` }]);
+
+  // The secret is lost, here or because another home made the registration: it is replaced.
+  await rm(secretFile);
+  expect(await connect(`${moved}${path}`)).toMatchObject({
+    exitCode: 0,
+    action: 'rotated',
+    webhookId: first.webhookId,
+  });
+  expect(await readFile(secretFile, 'utf8')).toMatch(/^whsec_/);
+  const { stdout, stderr } = await cli(['webhooks', 'connect', '--url', `${moved}${path}`], { env });
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/^registration +wh\S+ delivers to .* \(adopted\)$/m);
+  expect(stderr).toMatch(/^secret +kept in /m);
+  expect(stderr).not.toContain('whsec_');
+});
+
+test('setting up reports a bridge with another secret, and a page that is no bridge', async () => {
+  const { connect, home, path } = await setUp();
+  const other = join(home, 'secrets-of-another-machine');
+  await writeFile(other, 'whsec_of_another_machine\n');
+  const refused = await connect(`${await bridgeWith(other)}${path}`);
+  expect(refused).toMatchObject({ exitCode: 1, action: 'created', check: { result: 'refused' }, error: null });
+  const page = await listening(createServer((_request, response) => response.end('<html>Welcome</html>')));
+  expect(await connect(`${page}${path}`)).toMatchObject({ exitCode: 1, check: { result: 'no_bridge' } });
+});
+
+test('setting up needs the public URL of a bridge that it does not know', async () => {
+  const { env } = await setUp();
+  expect(await cli(['webhooks', 'connect'], { env })).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('--url https://…/webhooks/sandbox'),
+  });
+});
+
+test('U4: doctor names the registration that is not the bridge of the stack, the other secret, and the cure', async () => {
+  const { secretFile, path, connect, env } = await setUp();
+  const bridge = await bridgeWith(secretFile);
+  await connect(`${bridge}${path}`);
+  const webhooks = [{ id: 'wh_1', url: `${bridge}${path}`, events: [] }];
+  const reads = { listWebhooks: async () => ({ type: 'webhook.list', webhooks }) } as never;
+  const { check } = await checkWebhook(reads, env.SANDBOX_API_URL, 'http://127.0.0.1:9');
+  expect(check).toMatchObject({ status: 'failed', mend: 'Run `sandflow webhooks connect`.' });
+  expect(check.message).toContain('listens at http://127.0.0.1:9');
+  const none = { listWebhooks: async () => ({ type: 'webhook.list', webhooks: [] }) } as never;
+  expect((await checkWebhook(none, 'https://api.example.com/v1')).check.mend).toContain('--url https://YOUR-BRIDGE');
+
+  const config = { webhookSecrets: [], webhookSecretFile: secretFile };
+  expect(await checkBridge(bridge, config)).toMatchObject({ status: 'ok' });
+  await writeFile(secretFile, 'whsec_new\n');
+  expect(await checkBridge(bridge, { ...config, webhookSecretFile: secretFile })).toMatchObject({ status: 'ok' });
+  expect(await checkBridge(bridge, { webhookSecrets: ['whsec_old'], webhookSecretFile: '/none' })).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining('another secret'),
+  });
+});
