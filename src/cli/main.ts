@@ -27,3 +27,5 @@ const exitCode = await runCli(process.argv.slice(2), {
   interrupted: interrupt.signal,
 });
 process.stdout.write('', () => process.exit(exitCode));
+// A reader that has stopped reading, such as `less`, must not keep an interrupted command alive.
+if (interrupt.signal.aborted) setTimeout(() => process.exit(exitCode), 1_000);

@@ -7,6 +7,7 @@ import { readWhole } from '../connect/answer-text.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';
 import { jsonText } from '../output/json.js';
+import { createPacedWrite } from '../output/paced-output.js';
 import { createPaint } from '../output/terminal.js';
 import { oneLine, setIn } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
@@ -32,7 +33,7 @@ export async function printAnswer(response: PlainResponse, io: CliIo, options: P
   }
   if (options.save) await options.save(response);
   else if (isJson(response)) printText((await readWhole(response.body)).toString('utf8'), io.stdout);
-  else await printBytes(response.body, io.stdout);
+  else await printBytes(response.body, io);
   return exitCodes.done;
 }
 
@@ -71,25 +72,13 @@ function parse(text: string): unknown {
 }
 
 /** @throws UsageError on a terminal */
-async function printBytes(body: Readable, stdout: OutputStream): Promise<void> {
-  if (stdout.isTTY) {
+async function printBytes(body: Readable, io: CliIo): Promise<void> {
+  if (io.stdout.isTTY) {
     body.destroy();
     throw bytesOnTerminal();
   }
-  let isClosed = false;
-  let goOn = () => {};
-  stdout.once?.('close', () => {
-    isClosed = true;
-    goOn();
-  });
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    if (isClosed) return;
-    if (stdout.write(chunk) !== false || !stdout.once) continue;
-    await new Promise<void>((resolve) => {
-      goOn = resolve;
-      stdout.once?.('drain', resolve);
-    });
-  }
+  const write = createPacedWrite(io);
+  for await (const chunk of body as AsyncIterable<Buffer>) if (!(await write(chunk))) return;
 }
 
 export function bytesOnTerminal(): UsageError {

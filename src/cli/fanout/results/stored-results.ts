@@ -5,20 +5,20 @@ import { fanoutItemResults } from '../../../result-store/index.js';
 import { fanoutProgress } from '../../../temporal/fanouts/client.js';
 import type { CommandContext } from '../../command.js';
 import { jsonText } from '../../output/json.js';
+import { createPacedWrite } from '../../output/paced-output.js';
 import { readReportContext } from '../../output/report-context.js';
 import { folderOf } from '../watch-to-end.js';
 import { withBatch } from '../with-batch.js';
 import { createPreviews, withWholeAnswers, writeReport } from './download-results.js';
 
 export function printResults(batchId: string, context: CommandContext): Promise<void> {
-  const { stdout } = context.io;
+  const write = createPacedWrite(context.io);
   return withBatch(context, { batchId }, async (platform) => {
     const { deployment } = platform.config;
     const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
     for await (const item of fanoutItemResults(platform.results, { deployment, batchId, batchKey })) {
       const whole = await withWholeAnswers(item, (ref) => platform.results.get(ref));
-      const hasRoom = stdout.write(`${jsonText(whole)}\n`);
-      if (hasRoom === false) await new Promise<void>((drained) => stdout.once?.('drain', drained) ?? drained());
+      if (!(await write(`${jsonText(whole)}\n`))) return;
     }
   });
 }
