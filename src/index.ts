@@ -101,6 +101,8 @@ export {
   startJob,
 } from './temporal/jobs/client.js';
 export { jobInputSchema, type NewJob, parseJobInput } from './temporal/jobs/input.js';
+export { type RerunJobOptions, rerunJob } from './temporal/jobs/rerun.js';
+export type { Labels } from './temporal/labels.js';
 export {
   type FanoutSummary,
   type JobSummary,

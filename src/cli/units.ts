@@ -5,6 +5,7 @@ const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as c
 type Unit = keyof typeof unitsMs;
 
 const whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+const isoDate = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 /**
@@ -23,6 +24,25 @@ export function parseDurationMs(text: string | undefined, option: string): numbe
     throw new UsageError(`${option}: "${text}" is not a duration. Use a value like 90s, 30m, 2h or 1h30m.`);
   }
   return Math.round(ms);
+}
+
+/**
+ * Reads `--since`: a duration before now, or an ISO 8601 date or time.
+ * @returns undefined for an option that is not given
+ * @throws UsageError
+ */
+export function parseSince(text: string | undefined, nowMs: number): Date | undefined {
+  if (text === undefined) return undefined;
+  const at = whole.test(text)
+    ? nowMs - parseDurationMs(text, '--since')
+    : isoDate.test(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  const date = new Date(at);
+  if (!Number.isNaN(date.getTime())) return date;
+  throw new UsageError(
+    `--since: "${text}" is neither a duration, like 12h or 1d, nor a date, like 2026-03-17 or 2026-03-17T22:00Z.`,
+  );
 }
 
 /** Reads `--ttl`, rounded up to whole seconds. @throws UsageError */

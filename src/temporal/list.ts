@@ -3,12 +3,17 @@ import type { Client } from '@temporalio/client';
 import { workflowTypes } from '../../workflows/messages.js';
 import { jobIdOfWorkflow, jobWorkflowId } from '../contract/addresses.js';
 import { checkDeployment } from './cleanups/input.js';
+import { type Labels, labelsIn } from './labels.js';
 import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js';
 
 /** What the lists of jobs and of batches have in common. */
 export interface ListedWorkflow {
   /** `running`, or how the workflow ended. A workflow with a named outcome is `completed`, whatever the outcome. */
   readonly status: string;
+  /** How the job or batch ended; null while it runs, and if its workflow was terminated or timed out. */
+  readonly outcome: string | null;
+  /** The labels that it was started with. */
+  readonly labels: Labels;
   /** ISO 8601 time. */
   readonly startedAt: string;
   /** ISO 8601 time; null while it runs. */
@@ -39,6 +44,15 @@ export interface ListJobsOptions {
   readonly deployment: string;
   /** Lists only running jobs or batches. Default: false. */
   readonly open?: boolean;
+  /**
+   * Lists only jobs or batches that ended and failed: with an outcome other than `completed` and `cancelled`, or because
+   * the workflow itself failed, was terminated or timed out. Default: false.
+   */
+  readonly failed?: boolean;
+  /** Lists only jobs or batches that started or ended at or after this time. Default: no limit. */
+  readonly since?: Date;
+  /** Lists only jobs or batches that have all these labels. Default: none. */
+  readonly labels?: Labels;
   /** Maximum number of entries, newest first. Default: 50. */
   readonly limit?: number;
 }
@@ -52,9 +66,8 @@ export type ListFanoutsOptions = ListJobsOptions;
  */
 export async function listJobs(client: Client, options: ListJobsOptions): Promise<JobSummary[]> {
   const { limit = 50 } = options;
-  const conditions = options.open ? [isRunning] : [];
   const jobs: JobSummary[] = [];
-  for await (const { id, memo, unreadable, ...listed } of executions(client, 'createThenPrompt', conditions, options)) {
+  for await (const { id, memo, unreadable, ...listed } of executions(client, 'createThenPrompt', [], options)) {
     jobs.push({ jobId: id, ...listed, prompt: textIn(memo.prompt), unreadable });
     if (jobs.length >= limit) break;
   }
@@ -69,7 +82,7 @@ export async function listJobs(client: Client, options: ListJobsOptions): Promis
 export async function listFanouts(client: Client, options: ListFanoutsOptions): Promise<FanoutSummary[]> {
   const { limit = 50 } = options;
   // A run that continued as new is not the end of the batch.
-  const conditions = [options.open ? isRunning : `ExecutionStatus != 'ContinuedAsNew'`];
+  const conditions = [`ExecutionStatus != 'ContinuedAsNew'`];
   const batches = new Map<string, FanoutSummary>();
   for await (const { id, memo, unreadable, ...listed } of executions(client, 'forkFanout', conditions, options)) {
     if (!batches.has(id)) batches.set(id, { batchId: id, ...listed, title: textIn(memo.title), unreadable });
@@ -84,26 +97,44 @@ async function* executions(
   client: Client,
   type: keyof typeof workflowTypes,
   conditions: readonly string[],
-  { deployment, limit = 50 }: ListJobsOptions,
+  { deployment, limit = 50, open, failed, since, labels }: ListJobsOptions,
 ): AsyncGenerator<ListedWorkflow & { readonly id: string; readonly memo: Readonly<Record<string, unknown>> }> {
   checkDeployment(deployment);
   const prefix = `WorkflowId STARTS_WITH '${jobWorkflowId(deployment, '')}'`;
-  const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix, ...conditions].join(' AND ');
+  const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix, ...conditions];
+  if (open) query.push(isRunning);
+  if (failed) query.push(`ExecutionStatus != 'Running'`);
+  if (since) query.push(`(StartTime >= '${since.toISOString()}' OR CloseTime >= '${since.toISOString()}')`);
   const pageSize = Math.min(limit, 1_000);
   for await (const { workflowId, status, startTime, closeTime, memo } of lenientClient(client).workflow.list({
-    query,
+    query: query.join(' AND '),
     pageSize,
   })) {
     const id = jobIdOfWorkflow(deployment, workflowId);
     if (id === undefined) continue;
+    const { memo: readable, unreadable } = memoOf(memo);
+    const listed = {
+      status: status.name.toLowerCase(),
+      outcome: textIn(readable.outcome),
+      labels: labelsIn(readable.labels),
+    };
+    if (failed && !hasFailed(listed)) continue;
+    if (labels && !Object.entries(labels).every(([name, value]) => listed.labels[name] === value)) continue;
     yield {
       id,
-      status: status.name.toLowerCase(),
+      ...listed,
       startedAt: startTime.toISOString(),
       endedAt: closeTime?.toISOString() ?? null,
-      ...memoOf(memo),
+      memo: readable,
+      unreadable,
     };
   }
+}
+
+/** A job of an earlier version has no outcome in its memo: whether it failed is unknown, and it is not listed as failed. */
+function hasFailed({ status, outcome }: Pick<ListedWorkflow, 'status' | 'outcome'>): boolean {
+  if (status !== 'completed') return status !== 'cancelled';
+  return outcome !== null && outcome !== 'completed' && outcome !== 'cancelled';
 }
 
 function textIn(value: unknown): string | null {

@@ -10,6 +10,7 @@
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
 import { sendNotification } from '../notification/notify.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
+import { recordOutcome } from '../shared/outcome-memo.js';
 import { carryJob, createJobState, type JobExecution } from './carry-over.js';
 import { handleMessages } from './handlers.js';
 import type { JobResult } from './result.js';
@@ -29,6 +30,7 @@ async function runCreateThenPrompt(execution: JobExecution): Promise<JobResult> 
     return continueAsNew<typeof createThenPrompt>({ ...execution, carried: carryJob(run) });
   }
   const { outcome, error } = result;
+  recordOutcome(outcome);
   await CancellationScope.nonCancellable(() => sendNotification(run, 'ended', outcome, error?.message ?? null));
   return result;
 }

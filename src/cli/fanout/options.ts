@@ -1,5 +1,6 @@
 import type { OptionValues } from '@commander-js/extra-typings';
 import { type AnyCommand, collect, type OptionsOf, type Parent, type WithEnd } from '../command.js';
+import { declareListOf } from '../jobs/options.js';
 
 const help = `
 Items:
@@ -159,18 +160,13 @@ export const declareFanout = (parent: Parent) =>
     withPolicy(withItems(parent))
       .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
       .option('--title <text>', 'title for lists and the report')
+      .option('--label <name=value>', 'label that lists show and select by (repeatable)', collect, [])
       .option('--notify <target>', 'notify a URL, command:… or command-id:… when the batch ends or is blocked')
       .option('--dry-run', 'check and count the items, print the maximum machine time, and start nothing')
       .option('--detach', 'start the batch, print its id and exit'),
   ).addHelpText('after', help);
 
-export const declareList = (parent: Parent) =>
-  parent
-    .command('list')
-    .description('List the batches of this deployment, newest first')
-    .option('--open', 'only running batches')
-    .option('--limit <count>', 'maximum number of batches to list', '50')
-    .option('--json', 'print one JSON object on stdout');
+export const declareList = (parent: Parent) => declareListOf(parent, 'batches');
 
 export const declareShow = (parent: Parent) =>
   parent

@@ -5,11 +5,13 @@ import { SandflowError } from '../../contract/sandflow-error.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
 import { defaultPolicy, parseFanoutInput } from '../../temporal/fanouts/input.js';
 import { submitFanout } from '../../temporal/fanouts/submit.js';
+import type { Labels } from '../../temporal/labels.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
+import { parseLabelPairs } from '../labels.js';
 import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
@@ -63,7 +65,11 @@ export async function runFanout(
       await keepNotifyCommand(options.notify, config);
       const { deployment } = platform.config;
       const input = parseFanoutInput(await inputOf(plan, options, { deployment, batchId, platform }));
-      await send(platform, input, filled(items(), files, platform, io.interrupted), { view, total: survey.items });
+      await send(platform, input, filled(items(), files, platform, io.interrupted), {
+        view,
+        total: survey.items,
+        labels: plan.labels,
+      });
       if (options.detach) return printStarted(batchId, platform, io, options);
       return await watchFanoutToEnd(platform, batchId, options, { context, view });
     } finally {
@@ -97,6 +103,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
     preparing,
     prepareFiles: await findPutFiles(options.preparePut.map(parsePutPair), cwd),
     notify: notifyTargetOf(options.notify),
+    labels: parseLabelPairs(options.label),
   };
 }
 
@@ -130,7 +137,7 @@ async function send(
   platform: Platform,
   input: FanoutInput,
   items: AsyncIterable<FanoutItem>,
-  { view, total }: { readonly view: BatchView; readonly total: number },
+  { view, total, labels }: { readonly view: BatchView; readonly total: number; readonly labels: Labels },
 ): Promise<void> {
   const { batchId } = input;
   try {
@@ -138,6 +145,7 @@ async function send(
       submitFanout(platform.temporal, input, items, {
         taskQueue: platform.config.taskQueue,
         results: platform.sharedResults,
+        labels,
         onProgress: ({ items: sent }) => view.step(`sending items: ${sent} of ${total}`),
       }),
     );

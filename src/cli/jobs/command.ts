@@ -4,6 +4,7 @@ import {
   declareJobs,
   declareList,
   declarePrompt,
+  declareRerun,
   declareResolve,
   declareShow,
   declareWatch,
@@ -22,6 +23,10 @@ export const addJobs: AddCommand = (parent, context) => {
     context.jobId = jobId;
     const { watchAgain } = await import('./act-on-job.js');
     context.exitCode = await watchAgain(jobId, options, context);
+  });
+  declareRerun(jobs).action(async (jobId, options) => {
+    const { rerunEarlier } = await import('./rerun.js');
+    context.exitCode = await rerunEarlier(jobId, options, context);
   });
   declarePrompt(jobs).action(async (jobId, text, options) =>
     (await import('./act-on-job.js')).sendPrompt(jobId, text, options, context),

@@ -3,17 +3,14 @@ import type { Client } from '@temporalio/client';
 import { type ListedWorkflow, type ListJobsOptions, listFanouts, listJobs } from '../../temporal/list.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
+import { parseLabelPairs } from '../labels.js';
 import { printList } from '../output/table.js';
-import { parseCount } from '../units.js';
+import { ageText, parseCount, parseSince } from '../units.js';
+import { UsageError } from '../usage-error.js';
+import type { ListOptions } from './options.js';
 
 /** Maximum number of printed reasons why rows are unreadable. */
 const maxReasons = 3;
-
-interface ListOptions {
-  readonly open?: boolean;
-  readonly limit: string;
-  readonly json?: boolean;
-}
 
 type ListCommand = (options: ListOptions, context: CommandContext) => Promise<void>;
 
@@ -27,22 +24,29 @@ export const printBatches = listCommand('batches', listFanouts, {
   idAndText: ({ batchId, title }) => [batchId, title],
 });
 
+/** A workflow that completed without an outcome in its memo was started by an earlier version. */
+const statusText = (status: string) => (status === 'completed' ? 'ended' : status);
+
 /** @param name name of the list in JSON and in messages */
 function listCommand<Row extends ListedWorkflow>(
   name: string,
   read: (temporal: Client, options: ListJobsOptions) => Promise<Row[]>,
   table: { readonly header: readonly string[]; readonly idAndText: (row: Row) => readonly [string, string | null] },
 ): ListCommand {
-  return async ({ open, limit: count, json }, context) => {
+  return async ({ open, failed, since: when, label, limit: count, json }, context) => {
     const { io } = context;
     const limit = parseCount(count, '--limit', 1, 10_000);
+    if (open && failed) throw new UsageError('--failed lists what has ended: it cannot be used with --open.');
+    const nowMs = Date.now();
+    const since = parseSince(when, nowMs);
+    const labels = parseLabelPairs(label);
     const rows = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
-      read(temporal, { deployment, open, limit }),
+      read(temporal, { deployment, open, failed, since, labels, limit }),
     );
     const cells = (row: Row) => {
       const [id, text] = table.idAndText(row);
       const unreadable = row.unreadable ? `(cannot be read: ${row.unreadable.code})` : '';
-      return [id, row.status, row.startedAt, text ?? unreadable];
+      return [id, row.outcome ?? statusText(row.status), `${ageText(row.startedAt, nowMs)} ago`, text ?? unreadable];
     };
     printList(io, json, { [name]: rows }, { none: `No ${name} found.`, header: table.header, cells });
     if (json) return;

@@ -1,15 +1,49 @@
 import { collect, type OptionsOf, type Parent } from '../command.js';
 
 export const declareJobs = (parent: Parent) =>
-  parent.command('jobs').description('List, show, watch, prompt, cancel and resolve jobs');
+  parent.command('jobs').description('List, show, watch, rerun, prompt, cancel and resolve jobs');
 
-export const declareList = (parent: Parent) =>
+/** `jobs list` and `fanout list`. @param noun what is listed, in the plural */
+export const declareListOf = (parent: Parent, noun: 'jobs' | 'batches') =>
   parent
     .command('list')
-    .description('List the jobs of this deployment, newest first')
-    .option('--open', 'only running jobs')
-    .option('--limit <count>', 'maximum number of jobs to list', '50')
-    .option('--json', 'print one JSON object on stdout');
+    .description(`List the ${noun} of this deployment, newest first`)
+    .option('--open', `only running ${noun}`)
+    .option('--failed', `only ${noun} that ended otherwise than completed or cancelled`)
+    .option('--since <when>', `only ${noun} that started or ended since: a duration like 12h or 1d, or a date`)
+    .option('--label <name=value>', `only ${noun} with this label (repeatable)`, collect, [])
+    .option('--limit <count>', `maximum number of ${noun} to list`, '50')
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText('after', listHelp(noun === 'jobs' ? 'jobs' : 'fanout'));
+
+const listHelp = (command: string) => `
+Examples:
+  sandflow ${command} list --failed --since 1d          what failed since yesterday
+  sandflow ${command} list --open --label team=search   what runs for one team
+`;
+
+export const declareList = (parent: Parent) => declareListOf(parent, 'jobs');
+
+const rerunHelp = `
+Examples:
+  sandflow jobs rerun nightly-42                  the same prompts, files and options, as a new job
+  sandflow jobs rerun nightly-42 --id nightly-43
+
+Prompts that \`sandflow jobs prompt\` added to the earlier job are not repeated.
+`;
+
+export const declareRerun = (parent: Parent) =>
+  parent
+    .command('rerun')
+    .description('Start a new job with the input of an earlier one, and watch it')
+    .argument('<job>', 'id of the earlier job')
+    .option('--id <job>', 'id of the new job (default: a new id)')
+    .option('--get <remote[:local]>', 'where to save a file that the job collects (repeatable)', collect, [])
+    .option('--detach', 'start the job, print its id and exit')
+    .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
+    .option('--json', 'print one JSON object on stdout')
+    .option('--quiet', 'print warnings only, no progress')
+    .addHelpText('after', rerunHelp);
 
 export const declareShow = (parent: Parent) =>
   parent
@@ -70,6 +104,8 @@ export const declareResolve = (parent: Parent) =>
     .option('--prompt-id <id>', 'with --sent for a prompt: its id, if known')
     .option('--json', 'print one JSON object on stdout');
 
+export type ListOptions = OptionsOf<typeof declareList>;
+export type RerunJobOptions = OptionsOf<typeof declareRerun>;
 export type WatchJobOptions = OptionsOf<typeof declareWatch>;
 export type PromptJobOptions = OptionsOf<typeof declarePrompt>;
 export type CancelJobOptions = OptionsOf<typeof declareCancel>;

@@ -26,6 +26,7 @@ export const declareRun = (parent: Parent) =>
     .addOption(parent.createOption('--type <size>', 'machine size').choices(['small', 'default', 'large', 'xlarge']))
     .option('--ttl <duration>', 'time until the sandbox stops itself, renewed while the job runs; none: never', '30m')
     .option('--id <job>', 'job id; if a job has this id, attach to it instead of starting another')
+    .option('--label <name=value>', 'label that lists show and select by (repeatable)', collect, [])
     .option('--again', 'with --id: start a new job if the earlier one has finished')
     .option('--from <snapshot>', 'create the sandbox from a named snapshot')
     .option('--sandbox <id>', 'reuse an existing sandbox; it is resumed if it is archived')

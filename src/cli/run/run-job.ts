@@ -8,6 +8,7 @@ import { checkService } from '../connect/check-service.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
+import { parseLabelPairs } from '../labels.js';
 import { keepNotifyCommand } from '../notify/notify-target.js';
 import { finish } from '../output/finish.js';
 import { emptyReport } from '../output/job-report.js';
@@ -34,6 +35,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     throw new UsageError('--again requires --id. Without --id, every job is new.');
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
   const gets = parseGetPairs(options.get);
+  const labels = parseLabelPairs(options.label);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
   const parts = {
     deployment: config.deployment,
@@ -58,7 +60,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     const { taskQueue, promptSummaries: promptInSummary } = config;
     const { sharedResults: results } = platform;
     const { started } = await platform.patiently(() =>
-      startJob(platform.temporal, input, { taskQueue, again: options.again, results, promptInSummary }).catch(
+      startJob(platform.temporal, input, { taskQueue, again: options.again, results, promptInSummary, labels }).catch(
         (error: unknown) => {
           if (io.interrupted.aborted)
             reporter.notice(`The job may have started. Check with: sandflow jobs show ${jobId}`);

@@ -10,12 +10,14 @@ import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import type { BatchInput } from '../../../workflows/fanout/protocol.js';
 import type { FanoutInput } from '../../../workflows/fanout/types.js';
 import { fanoutProgressQuery, workflowTypes } from '../../../workflows/messages.js';
+import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { type AskedWorkflow, askWorkflow, endedError, notFoundError } from '../ask-workflow.js';
 import { firstQueryTimeoutMs } from '../calls.js';
 import { contentDigest } from '../input-digest.js';
+import { type Labels, parseLabels } from '../labels.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepFanoutTexts } from '../store-texts.js';
 import { bad, badBatch, checkFanoutSize, type NewFanout, parseFanoutInput } from './input.js';
@@ -37,6 +39,8 @@ export interface StartFanoutOptions {
    * Temporal. Without a store they are refused.
    */
   readonly results?: ResultStore;
+  /** Labels that lists show and select by. Values are text. Default: none. */
+  readonly labels?: Labels;
 }
 
 /** The result of starting a batch. */
@@ -48,12 +52,14 @@ export interface StartedFanout {
 }
 
 /** The memo of a batch. */
-export interface FanoutMemo {
+export interface FanoutMemo extends OutcomeMemo {
   readonly title: string | null;
   /** Digest that shows whether a second start with the same id has the same input. */
   readonly inputDigest: string;
   /** Run id of the first execution of the batch; set only for a resumed batch. */
   readonly batchKey?: string;
+  /** The labels of the batch; absent if it has none. */
+  readonly labels?: Labels;
 }
 
 export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'> {
@@ -70,11 +76,17 @@ export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'
 export async function startFanout(
   client: Client,
   input: NewFanout,
-  { taskQueue, results }: StartFanoutOptions,
+  { taskQueue, results, labels: given }: StartFanoutOptions,
 ): Promise<StartedFanout> {
   const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
   checkFanoutSize(checked);
-  const memo: FanoutMemo = { title: checked.title ?? null, inputDigest: fanoutDigest(checked) };
+  const labels = parseLabels(given, badBatch);
+  const memo: FanoutMemo = {
+    title: checked.title ?? null,
+    inputDigest: fanoutDigest(checked),
+    outcome: null,
+    ...(labels && { labels }),
+  };
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
     return await launchBatch(client, checked, { taskQueue, memo, workflowIdReusePolicy });

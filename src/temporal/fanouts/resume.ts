@@ -8,7 +8,7 @@ import {
 import type { BatchInput } from '../../../workflows/fanout/protocol.js';
 import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { askWorkflow } from '../ask-workflow.js';
+import { firstInput } from '../first-input.js';
 import {
   askedBatch,
   describeFanout,
@@ -48,7 +48,7 @@ export async function resumeFanout(
     batchKey,
     resume: { round: (resume?.round ?? 0) + 1, retryFailed },
   };
-  const memo = { ...there.memo, batchKey } as FanoutMemo;
+  const memo = { ...there.memo, batchKey, outcome: null } as FanoutMemo;
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.ALLOW_DUPLICATE;
     return await launchBatch(client, input, { taskQueue, memo, workflowIdReusePolicy });
@@ -57,25 +57,9 @@ export async function resumeFanout(
   }
 }
 
-/** Reads the input of the newest run from the run's first event, so that no worker has to replay the run. */
-async function inputOf(
-  client: Client,
-  batch: FanoutAddress,
-  { workflowId, runId }: WorkflowExecutionDescription,
-): Promise<BatchInput> {
-  const { namespace, loadedDataConverter } = client.options;
-  const { history } = await askWorkflow(client, askedBatch(batch), () =>
-    client.workflowService.getWorkflowExecutionHistory({
-      namespace,
-      execution: { workflowId, runId },
-      maximumPageSize: 1,
-    }),
-  );
-  const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  let decoded = payloads;
-  for (const codec of loadedDataConverter.payloadCodecs.toReversed()) decoded = await codec.decode(decoded);
-  const [payload] = decoded;
-  if (payload) return loadedDataConverter.payloadConverter.fromPayload<BatchInput>(payload);
+async function inputOf(client: Client, batch: FanoutAddress, there: WorkflowExecutionDescription): Promise<BatchInput> {
+  const input = await firstInput<BatchInput>(client, askedBatch(batch), there);
+  if (input) return input;
   throw new SandflowError('fanout_not_found', `Temporal no longer has the input of the batch "${batch.batchId}".`);
 }
 

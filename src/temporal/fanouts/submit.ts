@@ -42,14 +42,14 @@ export async function submitFanout(
   client: Client,
   input: NewFanout,
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
-  { taskQueue, results, onProgress }: SubmitFanoutOptions,
+  { taskQueue, results, labels, onProgress }: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
   const checked = parseFanoutInput(input);
   const packed = packItems(items, { policy: checked.policy, results });
   // An error in the first items must be thrown before the batch starts.
   const first = await packed.next();
   if (first.done) throw bad('The batch has no items.');
-  const started = await startFanout(client, checked, { taskQueue, results });
+  const started = await startFanout(client, checked, { taskQueue, results, labels });
   if (!started.started && (await hasAll(client, checked))) return started;
   let chunks = 0;
   let sent = 0;

@@ -18,12 +18,14 @@ import {
   skipCollectingSignal,
   workflowTypes,
 } from '../../../workflows/messages.js';
+import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { bytesOf, cut, headOf } from '../../contract/texts.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { type AskedWorkflow, askWorkflow, endedError } from '../ask-workflow.js';
 import { inputDigest } from '../input-digest.js';
+import { type Labels, parseLabels } from '../labels.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
 import {
@@ -69,6 +71,8 @@ export interface StartJobOptions {
    * show the job's id. Default: true, unless the client has a payload codec.
    */
   readonly promptInSummary?: boolean;
+  /** Labels that lists show and select by. Values are text. Default: none. */
+  readonly labels?: Labels;
 }
 
 /** The result of `startJob`. */
@@ -80,11 +84,13 @@ export interface StartedJob {
 }
 
 /** The memo of a job, which lists show. */
-export interface JobMemo {
+export interface JobMemo extends OutcomeMemo {
   /** First line of the first prompt. */
   readonly prompt: string;
   /** Digest that shows whether a second start with the same id has the same input. */
   readonly inputDigest: string;
+  /** The labels of the job; absent if it has none. */
+  readonly labels?: Labels;
 }
 
 /**
@@ -100,7 +106,8 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
   checkJobSize(checked);
   const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
   const prompt = firstLine(headOf(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '', 2 * summaryLength));
-  const memo: JobMemo = { prompt, inputDigest: inputDigest(checked) };
+  const labels = parseLabels(options.labels, badJob);
+  const memo: JobMemo = { prompt, inputDigest: inputDigest(checked), outcome: null, ...(labels && { labels }) };
   const { promptInSummary = client.options.loadedDataConverter.payloadCodecs.length === 0 } = options;
   try {
     const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(

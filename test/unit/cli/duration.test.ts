@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDurationMs } from '../../../src/cli/units.js';
+import { formatDuration, parseDurationMs, parseSince } from '../../../src/cli/units.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
 
 describe('durations', () => {
@@ -32,5 +32,21 @@ describe('durations', () => {
     [7_800_000, '2 h 10 m'],
   ])('writes %i ms as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
+  });
+});
+
+describe('--since', () => {
+  const nowMs = Date.UTC(2026, 2, 17, 12);
+  it.each([
+    ['1d', '2026-03-16T12:00:00.000Z'],
+    ['90m', '2026-03-17T10:30:00.000Z'],
+    ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+    ['2026-03-01T22:00Z', '2026-03-01T22:00:00.000Z'],
+  ])('reads %s', (text, at) => {
+    expect(parseSince(text, nowMs)?.toISOString()).toBe(at);
+  });
+
+  it.each(['', 'yesterday', '2026', '2026-13-40', '5', '99999999d'])('refuses "%s"', (text) => {
+    expect(() => parseSince(text, nowMs)).toThrow(UsageError);
   });
 });

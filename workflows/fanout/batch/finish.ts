@@ -8,6 +8,7 @@ import type { JobError } from '../../job/result.js';
 import { jobError, toJobTermination } from '../../job/termination.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
 import { sendNotification } from '../../notification/notify.js';
+import { recordOutcome } from '../../shared/outcome-memo.js';
 import { bulk } from '../../shared/proxies.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import { releaseLease } from '../../watch/acquire-lease.js';
@@ -25,6 +26,7 @@ export async function finish(run: BatchState): Promise<FanoutResult> {
   run.error = run.ending?.error ?? errorOf(run, outcome) ?? sourceError;
   run.enter('ended');
   const result = await store(run, outcome);
+  recordOutcome(outcome);
   const { batchId, notify } = run.input;
   const teller = { input: { jobId: batchId, notify }, sandbox: null };
   await sendNotification(teller, 'ended', outcome, run.error?.message ?? null);

@@ -15,6 +15,7 @@ const none: FanoutOptions = {
   effort: [],
   repeat: '1',
   put: [],
+  label: [],
   get: [],
   command: [],
   preparePut: [],

@@ -7,6 +7,7 @@ import { parseJobInput } from '../../../../src/temporal/jobs/input.js';
 
 const options: RunOptions = {
   prompt: [],
+  label: [],
   put: [],
   get: [],
   ttl: '30m',

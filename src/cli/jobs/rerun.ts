@@ -1,0 +1,40 @@
+/** `sandflow jobs rerun`: runs the input of an earlier job as a new job. */
+import { rerunJob } from '../../temporal/jobs/rerun.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { exitCodes } from '../exit-codes.js';
+import { emptyReport } from '../output/job-report.js';
+import { printJson } from '../output/json.js';
+import { parseGetPairs } from '../run/file-pairs.js';
+import { generateJobId } from '../run/job-input.js';
+import { seeThrough } from '../run/run-job.js';
+import { parseDurationMs } from '../units.js';
+import type { RerunJobOptions } from './options.js';
+
+/** @returns the exit code */
+export function rerunEarlier(jobId: string, options: RerunJobOptions, context: CommandContext): Promise<number> {
+  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
+  parseGetPairs(options.get);
+  const newJobId = options.id ?? generateJobId();
+  return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
+    const { io } = context;
+    const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
+    const { started } = await rerunJob(
+      platform.temporal,
+      { deployment, jobId },
+      { newJobId, taskQueue, promptInSummary, results: platform.sharedResults },
+    );
+    context.jobId = newJobId;
+    reporter.notice(
+      started ? `Job ${newJobId} started with the input of ${jobId}.` : `Job ${newJobId} already exists; watching it.`,
+      'detail',
+    );
+    if (!options.detach) {
+      const job = { deployment, jobId: newJobId };
+      return seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
+    }
+    if (options.json) printJson(io.stdout, { ...emptyReport(newJobId, null), isolation: platform.isolation.known });
+    else io.stdout.write(`${newJobId}\n`);
+    return exitCodes.done;
+  });
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { parseLabelPairs } from '../../../src/cli/labels.js';
+import { UsageError } from '../../../src/cli/usage-error.js';
+import { parseLabels } from '../../../src/temporal/labels.js';
+
+describe('labels', () => {
+  it('are read from name=value, and the value may hold another =', () => {
+    expect(parseLabelPairs(['team=search', 'query=a=b', 'empty='])).toEqual({
+      team: 'search',
+      query: 'a=b',
+      empty: '',
+    });
+  });
+
+  it.each(['team', '=search', ''])('are refused if "%s" is not name=value', (pair) => {
+    expect(() => parseLabelPairs([pair])).toThrow(UsageError);
+  });
+
+  const refuse = (why: string) => new Error(why);
+
+  it('are bounded, because they are in the memo of the workflow', () => {
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`l${at}`, 'x']));
+    expect(() => parseLabels(many, refuse)).toThrow('labels: must have at most 20 entries');
+    expect(() => parseLabels({ long: 'x'.repeat(201) }, refuse)).toThrow('labels.long');
+    expect(parseLabels({}, refuse)).toBeUndefined();
+    expect(parseLabels({ team: 'search' }, refuse)).toEqual({ team: 'search' });
+  });
+});

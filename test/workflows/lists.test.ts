@@ -1,0 +1,90 @@
+/** Lists of jobs and batches answer "what failed last night?", and a job can be run again. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/submit.js';
+import { startJob } from '../../src/temporal/jobs/client.js';
+import { rerunJob } from '../../src/temporal/jobs/rerun.js';
+import { type ListJobsOptions, listFanouts, listJobs } from '../../src/temporal/list.js';
+import { fanoutInput, source, usableSandbox } from './fanout/fanout-harness.js';
+import { createStand, jobInput, type Stand, script } from './workflow-harness.js';
+
+const deployment = `l${randomBytes(5).toString('hex')}`;
+const team = { team: 'search' };
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand();
+  const start = (jobId: string, over: object, labels?: Record<string, string>) =>
+    startJob(stand.client, jobInput({ deployment, jobId, ...over }), { taskQueue: stand.taskQueue, labels });
+  const failing = { prompts: [{ prompt: script('exit 3') }] };
+  const jobs = [
+    await start('good', {}, team),
+    await start('bad', failing, team),
+    await start('cancelled', { prompts: [{ prompt: script('sleep 60') }] }),
+    await start('terminated', { prompts: [{ prompt: script('sleep 60') }] }),
+  ];
+  await jobs[2]?.handle.cancel();
+  await jobs[3]?.handle.terminate('no longer needed');
+  await Promise.allSettled(jobs.map(({ handle }) => handle.result()));
+});
+afterAll(() => stand.close());
+
+/** Visibility lags. */
+const listed = (options: Partial<ListJobsOptions>, ids: readonly string[]) =>
+  vi.waitFor(
+    async () => {
+      const rows = await listJobs(stand.client, { deployment, ...options });
+      expect(rows.map(({ jobId }) => jobId).sort()).toEqual([...ids].sort());
+      return rows;
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+
+it('U2: a list of jobs has the outcome of each', async () => {
+  const rows = await listed({}, ['good', 'bad', 'cancelled', 'terminated']);
+  const outcomes = rows.map(({ jobId, status, outcome }) => `${jobId}: ${status}, ${outcome}`);
+  expect(outcomes.sort()).toEqual([
+    'bad: completed, prompt_failed',
+    'cancelled: completed, cancelled',
+    'good: completed, completed',
+    'terminated: terminated, null',
+  ]);
+});
+
+it('U2: --failed lists what failed or was terminated, not what was cancelled', () =>
+  listed({ failed: true }, ['bad', 'terminated']));
+
+it('a list can be limited to labels and to a time', async () => {
+  await listed({ labels: team }, ['good', 'bad']);
+  await listed({ labels: { team: 'other' } }, []);
+  await listed({ labels: team, failed: true }, ['bad']);
+  await listed({ since: new Date(Date.now() - 3_600_000) }, ['good', 'bad', 'cancelled', 'terminated']);
+  await listed({ since: new Date(Date.now() + 3_600_000) }, []);
+});
+
+it('a job runs again with the input and labels of an earlier one', async () => {
+  const options = { newJobId: 'good-again', taskQueue: stand.taskQueue };
+  const { handle, started } = await rerunJob(stand.client, { deployment, jobId: 'good' }, options);
+  expect(started).toBe(true);
+  expect((await rerunJob(stand.client, { deployment, jobId: 'good' }, options)).started).toBe(false);
+  expect(await handle.result()).toMatchObject({
+    jobId: 'good-again',
+    outcome: 'completed',
+    prompts: [{ result: 'hello\n' }],
+  });
+  await listed({ labels: team }, ['good', 'bad', 'good-again']);
+});
+
+it('U2: a list of batches has their outcome and labels', async () => {
+  const input = fanoutInput(source(await usableSandbox(stand)), { deployment });
+  const items = [{ id: 'one', prompts: [{ prompt: script('exit 1') }] }];
+  await submitFanout(stand.client, input, items, { taskQueue: stand.taskQueue, labels: team });
+  const { outcome } = await awaitFanout(stand.client, input);
+  expect(outcome).not.toBe('completed');
+  await vi.waitFor(
+    async () =>
+      expect(await listFanouts(stand.client, { deployment, failed: true, labels: team })).toMatchObject([
+        { batchId: input.batchId, status: 'completed', outcome, labels: team },
+      ]),
+    { timeout: 20_000, interval: 200 },
+  );
+});
