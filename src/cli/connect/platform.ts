@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client';
 import type { SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { requireStackSettings } from '../../supervisor/index.js';
 import { abortable } from '../../temporal/calls.js';
 import { agreeOnKeys } from '../../temporal/deployment-keys.js';
 import { requireTemporal } from '../../temporal/require-listener.js';
@@ -80,6 +81,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
   const { io, reporter, needsWorker } = options;
   const configured = isFullyConfigured(config);
   const encryption = await openEncryption(config);
+  if (!configured) requireStackSettings(config);
   await requireTemporal(config, { signal: io.interrupted });
   let link = await open(config, encryption, options);
   const results = openResults(config, encryption);
