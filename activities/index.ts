@@ -16,6 +16,7 @@ import { awaitItems, awaitJob, describeWorkflows } from './fanout/workflow-statu
 import { type NotifyDependencies, notifyActivity } from './notification/notify.js';
 import { followPromptActivity } from './prompt/follow.js';
 import { createFollowHub, type FollowHubOptions } from './prompt/follow-hub.js';
+import { interruptSandboxActivity } from './prompt/interrupt.js';
 import { createPromptReads, sendPromptActivity } from './prompt/send.js';
 import { createCommandActivities } from './sandbox/commands.js';
 import { createSandboxActivity, forkSandboxActivity } from './sandbox/create.js';
@@ -77,6 +78,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     updateEnvironment: updateEnvironmentActivity(client, secrets),
     stopSandbox: stopSandboxActivity(client),
     resumeSandbox: resumeSandboxActivity(client),
+    interruptSandbox: interruptSandboxActivity(client),
     sendPrompt: checking(check, sendPromptActivity(client, results)),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),

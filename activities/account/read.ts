@@ -1,5 +1,5 @@
 /** Retry class `safe`: reads of the account, its webhooks and its list of sandboxes. */
-import type { SandboxClient } from '../../src/client/index.js';
+import type { ListSandboxesQuery, SandboxClient } from '../../src/client/index.js';
 import type { DataRetention, Limits, Repo } from '../../src/contract/account-records.js';
 import type { ResponseOf } from '../../src/contract/endpoints.js';
 import type { Snapshot } from '../../src/contract/machine-records.js';
@@ -36,10 +36,13 @@ export function createAccountReads(client: SandboxClient) {
       );
     },
 
-    /** All sandboxes, across all pages. Safe to repeat. */
-    async listSandboxes(): Promise<Counted<SandboxView[]>> {
+    /**
+     * All sandboxes, across all pages. Safe to repeat.
+     * @param query `{ include: 'cost' }` also asks for the cost of each this month. Default: without
+     */
+    async listSandboxes(query: Pick<ListSandboxesQuery, 'include'> = {}): Promise<Counted<SandboxView[]>> {
       return withCallCount(async ({ call }) => {
-        const sandboxes = await call((signal) => client.listAllSandboxes({}, { signal }));
+        const sandboxes = await call((signal) => client.listAllSandboxes(query, { signal }));
         return sandboxes.map(sandboxView);
       });
     },

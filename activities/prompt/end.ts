@@ -4,6 +4,7 @@
  */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records.js';
+import type { DegradedSandbox } from '../../src/contract/sandbox-view.js';
 import type { Text } from '../../src/contract/texts.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isQueued } from './evidence.js';
@@ -30,6 +31,8 @@ export interface PromptEnd {
   readonly status: string;
   /** State of the sandbox once the prompt had ended or the sandbox was lost; null if the sandbox does not exist. */
   readonly sandboxState: string | null;
+  /** The newest observation of the sandbox as alive but not fully reachable; absent if there was none. */
+  readonly degraded?: DegradedSandbox;
   readonly promptId: string | null;
   /** Cut to `answerBytes`; `resultRef` then names the full result. */
   readonly result: string | null;
@@ -40,7 +43,7 @@ export interface PromptEnd {
   readonly endedAt: string | null;
 }
 
-export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'resultRef'>;
+export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'degraded' | 'resultRef'>;
 
 /** Identifies a prompt in a history. */
 export type PromptInHistory = Pick<FollowedPrompt, 'promptId' | 'prompt' | 'knownPromptIds'> & {

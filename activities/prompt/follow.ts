@@ -4,12 +4,15 @@
  */
 import { heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { Sandbox } from '../../src/contract/records.js';
+import { type DegradedSandbox, degradedOf } from '../../src/contract/sandbox-view.js';
 import { type Counted, unanswered } from '../../src/contract/service-failure.js';
 import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract/states.js';
 import { cut } from '../../src/contract/texts.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, createAttempt } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
+import { sandboxView } from '../sandbox/view.js';
 import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
 import { createFollower, type FollowHub } from './follow-hub.js';
 import { createPromptRecords, type PromptRecord, type PromptRecords } from './record.js';
@@ -35,6 +38,8 @@ interface Follow {
   readonly input: FollowPromptInput;
   readonly attempt: Attempt;
   readonly readEnd: () => Promise<PromptEndSeen | undefined>;
+  /** Called with every read of the sandbox. */
+  readonly onRead: (sandbox: Sandbox) => void;
 }
 
 const heartbeatEveryMs = 20_000;
@@ -57,8 +62,13 @@ export function followPromptActivity(client: SandboxClient, hub: FollowHub, resu
     const readRecord = recordReader(records, input);
     const readEnd = () => readPromptEnd(client, input, { attempt, readRecord });
     try {
-      const end = await follow(hub, { client, input, attempt, readEnd });
-      return { value: await cutResult(end, input, results), calls: attempt.calls() };
+      let degraded: DegradedSandbox | null = null;
+      const onRead = (sandbox: Sandbox) => {
+        degraded = degradedOf(sandboxView(sandbox)) ?? degraded;
+      };
+      const end = await follow(hub, { client, input, attempt, readEnd, onRead });
+      const value = await cutResult(end, input, results);
+      return { value: degraded === null ? value : { ...value, degraded }, calls: attempt.calls() };
     } catch (error) {
       throw repeatableFailure(error, { calls: attempt.calls() });
     } finally {
@@ -85,7 +95,9 @@ async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
   let missingSinceMs: number | undefined;
   let unseenSinceMs: number | undefined;
   for (let tick = 1; ; tick += 1) {
-    const shared = (await follower.next(one.attempt.signal)).sandbox?.state;
+    const { sandbox: listed } = await follower.next(one.attempt.signal);
+    if (listed) one.onRead(listed);
+    const shared = listed?.state;
     if (shared === 'running' && !(sideBySide && tick % confirmEveryTicks === 0)) continue;
     const end = await one.readEnd().catch((error: unknown) => {
       // Only a read of the sandbox itself shows whether it is gone.
@@ -133,9 +145,11 @@ async function stateAtEnd(one: Follow, { status }: PromptEndSeen): Promise<{ rea
   }
 }
 
-async function readState({ client, input, attempt }: Follow): Promise<string | null> {
+async function readState({ client, input, attempt, onRead }: Follow): Promise<string | null> {
   try {
-    return (await attempt.call((signal) => client.getSandbox(input.sandboxId, { signal }))).sandbox.state;
+    const { sandbox } = await attempt.call((signal) => client.getSandbox(input.sandboxId, { signal }));
+    onRead(sandbox);
+    return sandbox.state;
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;

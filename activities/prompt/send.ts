@@ -4,7 +4,7 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
-import type { PromptBody } from '../../src/contract/requests.js';
+import type { OtherFields, PromptBody } from '../../src/contract/requests.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/texts.js';
 import { timeToSend } from '../../src/contract/transfer-time.js';
@@ -17,7 +17,7 @@ import { createPromptRecords, type PromptEvidence, type PromptRecord, type Promp
 
 export interface SendPromptInput {
   readonly query: PromptQuery;
-  readonly body: Omit<PromptBody, 'prompt'> & { readonly prompt: Text };
+  readonly body: Omit<PromptBody, 'prompt'> & { readonly prompt: Text } & OtherFields;
   /**
    * - `ask_record`: the record in the result store shows whether an earlier run may have sent the prompt. Without a
    *   record, it was not sent.

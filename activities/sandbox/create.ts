@@ -1,6 +1,6 @@
 /** Retry class `keyed`: create and fork. */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { CreateSandboxBody, ForkBody } from '../../src/contract/requests.js';
+import type { CreateSandboxBody, ForkBody, OtherFields } from '../../src/contract/requests.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/texts.js';
 import { timeToSend } from '../../src/contract/transfer-time.js';
@@ -17,7 +17,10 @@ interface RecordedKey {
 
 export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
   /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
-  readonly body: Omit<CreateSandboxBody, 'setupScript'> & { readonly name: string; readonly setupScript?: Text };
+  readonly body: Omit<CreateSandboxBody, 'setupScript'> & {
+    readonly name: string;
+    readonly setupScript?: Text;
+  } & OtherFields;
   /** Derived from the execution chain, the step and the generation; never random. */
   readonly idempotencyKey: string;
 }
@@ -26,7 +29,7 @@ export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
   /** Id of the sandbox to fork. */
   readonly sandboxId: string;
   /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
-  readonly body: ForkBody & { readonly name: string };
+  readonly body: ForkBody & { readonly name: string } & OtherFields;
   /** Derived from the execution chain, the step and the generation; never random. */
   readonly idempotencyKey: string;
 }

@@ -4,12 +4,14 @@ import { cut } from '../../src/contract/texts.js';
 
 /** Limit of texts written by people and scripts, which may have any length. */
 const maxLength = 2_000;
+/** Limit of what should be short: names, addresses, the reason of a degraded machine. */
+const maxShortLength = 300;
 
 function short(text: string | null | undefined): string | null {
   return text == null ? null : cut(text, maxLength);
 }
 
-/** The fields of a sandbox that workflows receive: no desktop URL, no machine address. */
+/** The fields of a sandbox that workflows receive: no desktop URL, no machine URL. */
 export function sandboxView(sandbox: Sandbox): SandboxView {
   return {
     id: sandbox.id,
@@ -29,7 +31,26 @@ export function sandboxView(sandbox: Sandbox): SandboxView {
     lastSnapshotStatus: sandbox.lastSnapshotStatus ?? null,
     dataExpiredAt: sandbox.dataExpiredAt ?? null,
     type: sandbox.type ?? null,
+    ...whereKnown(sandbox),
     stop: sandbox.stop ? stopView(sandbox.stop) : null,
+  };
+}
+
+/** Fields that most reads lack. They are left out then: every read of a sandbox becomes part of a workflow's history. */
+function whereKnown(sandbox: Sandbox): Partial<SandboxView> {
+  const { health, healthReason, degradedSince, archiveAfter, environment, environmentVersion } = sandbox;
+  const { visibility, hydration, sshEndpoint, cost } = sandbox;
+  return {
+    ...(health !== undefined && { health }),
+    ...(healthReason != null && { healthReason: cut(healthReason, maxShortLength) }),
+    ...(degradedSince != null && { degradedSince }),
+    ...(archiveAfter != null && { archiveAfter }),
+    ...(environment != null && { environment: cut(environment, maxShortLength) }),
+    ...(environmentVersion != null && { environmentVersion }),
+    ...(visibility != null && { visibility }),
+    ...(hydration && { hydration: { phase: cut(hydration.phase, maxShortLength), percent: hydration.percent } }),
+    ...(sshEndpoint != null && { sshEndpoint: cut(sshEndpoint, maxShortLength) }),
+    ...(cost && { cost: { seconds: cost.seconds, dollars: cost.dollars } }),
   };
 }
 

@@ -63,19 +63,5 @@ export function createWrites(client: SandboxClient) {
         return answer.sshEndpoint ?? null;
       });
     },
-
-    /**
-     * Interrupts the work of one conversation, or of all.
-     * @returns the number of stopped prompts; 0 if the sandbox does not exist
-     */
-    async interruptSandbox(sandboxId: string, conversationId: string | null): Promise<Counted<number>> {
-      const filter = conversationId === null ? {} : { conversation: conversationId };
-      return withCallCount(async ({ call }) => {
-        const answer = await orNullWhenMissing(
-          call((signal) => client.interruptSandbox(sandboxId, filter, { signal })),
-        );
-        return answer?.interrupted ?? 0;
-      });
-    },
   };
 }

@@ -7,7 +7,7 @@ import { isShortText } from '../contract/short-text.js';
 import { cut, payloadBytes } from '../contract/texts.js';
 import { foreignField } from './answer-identity.js';
 import type { CallName, CallOptions } from './call-options.js';
-import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';
+import { ApiError, type ApiErrorFields, TimeoutError, UnexpectedResponseError } from './errors.js';
 import type { ExchangeResponse } from './exchange.js';
 import { isOverlargeJson } from './json-size.js';
 import { lenientParse } from './lenient-parse.js';
@@ -92,7 +92,7 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse, secr
   const code = isShortText(envelope.data.code) ? currentErrorCode(envelope.data.code) : `http_${status}`;
   const message = cut(envelope.data.message || 'refused', maxMessageLength);
   const details = error?.details ?? null;
-  return new ApiError(`${endpoint}: ${message} (${status} ${code})`, {
+  return new ApiError(`${endpoint}: ${message} (${status} ${code})${setUpText(message, details)}`, {
     endpoint,
     status,
     code,
@@ -102,6 +102,16 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse, secr
     retryAfterMs: waitMs,
     details: payloadBytes(details) > maxDetailsBytes ? null : details,
   });
+}
+
+/** Longest URL that a message quotes, in characters. */
+const maxUrlLength = 500;
+
+/** Where the user sets up what is missing, if the service says it and its message does not. */
+function setUpText(message: string, details: ApiErrorFields['details']): string {
+  const url = details?.setupUrl;
+  if (typeof url !== 'string' || url.length > maxUrlLength || message.includes(url)) return '';
+  return /^https?:\/\/[\x21-\x7e]+$/.test(url) ? `. Set it up: ${url}` : '';
 }
 
 function parseJson(body: Buffer | string): unknown {

@@ -49,6 +49,14 @@ export const providerAliases = {
 
 const allProviderNames = Object.entries(providerAliases).flatMap(([name, aliases]) => [name, ...aliases]);
 
+/**
+ * Fields of a body that the specification does not show. They are sent as they are: "other create-body fields are not
+ * shown", and neither are those of a prompt.
+ */
+export interface OtherFields {
+  readonly [field: string]: unknown;
+}
+
 /** Body of POST /sandboxes. Every field is optional. */
 export const createSandboxBodySchema = z.object({
   /** Assumption: the specification does not show `name` and `environment` among the fields of a create request. */

@@ -17,7 +17,15 @@ export interface StopView {
   readonly error: string | null;
 }
 
-/** A sandbox in the form that workflows use. */
+/** Progress of a restore. */
+export interface HydrationView {
+  /** What is being restored; `degraded` and `stuck` mean that a step failed and is retried. */
+  readonly phase: string;
+  /** 0 to 99; null while unknown. It may stop short of 99. */
+  readonly percent: number | null;
+}
+
+/** A sandbox in the form that workflows use. Fields that the service did not return are absent or null. */
 export interface SandboxView {
   /** Id of the sandbox. */
   readonly id: string;
@@ -53,6 +61,43 @@ export interface SandboxView {
   readonly dataExpiredAt?: string | null;
   /** Machine size; absent in histories of earlier versions. */
   readonly type?: string | null;
+  /** `degraded`: the machine is alive but not fully reachable. */
+  readonly health?: string;
+  /** Why it is degraded; absent if it is not. */
+  readonly healthReason?: string;
+  /** When it became degraded, as an ISO 8601 time; absent if it is not. */
+  readonly degradedSince?: string;
+  /** When it stops by itself, as an ISO 8601 time; absent if auto-stop is disabled. */
+  readonly archiveAfter?: string;
+  /** Name of its environment; absent without one. */
+  readonly environment?: string;
+  /** The version of the environment that it keeps; absent without an environment. */
+  readonly environmentVersion?: number;
+  /** `shared` or `private`; absent for a personal sandbox. */
+  readonly visibility?: string;
+  /** Progress of its restore; present only in a read of one sandbox that is not hydrated. */
+  readonly hydration?: HydrationView;
+  /** `host:port` of its SSH server; absent if the machine has an address of its own. */
+  readonly sshEndpoint?: string;
+  /** Machine time of this month, in seconds, and its price; present only in a list that includes the cost. */
+  readonly cost?: { readonly seconds: number; readonly dollars: number };
   /** The latest stop; null without one. */
   readonly stop: StopView | null;
+}
+
+/** A sandbox that is alive but not fully reachable. */
+export interface DegradedSandbox {
+  /** Id of the sandbox. */
+  readonly sandboxId: string;
+  /** Why it is degraded; null if the service gives no reason. */
+  readonly reason: string | null;
+  /** When it became degraded, as an ISO 8601 time; null if unknown. */
+  readonly since: string | null;
+}
+
+type Health = Pick<SandboxView, 'id' | 'health' | 'healthReason' | 'degradedSince'>;
+
+/** Null if the sandbox is not degraded. */
+export function degradedOf({ id, health, healthReason, degradedSince }: Health): DegradedSandbox | null {
+  return health === 'degraded' ? { sandboxId: id, reason: healthReason ?? null, since: degradedSince ?? null } : null;
 }

@@ -107,4 +107,12 @@ describe('the activities', () => {
       expect(await stand.history()).not.toContain(canary);
     },
   );
+
+  it('client rows: listSandboxes has the cost on request', async () => {
+    const cost = { since: '2026-01-01T00:00:00.000Z', seconds: 3_600, dollars: 0.5 };
+    stand.answer((_, response) => sendJson(response, 200, { ok: true, sandboxes: [{ ...aSandbox, cost }] }));
+    const listed = await stand.run('listSandboxes', { include: 'cost' });
+    expect(stand.seen()).toEqual(['GET /v1/sandboxes?include=cost']);
+    expect(listed).toMatchObject({ value: [{ id: aSandbox.id, cost: { seconds: 3_600, dollars: 0.5 } }] });
+  });
 });

@@ -185,3 +185,46 @@ describe('a download', () => {
     expect((await stand.results.get('file-store:jobs/read')).toString()).toBe(content);
   });
 });
+
+describe('client rows: an interrupt whose answer was lost', () => {
+  const queued = (id: string) => ({ id, type: 'prompt.queued', createdAt: new Date().toISOString() });
+  let interrupts = 0;
+
+  /** Loses the first answer; `events` answers the reads of the history. */
+  function answerWith(events: (response: ServerResponse) => void) {
+    interrupts = 0;
+    stand.answer(({ method }, response) => {
+      if (method === 'GET') return events(response);
+      interrupts += 1;
+      if (interrupts === 1) response.destroy();
+      else sendJson(response, 200, { ok: true, interrupted: 2 });
+    });
+  }
+
+  it('is repeated while nothing was queued since', async () => {
+    answerWith((response) => sendJson(response, 200, { ok: true, events: [queued('a'), queued('b')] }));
+    expect(await stand.run('interruptSandbox', aSandbox.id, null)).toEqual({ value: 2, calls: 4 });
+    expect(interrupts).toBe(2);
+  });
+
+  it('is not repeated once somebody has queued another prompt', async () => {
+    answerWith((response) => {
+      const events = [queued('a'), ...(interrupts === 0 ? [] : [queued('b')])];
+      sendJson(response, 200, { ok: true, events });
+    });
+    const failure = await stand.failureOf('interruptSandbox', aSandbox.id, 'conv_1');
+    expect(failure).toMatchObject({ type: 'outcome_unknown', nonRetryable: true });
+    expect(interrupts).toBe(1);
+  });
+
+  it('is sent without a history, and then not repeated', async () => {
+    answerWith((response) => sendJson(response, 500, errorBody(500, 'internal_error')));
+    expect(await stand.failureOf('interruptSandbox', aSandbox.id, null)).toMatchObject({ type: 'outcome_unknown' });
+    expect(interrupts).toBe(1);
+  });
+
+  it('stops nothing in a sandbox that does not exist', async () => {
+    stand.answer((_, response) => sendJson(response, 404, errorBody(404, 'sandbox_not_found')));
+    expect(await stand.run('interruptSandbox', aSandbox.id, null)).toMatchObject({ value: 0 });
+  });
+});

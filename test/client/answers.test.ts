@@ -28,6 +28,18 @@ describe('an error answer', () => {
     expect(error).toHaveProperty('message', expect.stringContaining('Set it up'));
   });
 
+  it.each([
+    ['is named in the message', 'https://a.example/setup', '. Set it up: https://a.example/setup'],
+    ['is not named if it is no URL', 'javascript:alert(1)', ''],
+    ['is not named if it holds other than printable characters', 'https://a.example/\u001b[2J', ''],
+    ['is not named if it is long', `https://a.example/${'x'.repeat(500)}`, ''],
+    ['is not named if it is no text', 7, ''],
+  ])('client rows: the setupUrl of a missing provider %s', async (_, setupUrl, text) => {
+    const body = errorBody(409, 'provider_not_configured', 'No credentials', { provider: 'pi', setupUrl });
+    const error = await rejectionOf((await clientOf(409, body)).sendPrompt(id, { prompt: 'x' }));
+    expect(error).toHaveProperty('message', `sendPrompt: No credentials (409 provider_not_configured)${text}`);
+  });
+
   it('S15: has its code in the current vocabulary', async () => {
     const client = await clientOf(409, errorBody(409, 'box_not_promptable'));
     await expect(client.getMe()).rejects.toMatchObject({ code: 'sandbox_not_promptable', typed: true });

@@ -62,6 +62,23 @@ describe('the client', () => {
     expect(stand.seen.map((request) => request.headers['idempotency-key'])).toEqual(['k-1', 'k-1', 'k-2']);
   });
 
+  it('client rows: takes fields of a create, a fork and a prompt that the specification does not show, and sends them', async () => {
+    const stand = closing.keep(
+      await startStand((request, response) => {
+        if (request.url.endsWith('/prompt')) sendJson(response, 202, { ok: true, conversationId: 'conv_1' });
+        else sendJson(response, 202, { ok: true, sandbox: aSandbox });
+      }),
+    );
+    const client = closing.client(stand);
+    const other = { region: 'north', limits: { cpu: 2 } };
+    await client.createSandbox({ name: 'one', ...other });
+    await client.forkSandbox('bx_22222222', { name: 'two', ...other });
+    await client.sendPrompt(id, { prompt: 'three', ...other });
+    for (const { body } of stand.seen) expect(JSON.parse(body)).toMatchObject(other);
+    // @ts-expect-error: the fields that the specification shows keep their types
+    await client.createSandbox({ name: 5, ...other });
+  });
+
   it('reads the key again for each call', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, ok)));
     const keys = ['first', 'second\n'];

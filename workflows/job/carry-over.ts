@@ -19,6 +19,7 @@ export const carriedFields = [
   'resends',
   'wasReset',
   'sandbox',
+  'degraded',
   'isFound',
   'isObtained',
   'isHydrated',

@@ -76,7 +76,10 @@ async function renewTtl(run: JobState): Promise<void> {
   const options = { scheduleToCloseTimeout: '1 minute', summary: 'renew auto-stop' } as const;
   const { value, calls } = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);
   run.apiCalls += calls;
-  if (value !== null && run.sandbox?.id === value.id) run.sandbox = { ...run.sandbox, name: value.name };
+  if (value !== null && run.sandbox?.id === value.id) {
+    const { name, health, healthReason, degradedSince } = value;
+    run.sandbox = { ...run.sandbox, name, health, healthReason, degradedSince };
+  }
 }
 
 /** True if somebody renamed the job's own sandbox: events and cleanups no longer find the job by that name. */

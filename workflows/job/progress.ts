@@ -1,4 +1,5 @@
 /** The progress of a `createThenPrompt` job. Types only. */
+import type { DegradedSandbox } from '../../src/contract/sandbox-view.js';
 import type { JobOutcome, PromptResult, Wake } from './result.js';
 
 /** The phase of a job. */
@@ -36,6 +37,8 @@ export interface JobProgress {
   } | null;
   /** Id of the newest sandbox; null before there is one. */
   readonly sandboxId: string | null;
+  /** Set while the newest read shows that the sandbox is alive but not fully reachable; absent or null otherwise. */
+  readonly degraded?: DegradedSandbox | null;
   /** One entry per prompt so far, in order. */
   readonly prompts: readonly PromptResult[];
   /** The newest wakes. */

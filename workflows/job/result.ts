@@ -1,5 +1,6 @@
 /** The result of a `createThenPrompt` job. Types only. */
 import type { PreservedWork } from '../../src/contract/preserved-work.js';
+import type { DegradedSandbox } from '../../src/contract/sandbox-view.js';
 
 /**
  * - `completed`: every prompt completed.
@@ -136,6 +137,11 @@ export interface JobResult {
   readonly deletion: DeletionResult | null;
   /** One entry per file to collect. */
   readonly files: readonly CollectedFile[];
+  /**
+   * Set if a read showed the sandbox as alive but not fully reachable while the job used it, even if it recovered. Absent
+   * in results of earlier versions.
+   */
+  readonly degraded?: DegradedSandbox | null;
   /** Empty if nothing needs attention, whatever the outcome. */
   readonly left: readonly LeftBehind[];
   /** The newest 200 wakes. */

@@ -1,6 +1,6 @@
 /** The state of one job, its progress and its result. */
 import { patched, setCurrentDetails } from '@temporalio/workflow';
-import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import { type DegradedSandbox, degradedOf, type SandboxView } from '../../src/contract/sandbox-view.js';
 import type { Resolution } from '../messages.js';
 import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
 import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';
@@ -67,8 +67,9 @@ export class JobState {
   lost: SandboxView[] = [];
   /** Generation of the latest create or fork. */
   generation = 1;
-  /** The latest read of the sandbox. */
-  sandbox: SandboxView | null = null;
+  /** The newest observation of the sandbox as alive but not fully reachable; null if there was none. */
+  degraded: DegradedSandbox | null = null;
+  private newest: SandboxView | null = null;
   /** When a create or fork that may have been accepted was first sent, in ms since the epoch; null before that. */
   firstSentAtMs: number | null = null;
   /** Number of decisions to create another sandbox because it was unknown whether the previous one exists. */
@@ -137,6 +138,19 @@ export class JobState {
     this.inbox = new EventInbox(inbox, () => patched('a full inbox drops of the busiest sandbox'));
     this.deadlineAtMs = input.origin ? Number.POSITIVE_INFINITY : this.startedAtMs + input.deadlineMs;
     for (const step of input.prompts) this.addPrompt(step);
+  }
+
+  /** The latest read of the sandbox. */
+  get sandbox(): SandboxView | null {
+    return this.newest;
+  }
+
+  set sandbox(sandbox: SandboxView | null) {
+    const wasDegraded = this.newest !== null && degradedOf(this.newest) !== null;
+    this.newest = sandbox;
+    const degraded = sandbox && degradedOf(sandbox);
+    this.degraded = degraded ?? this.degraded;
+    if (wasDegraded !== (degraded !== null)) this.showDetails();
   }
 
   enter(phase: JobPhase): void {
@@ -241,6 +255,7 @@ export class JobState {
       since: new Date(this.sinceMs).toISOString(),
       blocked: this.blocked,
       sandboxId: this.sandbox?.id ?? null,
+      degraded: this.sandbox && degradedOf(this.sandbox),
       prompts: this.promptResults(),
       wakes: this.wakes,
       apiCalls: this.apiCalls,
@@ -260,6 +275,7 @@ export class JobState {
       stop: this.stop,
       deletion: this.deletion,
       files: this.files,
+      degraded: this.degraded,
       left: this.left,
       wakes: this.wakes,
       wakeCount: this.wakeCount,
@@ -280,6 +296,8 @@ export class JobState {
   private showDetails(): void {
     const lines = [`**${this.phase.replaceAll('_', ' ')}** since ${new Date(this.sinceMs).toISOString()}`];
     if (this.sandbox) lines.push(`Sandbox ${this.sandbox.id}`);
+    const degraded = this.sandbox && degradedOf(this.sandbox);
+    if (degraded) lines.push(`Degraded: ${degraded.reason ?? 'the service gives no reason'}`);
     if (this.blocked) lines.push(`Blocked: ${this.blocked.message}`);
     setCurrentDetails(lines.join('\n\n'));
   }

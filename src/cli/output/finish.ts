@@ -7,7 +7,7 @@ import type { CliIo } from '../io.js';
 import type { WatchEnd } from '../run/watch-job.js';
 import { formatDuration } from '../units.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
-import { keptTexts, leftText } from './job-text.js';
+import { keptTexts, leftText, wasDegradedText } from './job-text.js';
 import { printJson } from './json.js';
 import { createPaint } from './terminal.js';
 import { oneLine, setIn } from './terminal-safe.js';
@@ -80,6 +80,7 @@ function printSummary(report: JobReport, io: Streams): void {
     if (error && error !== report.error?.message)
       io.stderr.write(`  prompt ${oneLine(status)}: ${setIn(error, '    ')}\n`);
   }
+  if (report.degraded) io.stderr.write(`${paint('yellow', `  ${wasDegradedText(report.degraded)}`)}\n`);
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
 }
 

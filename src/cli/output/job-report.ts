@@ -34,6 +34,7 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
     stop: null,
     deletion: null,
     files: [],
+    degraded: null,
     left: [],
     wakes: [],
     wakeCount: 0,

@@ -2,6 +2,7 @@
 import type { JobPhase, JobProgress } from '../../../workflows/job/progress.js';
 import type { LeftBehind } from '../../../workflows/job/result.js';
 import type { PreservedWork } from '../../contract/preserved-work.js';
+import type { DegradedSandbox } from '../../contract/sandbox-view.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { oneLine } from './terminal-safe.js';
 
@@ -23,7 +24,7 @@ const phases: Readonly<Record<JobPhase, string>> = {
 };
 
 /** The phase, the sandbox and, with several prompts, how many are done. */
-export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'prompts'>): string {
+export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'degraded' | 'prompts'>): string {
   const { sandboxId, prompts } = progress;
   const parts: string[] = [phases[progress.phase] ?? progress.phase];
   if (prompts.length > 1 && progress.phase === 'following') {
@@ -31,6 +32,7 @@ export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'p
     parts.push(`${done} of ${prompts.length} prompts done`);
   }
   if (sandboxId) parts.push(oneLine(sandboxId));
+  if (progress.degraded) parts.push('degraded');
   return parts.join(' · ');
 }
 
@@ -48,6 +50,22 @@ export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): s
   }
   const told = `The service has refused ${blocked.step} since ${blocked.since}; the job waits until this is resolved`;
   return oneLine(`${told}: ${blocked.message}`);
+}
+
+/** The sandbox is alive but not fully reachable: why, and where to look. */
+export function degradedText(degraded: DegradedSandbox): string {
+  const now = 'It is alive, but not fully reachable.';
+  return `The sandbox is degraded${sinceAndWhy(degraded)}. ${now} Check: sandflow sandboxes show ${oneLine(degraded.sandboxId)}`;
+}
+
+/** As `degradedText`, for a job that has ended. */
+export function wasDegradedText(degraded: DegradedSandbox): string {
+  return `degraded: the sandbox ${oneLine(degraded.sandboxId)} was not fully reachable${sinceAndWhy(degraded)}.`;
+}
+
+function sinceAndWhy({ reason, since }: DegradedSandbox): string {
+  const at = since === null ? '' : ` since ${oneLine(since)}`;
+  return `${at}: ${reason === null ? 'the service gives no reason' : oneLine(reason).replace(/\.$/, '')}`;
 }
 
 /** What a stop saved. */

@@ -3,7 +3,7 @@ import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { Wake } from '../../../workflows/job/result.js';
 import type { OutputStream } from '../io.js';
 import { formatDuration } from '../units.js';
-import { blockedText, phaseText } from './job-text.js';
+import { blockedText, degradedText, phaseText } from './job-text.js';
 import { createScreenLines, textLine } from './screen-lines.js';
 import { createPaint } from './terminal.js';
 import { setIn, terminalSafe } from './terminal-safe.js';
@@ -33,6 +33,7 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
   const status = createScreenLines(stream, { enabled: !quiet && stream.isTTY === true });
   let phase = '';
   let blockedSince = '';
+  let degradedShown = false;
   let wakesShown = 0;
 
   const detail = (text: string) => {
@@ -56,6 +57,8 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
       }
       if (progress.blocked && progress.blocked.since !== blockedSince) warning(blockedText(progress));
       blockedSince = progress.blocked?.since ?? '';
+      if (progress.degraded && !degradedShown) warning(degradedText(progress.degraded));
+      degradedShown = progress.degraded != null;
       const since = Date.parse(progress.since);
       const text = () => `${phaseText(progress)} · ${formatDuration(Math.max(0, Date.now() - since))}`;
       status.show((width) => [textLine(text(), width)]);

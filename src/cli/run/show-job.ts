@@ -5,7 +5,7 @@ import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { finish } from '../output/finish.js';
 import { emptyReport } from '../output/job-report.js';
-import { blockedText, phaseText } from '../output/job-text.js';
+import { blockedText, degradedText, phaseText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
@@ -39,6 +39,7 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
     for (const [index, { status }] of prompts.entries()) {
       io.stdout.write(`  prompt ${index + 1}: ${oneLine(status)}\n`);
     }
+    if (progress.degraded) io.stdout.write(`${degradedText(progress.degraded)}\n`);
     if (progress.blocked) io.stdout.write(`${blockedText(progress)}\n`);
     for (const call of waitingFor) io.stdout.write(`${waitingText(call)}\n`);
     return exitCodes.done;

@@ -5,6 +5,7 @@ import type {
   CreateSandboxBody,
   ForkBody,
   listSandboxesQuerySchema,
+  OtherFields,
   ResumeBody,
   UpdateSandboxBody,
 } from '../../contract/requests.js';
@@ -22,7 +23,7 @@ export interface SandboxCalls {
   /** Follows `nextCursor` to the end; a sandbox on two pages is returned once. The deadline applies to each page. */
   listAllSandboxes(query?: Omit<ListSandboxesQuery, 'cursor'>, options?: CallOptions): Promise<Sandbox[]>;
   /** Safe to repeat with the same `idempotencyKey` and body; without a key each call can create a sandbox. */
-  createSandbox(body?: CreateSandboxBody, options?: CreateOptions): Answer<'createSandbox'>;
+  createSandbox(body?: CreateSandboxBody & OtherFields, options?: CreateOptions): Answer<'createSandbox'>;
   getSandbox(sandboxId: string, options?: CallOptions): Answer<'getSandbox'>;
   updateSandbox(sandboxId: string, body: UpdateSandboxBody, options?: CallOptions): Answer<'updateSandbox'>;
   /** Deletes permanently; sends the confirming header. */
@@ -31,7 +32,7 @@ export interface SandboxCalls {
   getStop(sandboxId: string, stopId: string, options?: CallOptions): Answer<'getStop'>;
   resumeSandbox(sandboxId: string, body?: ResumeBody, options?: CallOptions): Answer<'resumeSandbox'>;
   /** Safe to repeat with the same `idempotencyKey`, source and body; without a key each call can create a sandbox. */
-  forkSandbox(sandboxId: string, body?: ForkBody, options?: CreateOptions): Answer<'forkSandbox'>;
+  forkSandbox(sandboxId: string, body?: ForkBody & OtherFields, options?: CreateOptions): Answer<'forkSandbox'>;
   /** Machine time since the first of the month. */
   getSandboxUsage(sandboxId: string, options?: CallOptions): Answer<'getSandboxUsage'>;
   /** Only the creator may share a sandbox, and only if an organization is billed. Safe to repeat. */

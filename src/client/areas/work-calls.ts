@@ -3,6 +3,7 @@ import type {
   CommandBody,
   conversationQuerySchema,
   listEventsQuerySchema,
+  OtherFields,
   PromptBody,
   WriteFileBody,
 } from '../../contract/requests.js';
@@ -17,7 +18,7 @@ export type ConversationQuery = z.infer<typeof conversationQuerySchema>;
 /** Work inside a sandbox: prompts, files, commands. */
 export interface WorkCalls {
   /** Not safe to repeat: each call that arrives queues the prompt once more (trap S3). */
-  sendPrompt(sandboxId: string, body: PromptBody, options?: CallOptions): Answer<'sendPrompt'>;
+  sendPrompt(sandboxId: string, body: PromptBody & OtherFields, options?: CallOptions): Answer<'sendPrompt'>;
   getPrompt(sandboxId: string, promptId: string, options?: CallOptions): Answer<'getPrompt'>;
   listEvents(sandboxId: string, query?: ListEventsQuery, options?: CallOptions): Answer<'listEvents'>;
   interruptSandbox(sandboxId: string, query?: ConversationQuery, options?: CallOptions): Answer<'interruptSandbox'>;

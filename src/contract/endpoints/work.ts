@@ -51,7 +51,7 @@ export const workEndpoints = {
     status: 200,
     type: 'sandbox.interrupted',
     scope: 'agent.prompt',
-    retry: 'safe',
+    retry: 'read-first',
     query: conversationQuerySchema,
     response: z.looseObject({ interrupted: z.number().optional() }),
     assumed: ['A-interrupt'],

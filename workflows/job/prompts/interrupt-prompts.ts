@@ -46,7 +46,7 @@ async function interruptPrompt(run: JobState, index: number): Promise<void> {
     const end = await endWithin(run, { sandboxId: id, index }, waitMs * 2 ** tries);
     if (end === undefined) continue;
     if (end.status === 'sandbox_lost') return;
-    const { sandboxState: _, promptId, ...known } = end;
+    const { sandboxState: _, degraded: __, promptId, ...known } = end;
     Object.assign(prompt, known, { promptId: promptId ?? prompt.promptId });
     return;
   }

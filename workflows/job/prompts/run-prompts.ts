@@ -68,7 +68,8 @@ async function follow(run: JobState, place: PromptPlace, sideBySide: boolean): P
     run.enter('following');
     const since = run.inbox.mark();
     const end = await followPrompt(run, place, sideBySide);
-    const { sandboxState, status, promptId, ...known } = end;
+    const { sandboxState, status, promptId, degraded, ...known } = end;
+    run.degraded = degraded ?? run.degraded;
     const isStopped = sandboxState === 'archived' || sandboxState === 'archiving';
     if (status === 'not_found') {
       await findAgain(run, prompt, place);

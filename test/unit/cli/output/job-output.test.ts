@@ -251,3 +251,33 @@ describe('the clock', () => {
     expect(judgeClock('yesterday', service).status).toBe('skipped');
   });
 });
+
+describe('client rows: a degraded sandbox', () => {
+  const degraded = { sandboxId: 'bx_2345abcd', reason: 'A firewall\nrule.', since: '2026-01-01T00:00:00.000Z' };
+
+  it('is named in the summary of a job that has completed', async () => {
+    const { stderr, exitCode } = await finished({ kind: 'ended', result: { ...result, degraded } });
+    expect(exitCode).toBe(0);
+    const why = 'since 2026-01-01T00:00:00.000Z: A firewall rule.';
+    expect(stderr).toContain(`degraded: the sandbox bx_2345abcd was not fully reachable ${why}\n`);
+  });
+
+  it('is a warning while the job runs, once', () => {
+    let shown = '';
+    const reporter = createReporter({ stream: { write: (text: string) => (shown += text) }, quiet: false });
+    const progress = {
+      jobId: 'j',
+      phase: 'following',
+      since: '2026-01-01T00:00:00.000Z',
+      blocked: null,
+      wakes: [],
+      prompts: [],
+    };
+    const seen = { ...progress, sandboxId: 'bx_2345abcd', degraded } as unknown as JobProgress;
+    reporter.progress(seen);
+    reporter.progress(seen);
+    reporter.close();
+    expect(shown.match(/The sandbox is degraded since/g)).toHaveLength(1);
+    expect(shown).toContain('Check: sandflow sandboxes show bx_2345abcd');
+  });
+});

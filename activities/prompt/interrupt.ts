@@ -1,0 +1,76 @@
+/**
+ * Retry class `read-first`: interrupt. A blind repeat after a lost answer would also interrupt prompts that somebody has
+ * queued since. So each attempt reads which prompt is the newest, and repeats the call only if it is the same as before
+ * the first byte.
+ */
+import { activityInfo } from '@temporalio/activity';
+import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { type Attempt, createAttempt, type Spent } from '../retry/attempt.js';
+import { effectOf, outcomeUnknown, repeatableFailure } from '../retry/classify.js';
+import { createIntentBeats } from '../retry/heartbeat.js';
+import { readHistory } from './history.js';
+
+/** The newest prompt before the first byte of a call that may have taken effect; null if the sandbox had none. */
+type Newest = string | null | 'unread';
+
+interface Intent {
+  /** Absent if no call may have taken effect. */
+  readonly newest?: Newest;
+  readonly spent?: Spent;
+}
+
+/** Time limit of each read of the history, in ms. It must leave time for the call. */
+const readTimeoutMs = 8_000;
+
+/**
+ * Interrupts the work of one conversation, or of all.
+ * @returns the number of stopped prompts; 0 if the sandbox does not exist
+ * @throws ApplicationFailure `outcome_unknown` if an answer was lost, and prompts were queued since, or the history could
+ *   not be read before
+ */
+export function interruptSandboxActivity(client: SandboxClient) {
+  return async function interruptSandbox(sandboxId: string, conversationId: string | null): Promise<Counted<number>> {
+    const attempt = createAttempt();
+    const earlier = activityInfo().heartbeatDetails as Intent | undefined;
+    const beats = createIntentBeats<Intent>(earlier);
+    let maybeSent = earlier?.newest !== undefined;
+    const spent = (): Spent => ({ calls: attempt.calls(), maybeSent });
+    try {
+      const newest = await newestOf(client, { sandboxId, conversationId, attempt });
+      if (maybeSent && (newest === 'unread' || newest !== earlier?.newest)) {
+        const since = newest === 'unread' || earlier?.newest === 'unread' ? 'may have been' : 'were';
+        const why = `The answer to the interrupt of ${sandboxId} was lost, and prompts ${since} queued since, which a repeat would interrupt.`;
+        throw outcomeUnknown(why, { endpoint: 'interruptSandbox', calls: attempt.calls() });
+      }
+      await beats.record({ newest, spent: spent() });
+      const filter = conversationId === null ? {} : { conversation: conversationId };
+      const { interrupted } = await attempt.call((signal) => client.interruptSandbox(sandboxId, filter, { signal }));
+      await beats.stop();
+      return { value: interrupted ?? 0, calls: attempt.calls() };
+    } catch (error) {
+      await beats.stop();
+      if (error instanceof ApiError && error.status === 404 && error.typed) return { value: 0, calls: attempt.calls() };
+      const isWithoutEffect = effectOf(error) === 'none' && !maybeSent;
+      maybeSent ||= !isWithoutEffect;
+      beats.leave(isWithoutEffect ? { newest: undefined, spent: spent() } : { spent: spent() });
+      throw repeatableFailure(error, spent());
+    }
+  };
+}
+
+/** The id of the newest prompt's first event; `unread` if the history cannot be read, which must not prevent the call. */
+async function newestOf(
+  client: SandboxClient,
+  options: { readonly sandboxId: string; readonly conversationId: string | null; readonly attempt: Attempt },
+): Promise<Newest> {
+  const { sandboxId, ...reading } = options;
+  try {
+    const events = await readHistory(client, sandboxId, { ...reading, timeoutMs: readTimeoutMs });
+    return events.findLast(({ type }) => type === 'prompt.queued')?.id ?? null;
+  } catch (error) {
+    reading.attempt.signal.throwIfAborted();
+    if (error instanceof ApiError && error.status === 404 && error.typed) throw error;
+    return 'unread';
+  }
+}
