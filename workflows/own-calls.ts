@@ -5,7 +5,7 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { SendPromptInput } from '../activities/prompt/send.js';
 import type { KeyedCall } from '../activities/retry/idempotent-create.js';
-import { executionOf, ownedSandboxName } from '../src/contract/addresses.js';
+import { executionOf, type OwnedName, ownedSandboxName, ownerWorkflowId } from '../src/contract/addresses.js';
 import type { SandboxView } from '../src/contract/sandbox-view.js';
 import type { PromptStep } from './job/types.js';
 
@@ -104,14 +104,22 @@ function nameOf(
   parts: { readonly execution: string; readonly step: string; readonly generation: number },
 ): string {
   const [, deployment = '', jobId = ''] = workflowIdPattern.exec(workflowId) ?? [];
+  const name = nameWithin({ deployment, jobId, ...parts });
+  // The names of items and of a preparation lead to the workflows of a batch.
+  if (name !== undefined && ownerWorkflowId(name) === workflowId) return name;
+  const mend = 'Start the workflow with the id jobWorkflowId(deployment, id), and name the step with a-z and 0-9.';
+  throw ApplicationFailure.nonRetryable(
+    `No name of a sandbox leads to "${workflowId}" with the step "${parts.step}". ${mend}`,
+    'bad_workflow_id',
+  );
+}
+
+/** Undefined if a part is outside the grammar of names. */
+function nameWithin(parts: OwnedName): string | undefined {
   try {
-    return ownedSandboxName({ deployment, jobId, ...parts });
+    return ownedSandboxName(parts);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const mend = 'Start the workflow with the id jobWorkflowId(deployment, id), and name the step with a-z and 0-9.';
-    throw ApplicationFailure.nonRetryable(
-      `The sandbox has no name that leads to "${workflowId}". ${mend}`,
-      'bad_workflow_id',
-    );
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }
