@@ -1,5 +1,6 @@
 /** Turns an error into a message, an exit code, and the `error` of `--json`. */
 import type { JobError } from '../../workflows/job/result.js';
+import { diskFull, isDiskFull } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { numberIn, recordIn, stringIn, systemCodeOf } from './error-fields.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
@@ -31,12 +32,14 @@ export function failureOf(error: unknown): Failure {
 
 function codeOf(error: unknown, exitCode: number): string {
   if (error instanceof SandflowError) return error.code;
+  if (isDiskFull(error)) return 'disk_full';
   if (exitCode === exitCodes.internal) return 'internal';
   return stringIn(error, 'code') ?? 'unexpected';
 }
 
 function messageOf(error: unknown): string {
   if (error instanceof SandflowError) return error.message;
+  if (isDiskFull(error)) return diskFull(stringIn(error, 'path') ?? 'a file', error).message;
   if (systemCodeOf(error) === 'EADDRINUSE') {
     const port = numberIn(error, 'port');
     return `Port${port === undefined ? '' : ` ${port}`} is in use. Choose another with --port, or stop the program that uses it.`;

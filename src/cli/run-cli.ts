@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import type { JobError } from '../../workflows/job/result.js';
 import type { CommandContext } from './command.js';
-import { failureOf, plainError } from './errors.js';
+import { type Failure, failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';
 import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
@@ -35,7 +35,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
       if (!help) report(args, context, usageErrorOf(error));
       return exitCodes.usage;
     }
-    const failure = io.interrupted.aborted ? interruptedFailure : failureOf(error);
+    const failure = io.interrupted.aborted ? interruptedFailure : await namingDisk(failureOf(error), context);
     const isInternal = failure.exitCode === exitCodes.internal;
     report(args, context, isInternal ? await withReport(failure.error, error, io) : failure.error);
     return failure.exitCode;
@@ -44,6 +44,25 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
 
 /** After Ctrl-C, any error counts as the interruption. */
 const interruptedFailure = { exitCode: exitCodes.detached, error: plainError('interrupted', 'Interrupted.') };
+
+/** What a full disk breaks rarely says so. Names the disk, and how to continue. */
+async function namingDisk(failure: Failure, { io, jobId }: CommandContext): Promise<Failure> {
+  const { exitCode, error } = failure;
+  const isOwn = error.code === 'disk_full';
+  if (exitCode === exitCodes.usage || exitCode === exitCodes.otherOutcome) return failure;
+  try {
+    const { fullDiskText } = await import('./connect/full-disk.js');
+    const full = isOwn ? error.message : await fullDiskText(await io.readConfig());
+    if (full === undefined) return failure;
+    const next = jobId === null ? '' : ` The job keeps its state; then: sandflow jobs watch ${jobId}`;
+    const message = isOwn
+      ? `${full}${next}`
+      : `${full} Free some space there, then try again.${next} (${error.message})`;
+    return { exitCode: exitCodes.unreachable, error: { ...error, code: 'disk_full', message } };
+  } catch {
+    return failure;
+  }
+}
 
 /** Adds to the message a request for a bug report, and where the stack is. */
 async function withReport(error: JobError, thrown: unknown, io: CliIo): Promise<JobError> {

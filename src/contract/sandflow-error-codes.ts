@@ -103,6 +103,7 @@ export const sandflowErrors = {
   supervisor_unresponsive: unavailable('Stop the process that the message names, then run the command again.'),
   stack_differs: unavailable('End the running stack with `sandflow down`, or use another `SANDFLOW_HOME`.'),
   lock_timeout: unavailable('Stop the process that holds the lock, then run the command again.'),
+  disk_full: unavailable('Free some space on the disk of the file that the message names.'),
   file_not_writable: unavailable('Correct the owner and mode of the directory.'),
   database_unusable: unavailable('Check the file and restore it, or choose another directory.'),
   database_too_new: unavailable('Update sandflow, or choose another directory.'),

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { namingFullDisk } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
 
@@ -16,10 +17,12 @@ const readOnly = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Replaces the file as a whole, mode 600. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
-  await rename(temporary, path);
+  await namingFullDisk(path, async () => {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+    await rename(temporary, path);
+  });
 }
 
 /**

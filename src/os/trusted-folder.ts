@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, parse, resolve, sep } from 'node:path';
+import { diskFull, isDiskFull } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser, problemOnTheWay } from './owner.js';
 import { unlessMissing } from './private-file.js';
@@ -33,6 +34,7 @@ export async function prepareTrustedFolder(folder: TrustedFolder): Promise<void>
     await writeFile(probe, '', { mode: 0o600, flag: 'wx' });
     await rm(probe);
   } catch (cause) {
+    if (isDiskFull(cause)) throw diskFull(path, cause);
     throw notWritable(folder, cause);
   }
 }

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { namingFullDisk } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 
@@ -63,9 +64,12 @@ export function createResultStore(directory: string): ResultStore {
     return scheme + key;
   }
 
+  const replaceObject = (key: string, write: (file: FileHandle) => Promise<void>) =>
+    namingFullDisk(locate(key), () => replace(key, write));
+
   return {
     async put(key, content) {
-      const ref = await replace(key, (file) => file.writeFile(content));
+      const ref = await replaceObject(key, (file) => file.writeFile(content));
       const sha256 = createHash('sha256').update(content).digest('hex');
       return { ref, size: content.byteLength, sha256 };
     },
@@ -73,7 +77,7 @@ export function createResultStore(directory: string): ResultStore {
     async putStream(key, content) {
       const hash = createHash('sha256');
       let size = 0;
-      const ref = await replace(key, async (file) => {
+      const ref = await replaceObject(key, async (file) => {
         for await (const piece of content) {
           hash.update(piece);
           size += piece.byteLength;

@@ -3,7 +3,7 @@
 export interface Check {
   /**
    * What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`, `retention`,
-   * `account`, `isolation` or `encryption`.
+   * `account`, `isolation`, `encryption` or `disk`.
    */
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';

@@ -15,6 +15,7 @@ import { createPaint } from '../output/terminal.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { type Check, failed, ok, skipped } from './check.js';
 import { checkClock } from './check-clock.js';
+import { checkDisk } from './check-disk.js';
 import { checkEncryption, readRing } from './check-encryption.js';
 import { checkIsolation } from './check-isolation.js';
 import { checkDeployments, checkRetention } from './check-reach.js';
@@ -36,7 +37,8 @@ export async function runDoctor(
     );
   }
   const reporter = createReporter({ stream: io.stderr, quiet: options.json === true });
-  const checks: Check[] = [];
+  const disk = await checkDisk(configured);
+  const checks: Check[] = [disk];
   const asking = { signal: io.interrupted, notice: (text: string) => reporter.notice(text) };
   const serviceFirst = configured.sandboxService ? await serviceChecks(configured, asking) : [];
   let platform: Platform | undefined;
@@ -48,9 +50,12 @@ export async function runDoctor(
     checks.push(...(await temporalChecks(platform)));
     checks.push(isRingBad ? ring : await checkEncryption(platform.temporal, platform.config, ring));
   } catch (error) {
-    const mend = isFullyConfigured(configured)
-      ? 'Check TEMPORAL_ADDRESS and its TLS settings and key, or unset it to use an embedded server.'
-      : 'The embedded stack did not start. Fix the cause in the message.';
+    const mend =
+      disk.status === 'failed'
+        ? 'Free some space first.'
+        : isFullyConfigured(configured)
+          ? 'Check TEMPORAL_ADDRESS and its TLS settings and key, or unset it to use an embedded server.'
+          : 'The embedded stack did not start. Fix the cause in the message.';
     checks.push(
       failed('temporal', failureOf(error).error.message, mend),
       skipped('workers', 'Temporal is not available.'),

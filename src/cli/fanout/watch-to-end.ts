@@ -1,7 +1,10 @@
 /** Watches a batch to its end and downloads its results, for `fanout`, `fanout watch` and `fanout resume`. */
+import { isDiskFull } from '../../contract/disk-full.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
 import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
+import { failureOf } from '../errors.js';
 import { readReportContext } from '../output/report-context.js';
 import { parseDurationMs } from '../units.js';
 import type { WatchFanoutOptions } from './options.js';
@@ -34,11 +37,15 @@ export async function watchFanoutToEnd(
   const { result } = end;
   const shared = await readReportContext(platform);
   const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey });
+  const out = options.out ?? folderOf(batchId);
   const home = await downloadResults(result, items, platform.results, {
     cwd: io.cwd,
-    out: options.out ?? folderOf(batchId),
+    out,
     report: options.report,
     context: shared,
+  }).catch((error: unknown) => {
+    view.close();
+    throw withWayBack(error, batchId, result.outcome);
   });
   view.close();
   return finishFanout(result, home, io, {
@@ -47,4 +54,12 @@ export async function watchFanoutToEnd(
     dollarsPerSecond: shared.dollarsPerSecond,
     isolation: platform.isolation.known,
   });
+}
+
+/** A batch that has ended keeps its results, so a full disk loses nothing. Other errors pass. */
+export function withWayBack(error: unknown, batchId: string, outcome: string): unknown {
+  if (!isDiskFull(error)) return error;
+  const next = `The batch has ended (${outcome}) and keeps its results: sandflow fanout watch ${batchId} --out DIR`;
+  const { message } = failureOf(error).error;
+  return new SandflowError('disk_full', `${message} Or save them on another disk. ${next}`, { cause: error });
 }

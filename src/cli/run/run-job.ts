@@ -98,7 +98,7 @@ export async function seeThrough(
   reporter.close();
   const files =
     end.kind === 'ended'
-      ? await saveFiles(end.result.files, parseGetPairs(options.get), platform.results.get, io.cwd)
+      ? await saveFiles(end.result.files, parseGetPairs(options.get), platform.results.get, io.cwd, job.jobId)
       : [];
   return finish(end, io, {
     jobId: job.jobId,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CollectedFile } from '../../../workflows/job/result.js';
+import { isDiskFull, namingFullDisk } from '../../contract/disk-full.js';
 import type { ReportedFile } from '../output/job-report.js';
 import { replaceFile } from '../replace-file.js';
 import type { GetPair } from './file-pairs.js';
@@ -18,7 +19,10 @@ export async function saveFiles(
   pairs: readonly GetPair[],
   read: (ref: string) => Promise<Buffer>,
   cwd: string,
+  jobId = 'ID',
 ): Promise<ReportedFile[]> {
+  const again = (remote: string) =>
+    ` Or save it on another disk: sandflow jobs watch ${jobId} --get '${remote}:OTHER_PATH'`;
   const reported: ReportedFile[] = [];
   for (const file of collected) {
     const pair = pairs.find(({ remote }) => remote === file.path);
@@ -37,7 +41,7 @@ export async function saveFiles(
       reported.push({
         ...file,
         localPath: null,
-        error: `It was collected but cannot be written to ${pair.local}: ${reason}`,
+        error: `It was collected but cannot be written to ${pair.local}: ${reason}${isDiskFull(error) ? again(file.path) : ''}`,
       });
     }
   }
@@ -50,7 +54,7 @@ async function save(place: string, name: string, content: Buffer): Promise<strin
     () => false,
   );
   const path = isFolder ? join(place, name) : place;
-  await mkdir(dirname(path), { recursive: true });
+  await namingFullDisk(path, () => mkdir(dirname(path), { recursive: true }));
   await replaceFile(path, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
   return path;
 }

@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
 import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/result.js';
 import type { CollectedFile } from '../../../../workflows/job/result.js';
+import { isDiskFull, namingFullDisk } from '../../../contract/disk-full.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import type { FanoutReportData, ReportContext } from '../../../report/index.js';
 import { endedInEarlierRun } from '../../../report/resumed-batch.js';
@@ -53,7 +54,7 @@ export async function downloadResults(
 ): Promise<DownloadedResults> {
   const { cwd, out } = options;
   const folder = resolve(cwd, out);
-  await mkdir(folder, { recursive: true });
+  await namingFullDisk(folder, () => mkdir(folder, { recursive: true }));
   const read = (ref: string) => store.get(ref);
   const previews = createPreviews();
   const folderOf = createItemFolders();
@@ -72,10 +73,12 @@ export async function downloadResults(
       const content = await read(ref);
       previews.add(ref, content);
       const place = placeBelow(join(folder, 'files', folderOf(item)), path);
-      await makeFolderOf(place, folder);
+      await namingFullDisk(place, () => makeFolderOf(place, folder));
       await replaceFile(place, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
       files += 1;
     } catch (cause) {
+      // Everything after it would fail too.
+      if (isDiskFull(cause)) throw cause;
       problems.push(`${item.itemId}: ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
     }
   }
