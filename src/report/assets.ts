@@ -13,14 +13,26 @@ const folder = new URL('./browser/', import.meta.url);
 const importLine = /^import \{([^}]*)\} from '\.\/([\w-]+\.js)';$/gm;
 const exportWord = /^export (?=(?:async )?(?:function|const|class) (\w+))/gm;
 
-const styles = ['base', 'summary', 'findings', 'charts', 'lanes', 'items', 'matrix', 'markdown', 'dialogs', 'media'];
+const styles = [
+  'base',
+  'summary',
+  'findings',
+  'charts',
+  'lanes',
+  'items',
+  'matrix',
+  'job',
+  'markdown',
+  'dialogs',
+  'media',
+];
 
 export function styleText(): string {
   return styles.map((name) => readFileSync(new URL(`styles/${name}.css`, folder), 'utf8')).join('\n');
 }
 
-/** The script with all modules that `main.js` needs. Each module comes after the modules that it imports. */
-export function scriptText(): string {
+/** The script with all modules that `start` needs. Each module comes after the modules that it imports. */
+export function scriptText(start: string): string {
   const done = new Set<string>();
   const texts: string[] = ['const modules = {};'];
   const add = (name: string): void => {
@@ -30,7 +42,7 @@ export function scriptText(): string {
     for (const [, , imported = ''] of text.matchAll(importLine)) add(imported);
     texts.push(asFunction(name, text));
   };
-  add('main.js');
+  add(start);
   return texts.join('\n');
 }
 

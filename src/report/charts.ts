@@ -7,7 +7,7 @@ import { countText, durationText } from './format.js';
 import { html, type Markup } from './markup.js';
 import { type Bin, niceStep } from './stats.js';
 
-const percent = (share: number): string => `${Number((Math.min(1, Math.max(0, share)) * 100).toFixed(3))}%`;
+export const percent = (share: number): string => `${Number((Math.min(1, Math.max(0, share)) * 100).toFixed(3))}%`;
 
 /** Draws the parts of a whole side by side. */
 export function shareBar(parts: readonly { readonly tone: string; readonly share: number }[], label: string): Markup {

@@ -1,18 +1,16 @@
 /** Renders the report as one self-contained file, which loads nothing from any network. */
-import { createHash } from 'node:crypto';
 import { itemWorkflowId, jobWorkflowId } from '../contract/addresses.js';
 import { activityOf } from './activity.js';
-import { scriptText, styleText } from './assets.js';
 import { batchCommands } from './batch-commands.js';
 import { activityChart } from './charts.js';
 import { maxAllTextBytes, maxTextBytes } from './cut-text.js';
+import { dataBlock, documentOf } from './document.js';
 import { failureGroups } from './failures.js';
 import { bytesText, countOf } from './format.js';
-import { html, jsonForScript, Markup } from './markup.js';
+import { html, type Markup } from './markup.js';
 import { outcomeStyles, styleOf } from './outcome-styles.js';
 import type { FanoutReportData, PageData } from './page-data.js';
 import { pageDetails, pageItem, textLimit } from './page-items.js';
-import { paletteCss } from './palette.js';
 import { plainText } from './plain-text.js';
 import { commandsSection } from './sections/commands.js';
 import { dialogs } from './sections/dialogs.js';
@@ -84,29 +82,7 @@ ${timelineSection(activityChart(activity, spanMs), activity.peak, left)}
 ${items.length > 0 ? null : html`<p class="card empty note">No item has a result${result.outcome === null ? ' yet' : ''}.</p>`}${itemsSection(items)}${commandsSection(batchCommands(data))}</main>
 <footer><p>Each text is cut at ${bytesText(limit)}${limit < maxTextBytes ? ', to limit their total size' : ''}. All texts together take at most ${bytesText(maxAllTextBytes)}. The full texts are in results.jsonl and the result store.</p></footer></div>
 ${dialogs()}${blocks}`;
-  return documentOf(plainText(result.title ?? result.batchId), body);
-}
-
-function documentOf(title: string, body: Markup): string {
-  const style = `${paletteCss()}\n${styleText()}`;
-  const script = scriptText();
-  const policy = `default-src 'none'; style-src '${digest(style)}'; script-src '${digest(script)}'; base-uri 'none'; form-action 'none'`;
-  const page = html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">
-<title>${title} – sandflow fan-out</title><style>${new Markup(style)}</style></head>
-<body>${body}
-<script type="module">${new Markup(script)}</script></body></html>
-`;
-  return page.html;
-}
-
-function dataBlock(id: string, value: unknown): Markup {
-  return html`<script type="application/json" id="${id}">${new Markup(jsonForScript(value))}</script>`;
-}
-
-function digest(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+  return documentOf(`${plainText(result.title ?? result.batchId)} – sandflow fan-out`, body, 'main.js');
 }
 
 /**

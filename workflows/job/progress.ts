@@ -19,6 +19,24 @@ export type JobPhase =
   | 'deleting'
   | 'ended';
 
+/** When a job reached each step with its newest sandbox, as ISO 8601 times; null if it did not get there. */
+export interface JobTimes {
+  /** When the job started. */
+  readonly startedAt: string;
+  /** When the sandbox was created or forked; null for a sandbox that the job did not create. */
+  readonly createdAt: string | null;
+  /** When the sandbox became usable. */
+  readonly usableAt: string | null;
+  /** When the first prompt was sent. */
+  readonly promptedAt: string | null;
+  /** When the last prompt ended. */
+  readonly answeredAt: string | null;
+  /** When the job began to end the sandbox. */
+  readonly endingAt: string | null;
+  /** When the sandbox had ended as requested. */
+  readonly endedAt: string | null;
+}
+
 /** Result of the progress query. */
 export interface JobProgress {
   /** Id of the job. */
@@ -49,4 +67,8 @@ export interface JobProgress {
   readonly deadlineAt: string;
   /** Null until the job has ended. */
   readonly outcome: JobOutcome | null;
+  /** When the job reached each step; absent if a worker of an earlier version answers. */
+  readonly times?: JobTimes;
+  /** Machine size of the newest sandbox; null if unknown. Absent if a worker of an earlier version answers. */
+  readonly machineType?: string | null;
 }

@@ -81,9 +81,12 @@ async function doWork(run: JobState): Promise<void> {
   await collectFiles(run, sandboxId, false);
 }
 
-function obtainSandbox(run: JobState): Promise<string> {
+async function obtainSandbox(run: JobState): Promise<string> {
   const { source } = run.input;
-  return source.kind === 'existing' ? adoptSandbox(run, source) : createSandbox(run, source);
+  if (source.kind !== 'existing') return await createSandbox(run, source);
+  const sandboxId = await adoptSandbox(run, source);
+  run.reached('usable');
+  return sandboxId;
 }
 
 function endOf(error: unknown, work: CancellationScope): WorkEnd {

@@ -6,7 +6,7 @@ import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.
 import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import type { StopMemory } from '../stop/request-stop.js';
-import type { JobPhase, JobProgress } from './progress.js';
+import type { JobPhase, JobProgress, JobTimes } from './progress.js';
 import type {
   CollectedFile,
   DeletionResult,
@@ -261,6 +261,8 @@ export class JobState {
       apiCalls: this.apiCalls,
       deadlineAt: new Date(Math.min(this.deadlineAtMs, Date.now() + this.input.deadlineMs)).toISOString(),
       outcome: this.outcome,
+      times: this.times(),
+      machineType: this.sandbox?.type ?? null,
     });
   }
 
@@ -283,6 +285,22 @@ export class JobState {
       durationMs: Date.now() - this.startedAtMs,
       error,
     });
+  }
+
+  private times(): JobTimes {
+    const at = (milestone: Milestone) => {
+      const ms = this.reachedAtMs.get(milestone);
+      return ms === undefined ? null : new Date(ms).toISOString();
+    };
+    return {
+      startedAt: new Date(this.startedAtMs).toISOString(),
+      createdAt: at('made'),
+      usableAt: at('usable'),
+      promptedAt: at('prompted'),
+      answeredAt: at('answered'),
+      endingAt: at('ending'),
+      endedAt: at('ended'),
+    };
   }
 
   private promptResults(): PromptResult[] {

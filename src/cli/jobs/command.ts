@@ -4,6 +4,7 @@ import {
   declareJobs,
   declareList,
   declarePrompt,
+  declareReport,
   declareRerun,
   declareResolve,
   declareShow,
@@ -31,6 +32,10 @@ export const addJobs: AddCommand = (parent, context) => {
   declarePrompt(jobs).action(async (jobId, text, options) =>
     (await import('./act-on-job.js')).sendPrompt(jobId, text, options, context),
   );
+  declareReport(jobs).action(async (jobId, options) => {
+    context.jobId = jobId;
+    await (await import('./report-job.js')).reportJob(jobId, options, context);
+  });
   declareCancel(jobs).action(async (jobId, options) => {
     const { cancelAndReport } = await import('./act-on-job.js');
     context.exitCode = await cancelAndReport(jobId, options, context);

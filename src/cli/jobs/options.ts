@@ -1,7 +1,7 @@
 import { collect, type OptionsOf, type Parent } from '../command.js';
 
 export const declareJobs = (parent: Parent) =>
-  parent.command('jobs').description('List, show, watch, rerun, prompt, cancel and resolve jobs');
+  parent.command('jobs').description('List, show, watch, report, rerun, prompt, cancel and resolve jobs');
 
 /** `jobs list` and `fanout list`. @param noun what is listed, in the plural */
 export const declareListOf = (parent: Parent, noun: 'jobs' | 'batches') =>
@@ -77,6 +77,22 @@ export const declarePrompt = (parent: Parent) =>
     )
     .option('--json', 'print one JSON object on stdout');
 
+const reportHelp = `
+Examples:
+  sandflow jobs report nightly-42
+  sandflow jobs report nightly-42 --out nightly.html
+
+Without --out, the files that the job collected are saved in job-<id>/files, and the report links to them.
+`;
+
+export const declareReport = (parent: Parent) =>
+  parent
+    .command('report')
+    .description('Write the HTML report of a job, running or ended')
+    .argument('<job>', 'id of the job')
+    .option('--out <file>', 'output file (default: ./job-<id>/report.html)')
+    .addHelpText('after', reportHelp);
+
 const cancelHelp = `
 Cancelling interrupts the agent, collects the files that exist (marked partial) within a share of the clean-up time, and
 then stops, deletes or keeps the sandbox, as set by --then. Cancel again to skip collecting files.
@@ -107,6 +123,7 @@ export const declareResolve = (parent: Parent) =>
 export type ListOptions = OptionsOf<typeof declareList>;
 export type RerunJobOptions = OptionsOf<typeof declareRerun>;
 export type WatchJobOptions = OptionsOf<typeof declareWatch>;
+export type ReportJobOptions = OptionsOf<typeof declareReport>;
 export type PromptJobOptions = OptionsOf<typeof declarePrompt>;
 export type CancelJobOptions = OptionsOf<typeof declareCancel>;
 export type ResolveJobOptions = OptionsOf<typeof declareResolve>;

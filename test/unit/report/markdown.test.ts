@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { markdownMarkup } from '../../../src/report/markdown-markup.js';
-import { escapeHtml } from '../../../src/report/markup.js';
 import { hostileText } from './hostile.js';
 
 /** The rendered blocks, without the element around them. */
@@ -85,10 +84,11 @@ describe('hostile Markdown', () => {
         const { html } = markdownMarkup(parts.join(''));
         for (const [tag] of html.matchAll(/<[^>]*>/g)) expect(tag).toMatch(allowed);
         const letters = (text: string): string => text.replace(/[^\p{L}]/gu, '');
-        const shown = html.replace(/<[^>]*>/g, '');
+        // The address of a link may differ from its text.
+        const shown = html.replace(/<a href="([^"]*)"[^>]*>/g, '$1').replace(/<[^>]*>/g, '');
         // Of the text, only the language of a code block is not shown.
         const text = parts.join('').replace(/^([> ]|[-*+] |\d+[.)] )*[`~]{3,} ?[\w+.#-]*/gm, '');
-        for (const letter of new Set(letters(escapeHtml(text)))) expect(`${shown}${html}`).toContain(letter);
+        for (const letter of new Set(letters(text))) expect(shown).toContain(letter);
       }),
     );
   });

@@ -31,8 +31,15 @@ const watchStatus = async (sandboxId: string) =>
 describe('a job in an existing sandbox', () => {
   it('prompts it if it is usable, and leaves it as it was', async () => {
     const sandboxId = await somebodysSandbox('usable');
-    const result = await (await stand.start({ ...existing(sandboxId), prompts: readNote })).result();
+    const handle = await stand.start({ ...existing(sandboxId), prompts: readNote });
+    const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', sandboxId, stop: null });
+    const { times, machineType } = await handle.query(progressQuery);
+    expect(machineType).toBe('default');
+    expect(times).toMatchObject({ createdAt: null });
+    const steps = [times?.startedAt, times?.usableAt, times?.promptedAt, times?.answeredAt, times?.endingAt];
+    expect(steps.map((time) => typeof time)).toEqual(steps.map(() => 'string'));
+    expect([...steps].sort()).toEqual(steps);
     expect(result.prompts[0]?.result).toContain('from before');
     expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('idle');
   });

@@ -13,10 +13,7 @@ import { withWholeResults } from '../../output/job-report.js';
 import { leftText } from '../../output/job-text.js';
 import { replaceFile } from '../../replace-file.js';
 import { createItemFolders, placeBelow } from './item-folders.js';
-
-const longestPreviewBytes = 8_000;
-/** Limit of all previews together: the report is one file, and a browser must open it quickly. */
-const mostBytes = 4_000_000;
+import { createPreviews } from './previews.js';
 
 export interface DownloadResultsOptions {
   readonly cwd: string;
@@ -127,37 +124,4 @@ export async function writeReport(path: string, data: FanoutReportData): Promise
 export async function withWholeAnswers(item: ItemResult, read: (ref: string) => Promise<Buffer>): Promise<ItemResult> {
   if (!item.job?.prompts.some(({ resultRef }) => resultRef !== null)) return item;
   return { ...item, job: { ...item.job, prompts: await withWholeResults(item.job.prompts, read) } };
-}
-
-/** The first bytes of collected text files, for the report. */
-export interface Previews {
-  readonly all: ReadonlyMap<string, string>;
-  /** Keeps the beginning of a file, if the file is text and there is room. */
-  add(ref: string, content: Buffer): void;
-}
-
-export function createPreviews(): Previews {
-  const all = new Map<string, string>();
-  let room = mostBytes;
-  return {
-    all,
-    add(ref, content) {
-      const begin = content.subarray(0, longestPreviewBytes);
-      if (begin.length === 0 || begin.length > room || all.has(ref)) return;
-      const text = textOf(begin, content.length > begin.length);
-      if (text === undefined) return;
-      all.set(ref, text);
-      room -= begin.length;
-    },
-  };
-}
-
-function textOf(bytes: Buffer, isCut: boolean): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    // `stream` drops a character that the cut has split.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });
-  } catch {
-    return undefined;
-  }
 }

@@ -9,7 +9,8 @@ import { createPacedWrite } from '../../output/paced-output.js';
 import { readReportContext } from '../../output/report-context.js';
 import { folderOf } from '../watch-to-end.js';
 import { withBatch } from '../with-batch.js';
-import { createPreviews, withWholeAnswers, writeReport } from './download-results.js';
+import { withWholeAnswers, writeReport } from './download-results.js';
+import { createPreviews } from './previews.js';
 
 export function printResults(batchId: string, context: CommandContext): Promise<void> {
   const write = createPacedWrite(context.io);

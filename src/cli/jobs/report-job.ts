@@ -1,0 +1,140 @@
+/** `sandflow jobs report`: writes the report of a job, running or ended. */
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import type { JobProgress } from '../../../workflows/job/progress.js';
+import type { JobError, JobResult, PromptResult } from '../../../workflows/job/result.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { makeFolderOf } from '../../os/inner-folder.js';
+import { type JobReportData, renderJobReport } from '../../report/index.js';
+import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { placeBelow } from '../fanout/results/item-folders.js';
+import { createPreviews } from '../fanout/results/previews.js';
+import { withWholeResults } from '../output/job-report.js';
+import { phaseText } from '../output/job-text.js';
+import { readReportContext } from '../output/report-context.js';
+import { replaceFile } from '../replace-file.js';
+import { waitingCalls, waitingText } from '../run/waiting-calls.js';
+import { watchJob } from '../run/watch-job.js';
+import type { ReportJobOptions } from './options.js';
+
+/** A browser would run these, so the report does not link to them. */
+const activeContent = /\.(?:x?html?|svgz?|xml|xsl|pdf|mht(?:ml)?)$/i;
+
+/** Writes the report, and prints its path on stdout. */
+export function reportJob(jobId: string, { out }: ReportJobOptions, context: CommandContext): Promise<void> {
+  const { io } = context;
+  return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
+    const job = { deployment: platform.config.deployment, jobId };
+    const description = await describeJob(platform.temporal, job);
+    const isRunning = description.status.name === 'RUNNING';
+    const end = isRunning
+      ? null
+      : await watchJob(platform, job, { reporter, interrupted: io.interrupted, look: false });
+    const progress = await jobProgress(platform.temporal, job).catch((error: unknown) => {
+      // The result of an ended job says nearly everything.
+      if (end?.kind === 'ended' && error instanceof SandflowError) return null;
+      throw error;
+    });
+    const result = end?.kind === 'ended' ? end.result : null;
+    const broken = end?.kind === 'broken' ? end.error : null;
+    const path = resolve(io.cwd, out ?? join(`job-${jobId}`, 'report.html'));
+    const files = result?.files ?? [];
+    const read = (ref: string) => platform.results.get(ref);
+    const previews = createPreviews();
+    // With --out, the caller asked for one file.
+    const copies = new Map<string, string>();
+    await mkdir(dirname(path), { recursive: true });
+    for (const { path: name, ref } of files) {
+      const content = ref === null ? undefined : await read(ref).catch(() => undefined);
+      if (ref === null || !content) continue;
+      previews.add(ref, content);
+      if (out !== undefined) continue;
+      await saveCopy(name, content, dirname(path), copies).catch((error: unknown) => {
+        reporter.notice(`${name} cannot be saved: ${error instanceof Error ? error.message : String(error)}`);
+      });
+    }
+    const waiting = isRunning && progress ? waitingCalls(description, job, progress).map(waitingText) : [];
+    const data: JobReportData = {
+      ...(await readReportContext(platform)),
+      ...known(progress, result, broken),
+      jobId,
+      isRunning,
+      prompts: await wholePrompts(result?.prompts ?? progress?.prompts ?? [], read),
+      files,
+      copies,
+      previews: previews.all,
+      startedAt: progress?.times?.startedAt ?? description.startTime.toISOString(),
+      endedAt: isRunning ? null : (description.closeTime ?? new Date()).toISOString(),
+      doing: isRunning && progress ? [`${phaseText(progress)}.`, ...waiting] : [],
+      generatedAt: new Date().toISOString(),
+    };
+    await replaceFile(path, (temporary) => writeFile(temporary, renderJobReport(data), { flag: 'wx' }));
+    io.stdout.write(`${relative(io.cwd, path) || path}\n`);
+  });
+}
+
+type Known = Omit<
+  JobReportData,
+  | 'jobId'
+  | 'isRunning'
+  | 'prompts'
+  | 'files'
+  | 'copies'
+  | 'previews'
+  | 'startedAt'
+  | 'endedAt'
+  | 'doing'
+  | 'generatedAt'
+>;
+
+/** The result of a job counts; its progress says what the result lacks. */
+function known(progress: JobProgress | null, result: JobResult | null, broken: JobError | null): Known {
+  const newest = result ?? progress;
+  return {
+    outcome: result?.outcome ?? null,
+    times: progress?.times ?? null,
+    machineType: progress?.machineType ?? null,
+    deadlineAt: progress?.deadlineAt ?? null,
+    blocked: result ? null : (progress?.blocked ?? null),
+    sandboxId: newest?.sandboxId ?? null,
+    sandboxName: result?.sandboxName ?? null,
+    setup: result?.setup ?? null,
+    stop: result?.stop ?? null,
+    deletion: result?.deletion ?? null,
+    left: result?.left ?? [],
+    wakes: newest?.wakes ?? [],
+    wakeCount: result?.wakeCount ?? progress?.wakes.length ?? 0,
+    apiCalls: newest?.apiCalls ?? 0,
+    error: result ? result.error : broken,
+  };
+}
+
+/** Restores prompts and answers that were cut. What the store lacks stays cut. */
+async function wholePrompts(
+  prompts: readonly PromptResult[],
+  read: (ref: string) => Promise<Buffer>,
+): Promise<PromptResult[]> {
+  const answered = await withWholeResults(prompts, read);
+  return Promise.all(
+    answered.map(async (prompt) => {
+      const whole = prompt.promptRef === null ? undefined : await read(prompt.promptRef).catch(() => undefined);
+      return whole ? { ...prompt, prompt: whole.toString('utf8') } : prompt;
+    }),
+  );
+}
+
+/** Saves a copy of a collected file beside the report, and names it in `copies` if the report may link to it. */
+async function saveCopy(name: string, content: Buffer, folder: string, copies: Map<string, string>): Promise<void> {
+  const place = placeBelow(join(folder, 'files'), name);
+  const taken = await stat(place).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (taken) return;
+  await makeFolderOf(place, folder);
+  await replaceFile(place, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
+  if (activeContent.test(place)) return;
+  copies.set(name, relative(folder, place).split(sep).map(encodeURIComponent).join('/'));
+}

@@ -1,0 +1,10 @@
+/** Starts the parts of a job's page that need a script. Without a script, the page shows everything. */
+import { startAnswerSwitches } from './answer-view.js';
+import { startCopying } from './copy.js';
+import { byId } from './dom.js';
+import { startTheme } from './theme.js';
+
+byId('tools').hidden = false;
+startTheme();
+startAnswerSwitches(document);
+startCopying(document);

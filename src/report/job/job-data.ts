@@ -1,0 +1,42 @@
+/** The input of the report of a job. Types only. */
+import type { JobProgress, JobTimes } from '../../../workflows/job/progress.js';
+import type { JobResult } from '../../../workflows/job/result.js';
+import type { ReportContext } from '../page-data.js';
+
+/** A job, running or ended, as far as it is known. */
+export interface JobReportData extends ReportContext {
+  readonly jobId: string;
+  /** Null while the job runs, and if it ended without a result. */
+  readonly outcome: JobResult['outcome'] | null;
+  readonly isRunning: boolean;
+  readonly startedAt: string;
+  /** When the job ended; null while it runs. */
+  readonly endedAt: string | null;
+  /** Null if the job runs, or if no worker could tell. */
+  readonly times: JobTimes | null;
+  /** Machine size of the sandbox; null if unknown. */
+  readonly machineType: string | null;
+  readonly deadlineAt: string | null;
+  readonly blocked: JobProgress['blocked'];
+  /** What a running job does, and which calls it waits for, a sentence each. */
+  readonly doing: readonly string[];
+  readonly sandboxId: string | null;
+  readonly sandboxName: string | null;
+  /** With the full texts, if the result store has them. */
+  readonly prompts: JobResult['prompts'];
+  readonly setup: JobResult['setup'];
+  readonly stop: JobResult['stop'];
+  readonly deletion: JobResult['deletion'];
+  readonly files: JobResult['files'];
+  /** Relative paths of downloaded copies, by the path in the sandbox. */
+  readonly copies: ReadonlyMap<string, string>;
+  /** Beginnings of collected text files, by their reference in the result store. */
+  readonly previews: ReadonlyMap<string, string>;
+  readonly left: JobResult['left'];
+  readonly wakes: JobResult['wakes'];
+  readonly wakeCount: number;
+  readonly apiCalls: number;
+  readonly error: JobResult['error'];
+  /** When the report is created; ISO 8601. */
+  readonly generatedAt: string;
+}

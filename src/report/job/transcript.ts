@@ -1,0 +1,67 @@
+/** The sections with what was said, and with the files that came of it. */
+import type { CollectedFile, PromptResult } from '../../../workflows/job/result.js';
+import { cutText } from '../cut-text.js';
+import { bytesText, countText, durationText } from '../format.js';
+import { markdownMarkup } from '../markdown-markup.js';
+import { html, type Markup } from '../markup.js';
+import { plainText } from '../plain-text.js';
+import type { JobReportData } from './job-data.js';
+
+/** @param limit limit of one text, in bytes */
+export function transcriptSection({ prompts, isRunning }: JobReportData, limit: number): Markup | null {
+  if (prompts.length === 0) return null;
+  const turns = prompts.map((prompt, at) => turn(prompt, prompts.length > 1 ? ` ${at + 1}` : '', { limit, isRunning }));
+  return html`<section class="card" id="transcript" aria-labelledby="transcript-title"><h2 id="transcript-title">Transcript</h2>${turns}</section>`;
+}
+
+function turn(
+  { prompt, result, error, status, startedAt, queuedAt, endedAt, resultRef }: PromptResult,
+  number: string,
+  { limit, isRunning }: { readonly limit: number; readonly isRunning: boolean },
+): Markup {
+  const tookMs = Date.parse(endedAt ?? '') - Date.parse(startedAt ?? queuedAt ?? '');
+  const took = Number.isNaN(tookMs) ? '' : ` in ${durationText(Math.max(0, tookMs))}`;
+  const isUnderWay = isRunning && endedAt === null && status !== 'not_sent';
+  // The service keeps `queued` as the status of a prompt that its agent works on.
+  const word = isUnderWay ? 'under way' : plainText(status).replaceAll('_', ' ');
+  const note = html`<span class="note">  ${word}${took}</span>`;
+  const reply = result === null ? null : cutText(plainText(result), limit);
+  const rest = reply && reply.cut > 0 ? cutNote(reply.cut, resultRef) : null;
+  return html`<article class="turn"><h3>Prompt${number}</h3>${textBlock(prompt, limit, 'quiet')}
+${
+  reply === null
+    ? html`<h3>Answer${number}${note}</h3>${error === null ? html`<p class="note">There is no answer${isRunning ? ' yet' : ''}.</p>` : null}`
+    : html`<div class="answer"><div class="bar"><h3>Answer${number}${note}</h3><button type="button" class="switch" hidden>Show as text</button></div>${markdownMarkup(reply.text)}<pre class="text raw" dir="auto" tabindex="0" hidden>${reply.text}</pre>${rest}</div>`
+}${error === null ? null : html`<div class="alert">${textBlock(error, limit)}</div>`}</article>`;
+}
+
+/** @param limit limit of one text, in bytes */
+export function filesSection({ files, copies, previews }: JobReportData, limit: number): Markup | null {
+  if (files.length === 0) return null;
+  const entries = files.map((file) => fileEntry(file, copies.get(file.path), previews.get(file.ref ?? ''), limit));
+  return html`<section class="card" id="files" aria-labelledby="files-title"><h2 id="files-title">Files <span class="note">${countText(files.length)}</span></h2><ul class="file-list">${entries}</ul></section>`;
+}
+
+function fileEntry(
+  { path, size, error, ref, partial, unchanged }: CollectedFile,
+  copy: string | undefined,
+  preview: string | undefined,
+  limit: number,
+): Markup {
+  const name = html`<bdi class="path">${plainText(path)}</bdi>`;
+  const marks = [...(ref !== null && partial ? ['partial'] : []), ...(unchanged ? ['unchanged'] : [])].join(', ');
+  const about = error ?? `${size === null ? '' : bytesText(size)}${marks === '' ? '' : ` (${marks})`}`;
+  const head = html`${copy === undefined ? name : html`<a href="${copy}">${name}</a>`}<span class="note">${plainText(about)}</span>`;
+  if (preview === undefined) return error === null ? html`<li>${head}</li>` : html`<li class="failed">${head}</li>`;
+  return html`<li><details><summary>${head}</summary>${textBlock(preview, limit)}</details></li>`;
+}
+
+function textBlock(text: string, limit: number, name = ''): Markup {
+  const { text: shown, cut } = cutText(plainText(text), limit);
+  return html`<pre class="text ${name}" dir="auto" tabindex="0">${shown}</pre>${cut > 0 ? cutNote(cut, null) : null}`;
+}
+
+function cutNote(cut: number, ref: string | null): Markup {
+  const where = ref === null ? '' : ` The whole text is in the result store: ${ref}`;
+  return html`<p class="note cut">… ${countText(cut)} more characters are not in this report.${where}</p>`;
+}

@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type JobReportData, renderJobReport } from '../../../src/report/index.js';
+import { jobMachine, jobSpan } from '../../../src/report/job/job-times.js';
+import { hostileText } from './hostile.js';
+import { sampleJob } from './sample-job.js';
+
+/** The HTML before the script. */
+function shownIn(data: JobReportData): string {
+  return renderJobReport(data).split('<script')[0] ?? '';
+}
+
+const commandsOf = (shown: string): (string | undefined)[] =>
+  [...shown.matchAll(/<code>(sandflow [^<]*)<\/code>/g)].map(([, command]) => command);
+
+describe('the report of a job', () => {
+  test('has phases, wakes and their causes, the transcript, files with their copies, and the cost', () => {
+    const shown = shownIn(sampleJob({ dollarsPerSecond: 0.001 }));
+    for (const phase of ['requesting', 'booting', 'preparing', 'prompting', 'collecting and ending'])
+      expect(shown).toContain(`</span>${phase}</th>`);
+    expect(shown).toContain('3 wakes: 2 by a webhook, 1 by a safety poll.');
+    expect(shown).toMatch(
+      /<td class="clock">09:00:09<\/td><th scope="row">webhook sandbox\.ready<\/th><td>usable<\/td>/,
+    );
+    expect(shown).toMatch(/Prompt 2<\/h3>[\s\S]*Answer 2<span class="note"> {2}completed in 47 s/);
+    expect(shown).toContain('<li><code>totals.ts</code> adds rounded lines');
+    expect(shown).toContain('<a href="files/out/notes.md"><bdi class="path">out/notes.md</bdi></a>');
+    expect(shown).not.toContain('href="files/out/patch.diff"');
+    // 131.8 s on a large machine, which counts twice.
+    expect(shown).toContain('<dd class="number">264 s (4 m 24 s)</dd>');
+    expect(shown).toContain('<dd class="number">$0.2636</dd>');
+    expect(shown).toContain('stop completed, work saved');
+  });
+
+  test('has the first line of the first prompt as its title, or the id of the job', () => {
+    const [prompt] = sampleJob().prompts;
+    const titled = (text: string): string | undefined => {
+      const page = renderJobReport(sampleJob({ prompts: prompt ? [{ ...prompt, prompt: text }] : [] }));
+      return /<title>([^<]*)<\/title>/.exec(page)?.[1];
+    };
+    expect(titled('\n## Fix the build\n\nNow.')).toBe('Fix the build – sandflow job');
+    expect(titled('```sh\necho hi\n```')).toBe('echo hi – sandflow job');
+    expect(titled('```')).toBe('nightly-42 – sandflow job');
+  });
+
+  test('U10: calls a prompt that an agent works on under way, not queued', () => {
+    const [prompt] = sampleJob().prompts;
+    if (!prompt) throw new Error('the sample has no prompt');
+    const working = { ...prompt, status: 'queued', result: null, startedAt: null, endedAt: null };
+    const running = { outcome: null, isRunning: true, endedAt: null } as const;
+    const shown = shownIn(sampleJob({ ...running, prompts: [working, { ...working, status: 'not_sent' }] }));
+    expect(shown).toMatch(/Answer 1<span class="note"> {2}under way<[\s\S]*Answer 2<span class="note"> {2}not sent</);
+  });
+
+  test('of a running job says what it does, and how to continue', () => {
+    const running = sampleJob({
+      outcome: null,
+      isRunning: true,
+      endedAt: null,
+      stop: null,
+      files: [],
+      doing: ['the agent is working · sbx_3k9f2.', 'Waiting for a response to getSandbox'],
+      times: { ...sampleTimes(), answeredAt: null, endingAt: null, endedAt: null },
+    });
+    const shown = shownIn(running);
+    expect(shown).toContain('Still running');
+    expect(shown).toContain('the agent is working');
+    expect(shown).toContain('Waiting for a response to getSandbox');
+    expect(jobSpan(running).segments.at(-1)).toMatchObject({ kind: 'prompting', to: 140_000 });
+    expect(commandsOf(shown)[0]).toBe('sandflow jobs watch nightly-42');
+  });
+
+  test('of a job that nobody knows much about has no empty panel', () => {
+    const bare = sampleJob({
+      outcome: null,
+      times: null,
+      machineType: null,
+      prompts: [],
+      files: [],
+      wakes: [],
+      wakeCount: 0,
+      stop: null,
+      sandboxId: null,
+      sandboxName: null,
+      error: { code: 'terminated', message: 'It was terminated.', status: null, requestId: null, details: null },
+    });
+    const shown = shownIn(bare);
+    expect(shown).toContain('Ended without a result');
+    expect(shown).toContain('terminated: It was terminated.');
+    expect([...shown.matchAll(/<h2 id="([a-z]+)-title"/g)].map(([, id]) => id)).toEqual(['timeline', 'commands']);
+    expect(shown).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  test('knows the phases from the prompts alone, if no worker told them', () => {
+    const { segments } = jobSpan(sampleJob({ times: null }));
+    expect(segments.map(({ kind, from, to }) => [kind, from, to])).toEqual([
+      ['booting', 0, 12_000],
+      ['prompting', 12_000, 120_000],
+      ['ending', 120_000, 134_000],
+    ]);
+  });
+
+  test('charges a machine that the job found from the start of the job', () => {
+    const found = sampleJob({ times: { ...sampleTimes(), createdAt: null } });
+    expect(jobMachine(found, jobSpan(found))).toEqual({ type: 'large', ms: 133_000, seconds: 266 });
+    expect(jobMachine(sampleJob({ machineType: 'of-tomorrow' }), jobSpan(found))).toBeNull();
+  });
+
+  test('loads nothing, and hostile texts stay text', () => {
+    const known = /^<(?!\/?(?:img|b|iframe|object|embed|form|input|base)\b)/i;
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const job = sampleJob();
+        const [prompt] = job.prompts;
+        if (!prompt) throw new Error('the sample has no prompt');
+        const error = { code: text, message: text, status: null, requestId: null, details: null };
+        const page = renderJobReport({
+          ...job,
+          jobId: text,
+          sandboxId: text,
+          sandboxName: text,
+          error,
+          doing: [text, text],
+          prompts: [{ ...prompt, prompt: text, result: text, error: text, status: text, resultRef: text }],
+          files: [{ path: text, ref: 'ref', size: 1, sha256: null, error: text, partial: true, unchanged: null }],
+          previews: new Map([['ref', text]]),
+          wakes: job.wakes.map((wake) => ({ ...wake, event: text, waitedFor: text })),
+        });
+        const [shown = ''] = page.split('<script type="module">');
+        for (const [tag] of shown.matchAll(/<[a-z/!][^>]*>?/gi)) expect(tag).toMatch(known);
+        expect(page.match(/<script/g)?.length).toBe(1);
+        expect(shown).not.toMatch(/<[^>]*\s(?:src|style|on\w+)=/);
+        for (const command of commandsOf(shown)) expect(command).toMatch(/^sandflow [\w ./-]+$/);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function sampleTimes(): NonNullable<JobReportData['times']> {
+  const { times } = sampleJob();
+  if (!times) throw new Error('the sample has no times');
+  return times;
+}
