@@ -100,6 +100,7 @@ function known(progress: JobProgress | null, result: JobResult | null, broken: J
     blocked: result ? null : (progress?.blocked ?? null),
     sandboxId: newest?.sandboxId ?? null,
     sandboxName: result?.sandboxName ?? null,
+    degraded: newest?.degraded,
     setup: result?.setup ?? null,
     stop: result?.stop ?? null,
     deletion: result?.deletion ?? null,

@@ -20,6 +20,8 @@ export interface JobReportData extends ReportContext {
   readonly blocked: JobProgress['blocked'];
   /** What a running job does, and which calls it waits for, a sentence each. */
   readonly doing: readonly string[];
+  /** Set if the service reported the sandbox as degraded. */
+  readonly degraded?: JobResult['degraded'];
   readonly sandboxId: string | null;
   readonly sandboxName: string | null;
   /** With the full texts, if the result store has them. */

@@ -53,17 +53,23 @@ export function jobHeader(data: JobReportData, { startMs, endMs }: JobSpan): Mar
 ${alerts(data)}<p class="made">Created ${timeText(data.generatedAt)}.</p></header>`;
 }
 
-function alerts({ error, blocked, doing, left, setup }: JobReportData): Markup[] {
+function alerts({ error, blocked, degraded, doing, left, setup }: JobReportData): Markup[] {
   const texts = [
     ...(error ? [`${error.code}: ${error.message}`] : []),
     ...(setup?.error ? [`Setup script: ${setup.error}`] : []),
     ...(blocked ? [`Waiting since ${timeText(blocked.since)}: ${blocked.message}`] : []),
+    ...(degraded ? [degradedText(degraded)] : []),
     ...doing.slice(1),
     ...left.map((one) => `Left behind: ${whatIsLeft(one)}: ${one.why}`),
   ];
   return texts.map(
     (text) => html`<p class="alert" dir="auto"><span aria-hidden="true">▲</span> ${plainText(text)}</p>`,
   );
+}
+
+function degradedText({ sandboxId, since, reason }: NonNullable<JobReportData['degraded']>): string {
+  const from = since === null ? '' : ` since ${timeText(since)}`;
+  return `The sandbox ${sandboxId} is degraded${from}: alive, but not fully reachable${reason === null ? '' : ` (${reason})`}.`;
 }
 
 const keptWords = { saved: 'saved', stale: 'saved in an older state', none: 'not saved' } as const;
