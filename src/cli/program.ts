@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { addApi } from './api/command.js';
 import { addCleanup } from './cleanup/command.js';
 import type { CommandContext, Parent } from './command.js';
+import { addCompletion } from './completion/command.js';
 import { addDoctor } from './doctor/command.js';
 import { addEncryption } from './encryption/command.js';
 import { addFanout } from './fanout/command.js';
@@ -67,6 +68,7 @@ export function createProgram(context: CommandContext, version: string): Command
     addCodecServer,
     addNotify,
     addDoctor,
+    addCompletion,
     addSupervisor,
   ]) {
     // The class is the same at run time. Only the types that infer options come from another package.

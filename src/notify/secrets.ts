@@ -6,7 +6,7 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { isNotificationSecret } from '../webhook/index.js';
 
-/** Maximum number of secrets. A rotation needs no more, and receivers would refuse the long headers. */
+/** Maximum number of secrets. A rotation needs no more. Each secret adds a signature to the header, and receivers refuse long headers. */
 const mostSecrets = 8;
 
 /** Options of `createNotifySecrets`. */

@@ -1,4 +1,4 @@
-/** What the worst case of an item reserves of the budget. `ChunkState` keeps the account: an item starts only if it fits. Pure. */
+/** The budget of a chunk: what an item reserves before it starts, and what is left. Pure. */
 import { machineSeconds } from '../../../src/contract/machine-types.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import type { ChunkInput } from '../protocol.js';
@@ -26,4 +26,17 @@ export function reservedSeconds(item: Pick<FanoutItem, 'type' | 'deadlineMs'>, t
   const deadlineMs = item.deadlineMs ?? terms.policy.itemDeadlineMs;
   const cleanUpMs = terms.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
   return accounted(machineSeconds(typeOf(item, terms), deadlineMs + cleanUpMs));
+}
+
+/** Machine-seconds that the running items have reserved. */
+export function reservedBy(running: readonly { readonly costSeconds: number }[]): number {
+  return running.reduce((sum, { costSeconds }) => sum + costSeconds, 0);
+}
+
+/** Machine-seconds that items may still reserve; null without a limit. An item starts only if it fits. */
+export function freeSeconds(
+  budgetSeconds: number | null,
+  { spentSeconds, reservedSeconds: reserved }: { readonly spentSeconds: number; readonly reservedSeconds: number },
+): number | null {
+  return budgetSeconds === null ? null : budgetSeconds - spentSeconds - reserved;
 }

@@ -83,7 +83,7 @@ async function runItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
     if (ended === 'taken') continue;
     slot.isAttached = false;
     if (ended && ended.generation >= slot.generation) return ended;
-    // The workflow of an earlier start of the chunk ran an earlier generation.
+    // This result is of an earlier generation, from an earlier start of the chunk.
     if (ended) continue;
     slot.losses += 1;
     slot.generation = Math.max(slot.generation, slot.settled + 1);
@@ -103,7 +103,7 @@ async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'take
   } catch (error) {
     if (isCancellation(error)) throw error;
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return null;
-    // Another run started the item: this chunk before a reset, or an unknown earlier start of it.
+    // Another run has already started the item: this chunk before a reset, or an earlier start that this run does not know.
     slot.isAttached = true;
     void CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
     return 'taken';

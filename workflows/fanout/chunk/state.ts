@@ -7,7 +7,7 @@ import { LeftList } from '../left-list.js';
 import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../protocol.js';
 import type { ItemSummary } from '../result.js';
 import type { FanoutItem, ItemOutcome } from '../types.js';
-import { accounted } from './budget.js';
+import { accounted, freeSeconds, reservedBy } from './budget.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';
 
@@ -115,13 +115,12 @@ export class ChunkState {
   }
 
   get reservedSeconds(): number {
-    return this.running.reduce((sum, { costSeconds }) => sum + costSeconds, 0);
+    return reservedBy(this.running);
   }
 
   /** Machine-seconds left in the budget; null without a limit. */
   get freeSeconds(): number | null {
-    const { budgetSeconds } = this.grant;
-    return budgetSeconds === null ? null : budgetSeconds - this.spentSeconds - this.reservedSeconds;
+    return freeSeconds(this.grant.budgetSeconds, this);
   }
 
   /** The next item that may start now. */

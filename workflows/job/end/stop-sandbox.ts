@@ -47,7 +47,7 @@ export async function stopSandbox(run: JobState, sandboxId: string): Promise<voi
  */
 async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
   let since = run.inbox.mark();
-  // If an earlier run of the chain bound the stop, this run has not read it yet.
+  // If an earlier run of this job requested the stop, this run has not read that stop yet.
   let readFirst = true;
   for (let requests = 0; run.stop === null || !isEnded(run.stop); requests += 1) {
     if (run.stop === null) {
@@ -80,7 +80,7 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
   let answer = await requestStop(run, call);
   for (let polls = 0; isBeforeResume(run, answer) || (await isShown(run, sandboxId, answer)); polls += 1) {
     await sleep(Math.min(safetyPollMs(run.timing, polls), longestPauseMs), {
-      summary: 'the answer may be stale; requested again after this',
+      summary: 'the answer may be stale; the stop is requested again after this wait',
     });
     answer = await requestStop(run, call);
   }
@@ -90,7 +90,7 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
   }
   const { how, sandbox } = answer;
   run.sandbox = sandbox;
-  // If the last stop of an archived sandbox was superseded, something else archived the sandbox and left no stop.
+  // If a sandbox is archived although its last stop was superseded, something else archived it and left no stop.
   const stop = how === 'already_archived' && answer.stop?.status === 'superseded' ? null : answer.stop;
   if (stop === null || how === 'already_archived' || how === 'resumed_since') {
     run.stop = await endedBy(run, { stop, sandbox });
@@ -159,7 +159,7 @@ async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopRes
   return { stopId, status, kept: preservedWorkOf(sandbox, { requestedAt }), error: null };
 }
 
-/** Until a read confirms it, a stop counts as pending, whatever its status. */
+/** A stop that is reported as ended counts as pending until a read confirms its end. */
 function waitingFor(stop: StopView): StopResult {
   const status = isEnded(stop) ? 'pending' : stop.status;
   return { stopId: stop.id, status, kept: null, error: stop.error };

@@ -28,10 +28,10 @@ export interface IsolationOptions {
 export interface IsolationDescription {
   /** `bubblewrap` if it works on this machine; otherwise `plain`, which isolates nothing. */
   readonly isolation: 'bubblewrap' | 'plain';
-  /** Why there is no isolation, if nobody requested that. */
+  /** Why there is no isolation; undefined if `plain` was requested. */
   readonly reason?: string;
   readonly network: NetworkDescription;
-  /** Restrictions of bubblewrap that this machine does not support, for people. */
+  /** Human-readable descriptions of the restrictions of bubblewrap that this machine does not support. */
   readonly lacks: readonly string[];
 }
 
@@ -76,9 +76,7 @@ export async function chooseIsolation(
   };
 }
 
-/**
- * One line, such as "bubblewrap, a network of its own that leads to the internet", followed by the entries of `lacks`.
- */
+/** One line, such as "bubblewrap, its own network, with internet access". It ends with the entries of `lacks`. */
 export function isolationText({ isolation, network, lacks }: IsolationDescription): string {
   if (isolation === 'plain')
     return 'none: sandboxes run as plain processes of this user, in the network of this machine';

@@ -15,7 +15,7 @@ export interface SandboxProcess {
   readonly cpuPercent: number;
   /** Resident memory, in MiB. */
   readonly memoryMB: number;
-  /** ISO 8601, UTC, by the clock of the machine, which tests do not move. */
+  /** ISO 8601, UTC, by the machine's own clock, not by the clock that tests move. */
   readonly startedAt: string;
   /** The age of the process, in milliseconds, for a service whose clock differs from that of the machine. */
   readonly ageMs: number;

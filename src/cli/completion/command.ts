@@ -1,0 +1,10 @@
+import type { AddCommand } from '../command.js';
+import { declareCompletion } from './options.js';
+
+/** `sandflow completion`: a script for a shell, generated from the grammar of all commands. */
+export const addCompletion: AddCommand = (parent, { io }) => {
+  declareCompletion(parent).action(async (shell) => {
+    const { completionScript } = await import('./completion-script.js');
+    io.stdout.write(completionScript(parent, shell));
+  });
+};
