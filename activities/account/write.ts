@@ -1,4 +1,4 @@
-/** Retry class `safe`, writes to the account: a repetition ends in the same state. */
+/** Activities that change the account. Retry class `safe`: repeating one leaves the account in the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { DataRetention, Repo } from '../../src/contract/account-records.js';
 import type { DataRetentionBody, SelectRepoBody, UpgradeEnvironmentBody } from '../../src/contract/account-requests.js';

@@ -12,7 +12,8 @@ const pollMs = 100;
 
 export interface FileLock {
   /**
-   * Releases the lock. Repeating it changes nothing. The file stays: without it, two processes could hold the lock.
+   * Releases the lock. Repeating it changes nothing. The file is not deleted: one process could hold the lock on the
+   * deleted file, and another on a new one.
    */
   release(): void;
 }
@@ -63,7 +64,10 @@ export async function acquireFileLock(path: string, options: AcquireOptions = {}
     if (!waited) onWait?.();
     waited = true;
     if (Date.now() >= giveUpAt) {
-      throw new SandflowError('lock_timeout', `Another process has held ${path} for more than ${waitMs} ms.`);
+      throw new SandflowError(
+        'lock_timeout',
+        `Another process, or another part of this one, has held ${path} for more than ${waitMs} ms.`,
+      );
     }
     await sleep(pollMs, undefined, { signal });
   }

@@ -65,7 +65,7 @@ async function deliverApart(target: NotifyTarget, details: Omit<Notification, 'i
       args: [{ target, notification: { id: `msg_${id}`, ...details } }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
-      // A delivery that no worker picks up is abandoned too.
+      // Without this timeout, a delivery that no worker picks up would stay open forever.
       workflowExecutionTimeout: '2 days',
       staticSummary: details.event,
     });

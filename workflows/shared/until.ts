@@ -2,8 +2,8 @@
  * Waits for a sandbox. An event or the safety timer wakes the wait, whichever comes first. Works in any workflow that
  * records its `sandboxEvent` signals in an `EventInbox`.
  *
- * An event is only a hint, and the service holds the truth, so `read` decides when a wait ends. If the next call
- * verifies the hint anyway, `believe` saves the read.
+ * An event is only a hint, and the service holds the truth, so `read` decides when a wait ends. If the caller's
+ * next call would detect a wrong hint anyway, `believe` avoids the read.
  */
 import { condition } from '@temporalio/workflow';
 import type { SandboxEventType } from '../../src/contract/states.js';

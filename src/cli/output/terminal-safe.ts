@@ -3,7 +3,7 @@
  * `terminal.ts` enforces this for all output; printers only ensure that a field stays on its line.
  */
 
-/** C0 except tab and newline, DEL, and C1. C1 is included because a terminal may read U+009B as ESC [. */
+/** C0 (without tab and newline), DEL, and C1. C1 is included because a terminal may read U+009B as ESC [. */
 const controls = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f';
 /** Embeddings, overrides, isolates and direction marks, which change the order of the text that follows. */
 const directions = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';

@@ -1,5 +1,5 @@
 /**
- * Every change of a sandbox goes through here, so that no change of state misses its event (specification, "States and
+ * Every change of a sandbox's state goes through here, so that none misses its event (specification, "States and
  * transitions"):
  *
  *     not usable -> usable    sandbox.ready        (trap S1: running -> idle is usable -> usable, so it sends no event)

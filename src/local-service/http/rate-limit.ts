@@ -4,7 +4,8 @@ import type { LocalServiceLimits } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
 
 /**
- * Refuses a caller's requests past a limit in a second or a minute: `rate_limited` with `Retry-After` (trap S14).
+ * Refuses a caller's requests with `rate_limited` and `Retry-After` once they exceed the limit per second or minute
+ * (trap S14).
  * Requests are counted for each key, and for all sessions of an account together.
  */
 export function createRateLimit(clock: Clock, limits: LocalServiceLimits): (caller: Caller) => void {

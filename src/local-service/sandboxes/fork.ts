@@ -113,7 +113,7 @@ async function copyOf(context: Context, source: SandboxRecord): Promise<Copy> {
       snapshotId,
       record(now) {
         stores.work.cancel('drop_snapshot', snapshotId);
-        // With snapshots off nothing is kept: the copy is removed once the fork has its disk.
+        // If the source has snapshots off, the copy is removed once the fork's disk has been restored from it.
         if (now.snapshots)
           changeSandbox(context, now, recordSnapshot(context, now, { snapshotId, sizeBytes, createdAt }));
       },

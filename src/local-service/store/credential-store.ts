@@ -5,7 +5,8 @@ import type { Database } from './database.js';
 export interface CredentialScope {
   readonly actions: readonly KeyAction[];
   /**
-   * `sandboxIds` is null if the key is not limited to sandboxes, `environmentIds` if it is not limited to environments.
+   * `sandboxIds` is null if the key is not limited to particular sandboxes, `environmentIds` if it is not limited to
+   * particular environments.
    */
   readonly sandboxIds: readonly string[] | null;
   readonly environmentIds: readonly string[] | null;
@@ -21,7 +22,7 @@ export interface CredentialRecord {
   readonly hash: string;
   readonly prefix: string;
   readonly lastFour: string;
-  /** Null for unscoped keys, and for sessions: account-wide. */
+  /** Null for unscoped keys and sessions, which have access to the whole account. */
   readonly scope: CredentialScope | null;
   readonly preset: KeyPreset | null;
   readonly createdAt: string;

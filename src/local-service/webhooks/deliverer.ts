@@ -4,7 +4,7 @@
  *
  *     queued ──2xx──► delivered
  *       │ ▲
- *       ▼ │ anything else: again after 1, 2, 4 … times the retry delay
+ *       ▼ │ anything else: again after 1, 2, 4 … times `webhookRetryMs` of timings.ts
  *       8 attempts ──► exhausted
  */
 import type { Clock } from '../clock.js';
