@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
-import { sandboxWatchId } from '../src/contract/addresses.js';
+import { deploymentOfWorkflow, sandboxWatchId } from '../src/contract/addresses.js';
 import { type Counted, unanswered } from '../src/contract/service-failure.js';
 import {
   type ClaimRequest,
@@ -62,6 +62,8 @@ async function sendUpdate<Request>(
             taskQueue,
             args: [{ sandboxId }],
             workflowIdConflictPolicy: 'USE_EXISTING',
+            // The id is the same for every deployment, so that each finds the watch.
+            staticSummary: watchSummary(sandboxId, ownId()),
           }),
         }),
       );
@@ -70,6 +72,12 @@ async function sendUpdate<Request>(
       await sleep(crowdedPauseMs * (0.5 + Math.random()));
     }
   }
+}
+
+/** Names the deployment of the workflow that starts the watch, if its id has one. */
+export function watchSummary(sandboxId: string, workflowId: string): string {
+  const deployment = deploymentOfWorkflow(workflowId);
+  return deployment === undefined ? `watch ${sandboxId}` : `watch ${sandboxId}, deployment ${deployment}`;
 }
 
 /** True if the watch has too many Updates: Temporal accepts ten concurrent Updates per workflow. */

@@ -71,6 +71,11 @@ export function jobIdOfWorkflow(deployment: string, workflowId: string): string 
   return workflowId.startsWith(prefix) && !workflowId.includes('/') ? workflowId.slice(prefix.length) : undefined;
 }
 
+/** The deployment in the workflow id of a job, a batch or a part of one. Undefined for other workflow ids. */
+export function deploymentOfWorkflow(workflowId: string): string | undefined {
+  return /^sf-([a-z0-9]{1,12})-/.exec(workflowId)?.[1];
+}
+
 /** The `execution` part for an execution chain. It is the tail of a v7 UUID: the head is a time, which can collide. */
 export function executionOf(firstExecutionRunId: string): string {
   return firstExecutionRunId.replaceAll('-', '').slice(-executionLength);

@@ -61,6 +61,7 @@ export async function runJob(run: JobState): Promise<JobResult | typeof continue
   const cleanUpError = await CancellationScope.nonCancellable(() => cleanUp(run, ending));
   run.outcome = ending.outcome;
   const result = run.result(ending.outcome, ending.error ?? cleanUpError);
+  run.endError = result.error;
   run.enter('ended');
   return result;
 }

@@ -6,6 +6,7 @@ import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.
 import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import type { StopMemory } from '../stop/request-stop.js';
+import { jobDetails } from './details.js';
 import type { JobPhase, JobProgress, JobTimes } from './progress.js';
 import type {
   CollectedFile,
@@ -130,6 +131,9 @@ export class JobState {
   /** Cancels the collection of files during cleanup. */
   onSkipCollecting: (() => void) | undefined;
 
+  /** The error of the result, for the details that Temporal shows; null before the end and without an error. */
+  endError: JobError | null = null;
+
   constructor(
     readonly input: JobInput,
     inbox?: CarriedInbox,
@@ -150,14 +154,14 @@ export class JobState {
     this.newest = sandbox;
     const degraded = sandbox && degradedOf(sandbox);
     this.degraded = degraded ?? this.degraded;
-    if (wasDegraded !== (degraded !== null)) this.showDetails();
+    if (wasDegraded !== (degraded !== null)) setCurrentDetails(jobDetails(this));
   }
 
   enter(phase: JobPhase): void {
     if (this.phase === phase && this.outcome === null) return;
     this.phase = phase;
     this.sinceMs = Date.now();
-    this.showDetails();
+    setCurrentDetails(jobDetails(this));
   }
 
   beginGeneration(generation: number): void {
@@ -232,14 +236,14 @@ export class JobState {
   block(blocked: Omit<NonNullable<JobProgress['blocked']>, 'since'>): void {
     this.blocked = { ...blocked, since: new Date().toISOString() };
     this.onBlocked?.(blocked.message);
-    this.showDetails();
+    setCurrentDetails(jobDetails(this));
   }
 
   unblock(): void {
     if (this.blocked === null) return;
     this.blocked = null;
     this.onBlocked?.(null);
-    this.showDetails();
+    setCurrentDetails(jobDetails(this));
   }
 
   readonly onWake = (wake: Wake): void => {
@@ -309,14 +313,5 @@ export class JobState {
       promptRef: typeof prompt === 'string' ? null : prompt.ref,
       ...result,
     }));
-  }
-
-  private showDetails(): void {
-    const lines = [`**${this.phase.replaceAll('_', ' ')}** since ${new Date(this.sinceMs).toISOString()}`];
-    if (this.sandbox) lines.push(`Sandbox ${this.sandbox.id}`);
-    const degraded = this.sandbox && degradedOf(this.sandbox);
-    if (degraded) lines.push(`Degraded: ${degraded.reason ?? 'the service gives no reason'}`);
-    if (this.blocked) lines.push(`Blocked: ${this.blocked.message}`);
-    setCurrentDetails(lines.join('\n\n'));
   }
 }

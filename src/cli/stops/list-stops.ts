@@ -8,6 +8,7 @@ import { printList } from '../output/table.js';
 import { ageText, parseDurationMs } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import type { ListStopsOptions } from './options.js';
+import { runningAmong, type StopOwner, withOwners } from './stop-owners.js';
 
 export async function listStops(options: ListStopsOptions, context: CommandContext): Promise<void> {
   const { io } = context;
@@ -24,7 +25,7 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
     if ([...reports.values()].includes(null)) {
       reporter.notice('No worker answers, so it is unknown which requests wait. Start one with `sandflow worker`.');
     }
-    return openStops(sandboxes, reports);
+    return withOwners(openStops(sandboxes, reports), (ids) => runningAmong(temporal, ids));
   });
   const nowMs = Date.now();
   printList(
@@ -34,13 +35,13 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
     {
       none: all.length === 0 ? 'No open stops.' : 'No matching open stops.',
       header: ['SANDBOX', 'NAME', 'STATUS', 'FOR', 'WAITING', 'LAST ERROR'],
-      cells: ({ sandboxId, name, status, since, waiting, error }) => [
-        sandboxId,
-        name ?? '',
-        status,
-        ageText(since, nowMs) || '?',
-        waiting === null ? '?' : `${waiting}`,
-        error ?? '',
+      cells: (stop) => [
+        stop.sandboxId,
+        stop.name ?? '',
+        stop.status,
+        ageText(stop.since, nowMs) || '?',
+        waitingText(stop),
+        stop.error ?? '',
       ],
     },
   );
@@ -61,6 +62,8 @@ export interface OpenStop {
   readonly waiting: number | null;
   /** The requests that have not ended. */
   readonly requests: readonly StopRequestView[];
+  /** The job or the batch that owns the sandbox, if it runs; null if there is none. */
+  readonly owner: StopOwner | null;
 }
 
 export interface StopFilter {
@@ -104,5 +107,14 @@ function openStopOf(sandbox: Sandbox, report: StopReport | null | undefined): Op
     stop,
     waiting: report === null ? null : requests.length,
     requests,
+    owner: null,
   };
+}
+
+/** Who waits for the end of a stop: the owner of the sandbox, and the number of requests. */
+function waitingText({ waiting, owner }: OpenStop): string {
+  const asked = waiting === null ? '?' : `${waiting}`;
+  if (!owner) return asked;
+  const own = `${owner.kind} ${owner.id} (deployment ${owner.deployment})`;
+  return waiting === 0 ? own : `${own}, ${asked}`;
 }

@@ -60,14 +60,14 @@ function stopEach(
   const { stdout, interrupted } = context.io;
   const link = createReconnectingClient(platform, { reporter, interrupted });
   const gate = createConcurrencyLimit(requestsAtOnce);
-  const { taskQueue } = platform.config;
+  const { taskQueue, deployment } = platform.config;
   const width = Math.max(...sandboxIds.map(({ length }) => length));
   // The more sandboxes, the less often each is polled: Temporal gets at most about 40 reads a second, and later 20.
   const lookEveryMs = [Math.max(250, sandboxIds.length * 25), Math.max(5_000, sandboxIds.length * 50)] as const;
   return Promise.all(
     sandboxIds.map(async (sandboxId) => {
       const end = await watchStopToEnd(sandboxId, {
-        ...{ request, taskQueue, gate, link, reporter, interrupted, lookEveryMs },
+        ...{ request, taskQueue, deployment, gate, link, reporter, interrupted, lookEveryMs },
         wait: options.wait === true,
       });
       if (!options.json && end.kind !== 'left') {

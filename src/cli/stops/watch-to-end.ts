@@ -13,6 +13,7 @@ import { newsText, type StopEnd } from './stop-text.js';
 export interface WatchStopOptions {
   readonly request: StopRequest;
   readonly taskQueue: string;
+  readonly deployment: string;
   readonly wait: boolean;
   /** Limits the requests that are sent at once. */
   readonly gate: ConcurrencyLimit;
@@ -24,7 +25,7 @@ export interface WatchStopOptions {
 
 /** Never throws: a failure of one sandbox must not affect the others. */
 export async function watchStopToEnd(sandboxId: string, options: WatchStopOptions): Promise<StopEnd> {
-  const { request, taskQueue, wait, gate, link, reporter, lookEveryMs } = options;
+  const { request, taskQueue, deployment, wait, gate, link, reporter, lookEveryMs } = options;
   // Each wait adds listeners, so each sandbox has its own signal.
   const signal = AbortSignal.any([options.interrupted]);
   let seen: StopRequestView | undefined;
@@ -37,7 +38,7 @@ export async function watchStopToEnd(sandboxId: string, options: WatchStopOption
   try {
     const requested = await gate(() => {
       signal.throwIfAborted();
-      return link.call((temporal) => requestStop(temporal, { sandboxId, ...request }, { taskQueue }));
+      return link.call((temporal) => requestStop(temporal, { sandboxId, ...request }, { taskQueue, deployment }));
     });
     if (!wait) return { kind: 'seen', view: requested.accepted };
     onChange(requested.accepted);

@@ -35,6 +35,11 @@ export interface RequestedStop extends StopRequestAddress {
 export interface RequestStopOptions {
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
+  /**
+   * Name of this installation. Temporal's lists show it if this request starts the sandbox's workflow, whose id is the
+   * same for every deployment. Default: not shown.
+   */
+  readonly deployment?: string;
 }
 
 /**
@@ -46,7 +51,7 @@ export interface RequestStopOptions {
 export async function requestStop(
   client: Client,
   options: StopOptions,
-  { taskQueue }: RequestStopOptions,
+  { taskQueue, deployment }: RequestStopOptions,
 ): Promise<RequestedStop> {
   const parsed = parseStopOptions(options);
   const { sandboxId, timing, maxHistoryEvents, maxMessages, requestId = randomUUID(), ...rest } = parsed;
@@ -59,7 +64,7 @@ export async function requestStop(
       taskQueue,
       args: [{ sandboxId, timing, maxHistoryEvents, maxMessages }],
       workflowIdConflictPolicy: 'USE_EXISTING',
-      staticSummary: `stop ${sandboxId}`,
+      staticSummary: deployment === undefined ? `stop ${sandboxId}` : `stop ${sandboxId}, deployment ${deployment}`,
     });
     try {
       const update = await withAnswerTimeout(client, () =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  deploymentOfWorkflow,
   deploymentProblem,
   executionOf,
   itemStep,
@@ -160,5 +161,13 @@ describe('the execution part', () => {
 
   it('of another deployment is not read as ours', () => {
     expect(jobIdOfWorkflow('a', jobWorkflowId('b', 'job'))).toBeUndefined();
+  });
+});
+
+describe('the deployment', () => {
+  it('U22: of a workflow id is found, and a stop or a watch has none', () => {
+    expect(deploymentOfWorkflow(itemWorkflowId('abc', 'three', 85))).toBe('abc');
+    expect(deploymentOfWorkflow(jobWorkflowId('abc', 'a-b'))).toBe('abc');
+    expect(deploymentOfWorkflow('sandbox-stop/bx_2345abcd')).toBeUndefined();
   });
 });

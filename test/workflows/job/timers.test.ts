@@ -74,6 +74,14 @@ describe('a job', () => {
       ((await handle.query('__temporal_workflow_metadata')) as { currentDetails?: string }).currentDetails;
     await expect.poll(details).toMatch(/following.*Sandbox bx_/s);
     await handle.result();
-    expect(await details()).toContain('ended');
+    expect(await details()).toMatch(/ended.*Outcome: completed/s);
+  });
+
+  it('U22: shows its outcome and its error in the Temporal UI after its end', async () => {
+    stand = await createStand();
+    const handle = await stand.start({ prompts: [{ prompt: script('exit 3') }] });
+    const { error } = await handle.result();
+    const metadata = (await handle.query('__temporal_workflow_metadata')) as { currentDetails?: string };
+    expect(metadata.currentDetails).toContain(`Outcome: prompt_failed\n\nError: ${error?.code}: ${error?.message}`);
   });
 });

@@ -1,5 +1,6 @@
 /** `sandflow stop` and `sandflow stops` against the whole product. */
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { sandboxStopId } from '../../../src/contract/addresses.js';
 import { stopProgress } from '../../../src/temporal/stops/read.js';
 import { type InProcessOptions, cli as runCli } from '../../unit/cli/in-process.js';
 import { stopForGood } from '../../unit/house/snippets/stop-sandbox.js';
@@ -38,6 +39,9 @@ describe('sandflow stop', () => {
       [...ids].sort().map((id) => `${id}  stop ${stand.service.books.stops({ sandboxId: id })[0]?.id} accepted`),
     );
     for (const id of ids) await expect.poll(() => stateOf(id)).toBe('archived');
+    // U22: the id is the same for every deployment, so the summary names the one that asked first.
+    const workflow = stand.client.workflow.getHandle(sandboxStopId(ids[0] ?? ''));
+    expect(await (await workflow.describe()).staticSummary()).toBe(`stop ${ids[0]}, deployment default`);
   });
 
   it('waits for all sandboxes of --all and --name, prints one line each, and says what was kept', async () => {

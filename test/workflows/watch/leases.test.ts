@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxWatchId } from '../../../src/contract/addresses.js';
+import { deploymentOfWorkflow, sandboxWatchId } from '../../../src/contract/addresses.js';
 import { progressQuery } from '../../../workflows/index.js';
 import { archived, clean, policyFor, ready, stateOf, untilState } from '../cleanup/cleanup-harness.js';
 import { fanoutInput, items, run, source } from '../fanout/fanout-harness.js';
@@ -59,6 +59,9 @@ describe('a lease', () => {
     const id = await ready(stand, 'shared source');
     const job = await stand.start({ ...existing(id), commands: ['sleep 4; echo done > made'], prompts: [] });
     await expect.poll(() => watchStatus(id)).toBe('RUNNING');
+    // U22: the id is the same for every deployment, so the summary names the one that asked first.
+    const watch = await stand.client.workflow.getHandle(sandboxWatchId(id)).describe();
+    expect(await watch.staticSummary()).toBe(`watch ${id}, deployment ${deploymentOfWorkflow(job.workflowId)}`);
     await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('running_commands');
     const batch = await run(stand, fanoutInput(source(id)), items(1));
     expect(batch).toMatchObject({ outcome: 'source_failed', error: { code: 'source_in_use' } });

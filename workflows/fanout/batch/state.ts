@@ -151,7 +151,12 @@ export class BatchState {
       `**${this.phase.replaceAll('_', ' ')}**`,
       `${completed} of ${items} completed, ${running} running, ${queued} queued`,
     ];
-    setCurrentDetails([...lines, outcomes.join(', ')].join('\n\n'));
+    const { outcome, error } = this;
+    const end = [
+      ...(outcome === null ? [] : [`Outcome: ${outcome}`]),
+      ...(outcome === null || error === null ? [] : [`Error: ${error.code}: ${error.message}`]),
+    ];
+    setCurrentDetails([...lines, outcomes.join(', '), ...end].join('\n\n'));
   }
 
   /** Ends the batch before all items had their turn. The first reason counts. */

@@ -1,0 +1,25 @@
+/** The details of a job that Temporal shows while it runs and after its end. */
+import { degradedOf, type SandboxView } from '../../src/contract/sandbox-view.js';
+import type { JobPhase, JobProgress } from './progress.js';
+import type { JobError, JobOutcome } from './result.js';
+
+interface DetailedJob {
+  readonly phase: JobPhase;
+  readonly sinceMs: number;
+  readonly sandbox: SandboxView | null;
+  readonly blocked: JobProgress['blocked'];
+  readonly outcome: JobOutcome | null;
+  readonly endError: JobError | null;
+}
+
+/** Returns Markdown. */
+export function jobDetails({ phase, sinceMs, sandbox, blocked, outcome, endError }: DetailedJob): string {
+  const lines = [`**${phase.replaceAll('_', ' ')}** since ${new Date(sinceMs).toISOString()}`];
+  if (sandbox) lines.push(`Sandbox ${sandbox.id}`);
+  const degraded = sandbox && degradedOf(sandbox);
+  if (degraded) lines.push(`Degraded: ${degraded.reason ?? 'the service gives no reason'}`);
+  if (outcome) lines.push(`Outcome: ${outcome}`);
+  if (endError) lines.push(`Error: ${endError.code}: ${endError.message}`);
+  if (blocked && !outcome) lines.push(`Blocked: ${blocked.message}`);
+  return lines.join('\n\n');
+}
