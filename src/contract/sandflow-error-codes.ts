@@ -38,6 +38,9 @@ export const sandflowErrors = {
   not_a_fanout: usage('The id belongs to a job. Use another id.'),
   job_not_found: usage('Check the id. `sandflow jobs list` shows the jobs that Temporal still has.'),
   job_ended: usage('The job has ended. `sandflow jobs show` shows its result, and `--again` starts a new job.'),
+  job_differs: usage(
+    'Choose another id. This id belongs to a job with other prompts or options; `--reuse` prints that job.',
+  ),
   fanout_not_found: usage('Check the id. `sandflow fanout list` shows the batches that Temporal still has.'),
   fanout_ended: usage('The batch has ended. `sandflow fanout resume` runs the missing and failed items.'),
   fanout_runs: usage('Wait until the batch has ended, or cancel it first.'),

@@ -14,7 +14,10 @@ export interface PrepareParts {
   readonly put: readonly FilePut[];
 }
 
-/** @throws UsageError if options conflict */
+/**
+ * Without options for a source, the source is a fresh sandbox.
+ * @throws UsageError if options conflict
+ */
 export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSource {
   const { source, snapshot, environment, allowStale } = options;
   const noEnv = !options.env;
@@ -35,11 +38,6 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
     const body = { ...(environment !== undefined && { environment }), ...(noEnv && { noEnv }) };
     return { kind: 'snapshot', from: snapshot, body };
   }
-  if (!prepares(options)) {
-    throw new UsageError(
-      'No source for the forks. Use --source SANDBOX, --snapshot NAME, or options that prepare a sandbox: --environment, --setup, --prepare-put, --command, --prepare-prompt.',
-    );
-  }
   const { setupScript, prompts, put } = parts;
   const { prepareType: type, prepareDeadline = defaultPrepareDeadline, prepareThen = 'stop', command } = options;
   return {
@@ -58,8 +56,13 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
   };
 }
 
-function prepares({ environment, setup, preparePut, command, preparePrompt }: FanoutOptions): boolean {
-  return (environment ?? setup) !== undefined || preparePut.length + command.length + preparePrompt.length > 0;
+/** What a person must know about a source that no option names; undefined if an option names or prepares it. */
+export function freshSourceText(options: FanoutOptions): string | undefined {
+  const { source, snapshot, environment } = options;
+  const isNamed = (source ?? snapshot ?? environment) !== undefined || preparing(options).some(Boolean);
+  return isNamed
+    ? undefined
+    : 'The batch creates a fresh sandbox and forks it. For another source, use --source, --snapshot or --command.';
 }
 
 function preparing(options: FanoutOptions): (string | false)[] {

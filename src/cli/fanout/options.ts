@@ -13,10 +13,11 @@ Items:
   --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file.
 
 Source of the forks:
-  --source or --snapshot, or a sandbox that the batch creates, prepares and stops: --environment, --setup,
-  --prepare-put, --command, --prepare-prompt.
+  --source or --snapshot; otherwise a fresh sandbox that the batch creates, prepares (--environment, --setup,
+  --prepare-put, --command, --prepare-prompt) and stops.
 
 Examples:
+  sandflow fanout prompts.txt
   sandflow fanout prompts.txt --source bx_2345abcd
   sandflow fanout issues.csv --prompt "Fix {{issue}} in {{file}}" --get report.md --budget 10h
   sandflow fanout prompts.jsonl --command "git clone https://example.com/app.git" --model m1,m2 --repeat 3

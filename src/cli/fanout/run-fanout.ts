@@ -22,7 +22,7 @@ import { readTextOrFile } from '../run/read-prompts.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
-import { sourceOf } from './fanout-source.js';
+import { freshSourceText, sourceOf } from './fanout-source.js';
 import { openItemSources } from './item-sources.js';
 import type { FanoutOptions } from './options.js';
 import { type BatchView, createBatchView } from './progress/batch-view.js';
@@ -59,6 +59,7 @@ export async function runFanout(
     }
     const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
     sayIsolation(platform.isolation, starting);
+    if (plan.freshSource) starting.notice(plan.freshSource, 'detail');
     starting.close();
     const view = createBatchView({ stream: io.stderr, quiet });
     try {
@@ -104,6 +105,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
     prepareFiles: await findPutFiles(options.preparePut.map(parsePutPair), cwd),
     notify: notifyTargetOf(options.notify),
     labels: parseLabelPairs(options.label),
+    freshSource: freshSourceText(options),
   };
 }
 
@@ -160,10 +162,13 @@ async function send(
   }
 }
 
-function printSurvey(survey: Survey, { policy }: Plan, { json }: FanoutOptions, { io }: CommandContext): number {
+function printSurvey(survey: Survey, plan: Plan, { json }: FanoutOptions, { io }: CommandContext): number {
+  const { policy, freshSource = null } = plan;
   const { items, prompts, promptBytes, mostSeconds } = survey;
   const most = { mostMachineSeconds: mostSeconds * (policy.retries + 1), budgetSeconds: policy.budgetSeconds };
   if (json) printJson(io.stdout, { items, prompts, promptBytes, ...most, policy, error: null });
-  else for (const line of surveyLines(survey, policy, io.stdout.columns || 80)) io.stdout.write(`${line}\n`);
+  else
+    for (const line of surveyLines(survey, { policy, freshSource }, io.stdout.columns || 80))
+      io.stdout.write(`${line}\n`);
   return exitCodes.done;
 }

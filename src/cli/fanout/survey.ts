@@ -70,7 +70,11 @@ function secondsOf(
 }
 
 /** The lines that `--dry-run` prints. @param width width of the terminal, in columns */
-export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number): string[] {
+export function surveyLines(
+  survey: Survey,
+  { policy, freshSource }: { readonly policy: FanoutPolicy; readonly freshSource: string | null },
+  width: number,
+): string[] {
   const { items, prompts, promptBytes, first, mostSeconds } = survey;
   const attempts = policy.retries + 1;
   const most = mostSeconds * attempts;
@@ -79,6 +83,7 @@ export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number)
     `${plural(items, 'item')} with ${plural(prompts, 'prompt')}, ${formatBytes(promptBytes)}:`,
     ...first.map(({ id, prompt }) => cut(`  ${oneLine(id)}  ${oneLine(prompt.trim())}`)),
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
+    ...(freshSource === null ? [] : [freshSource]),
     `Up to ${policy.concurrency} at once, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}. ${endTexts[policy.end]}.`,
     `Machine time reserved at once: at most ${machineTime(Math.min(mostSeconds, (mostSeconds / items) * policy.concurrency))}.`,
     `Machine time in total: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,

@@ -28,6 +28,7 @@ export const declareRun = (parent: Parent) =>
     .option('--id <job>', 'job id; if a job has this id, attach to it instead of starting another')
     .option('--label <name=value>', 'label that lists show and select by (repeatable)', collect, [])
     .option('--again', 'with --id: start a new job if the earlier one has finished')
+    .option('--reuse', 'with --id: attach to the job even if its prompts or options are others')
     .option('--from <snapshot>', 'create the sandbox from a named snapshot')
     .option('--sandbox <id>', 'reuse an existing sandbox; it is resumed if it is archived')
     .option('--fork <id>', 'create the sandbox as a fork of another one, which stays as it is')

@@ -1,7 +1,6 @@
 /** `sandflow run`: checks everything, starts or finds the job, watches it and saves its result. */
 import { jobIdProblem } from '../../contract/addresses.js';
-import { inputDigest } from '../../temporal/input-digest.js';
-import { describeJob, type JobAddress, startJob } from '../../temporal/jobs/client.js';
+import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
 import { parseJobInput } from '../../temporal/jobs/input.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
@@ -16,6 +15,7 @@ import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
+import { attachTo } from './existing-job.js';
 import { parseGetPairs, parsePutPair } from './file-pairs.js';
 import { generateJobId, jobInputOf } from './job-input.js';
 import type { RunOptions } from './options.js';
@@ -33,6 +33,9 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   if (problem) throw new UsageError(`--id: ${problem}.`);
   if (options.again && options.id === undefined)
     throw new UsageError('--again requires --id. Without --id, every job is new.');
+  if (options.reuse && options.id === undefined)
+    throw new UsageError('--reuse requires --id. Without --id, every job is new.');
+  if (options.reuse && options.again) throw new UsageError('Use --again or --reuse, not both.');
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
   const gets = parseGetPairs(options.get);
   const labels = parseLabelPairs(options.label);
@@ -69,7 +72,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
       ),
     );
     if (started) reporter.notice(`Job ${jobId} started.`, 'detail');
-    else await sayWhatIsThere(platform, jobId, inputDigest(input), reporter);
+    else await attachTo(platform.temporal, input, options, reporter);
     if (options.detach) {
       if (options.json) printJson(io.stdout, { ...emptyReport(jobId, null), isolation: platform.isolation.known });
       else io.stdout.write(`${jobId}\n`);
@@ -108,22 +111,4 @@ export async function seeThrough(
     readWhole: platform.results.get,
     isolation: platform.isolation.known,
   });
-}
-
-async function sayWhatIsThere(
-  { temporal, config }: Platform,
-  jobId: string,
-  digest: string,
-  reporter: Reporter,
-): Promise<void> {
-  const { status, memo } = await describeJob(temporal, { deployment: config.deployment, jobId });
-  reporter.notice(
-    status.name === 'RUNNING'
-      ? `Job ${jobId} is already running; watching it.`
-      : `Job ${jobId} already finished; showing its result. Use --again to run it again.`,
-    'detail',
-  );
-  if (typeof memo?.inputDigest === 'string' && memo.inputDigest !== digest) {
-    reporter.notice(`Job ${jobId} was started with different prompts or options. Use another --id, or --again.`);
-  }
 }

@@ -11,8 +11,8 @@ import type { GetPair } from './file-pairs.js';
 /**
  * Writes each file under a temporary name and then renames it, so that no reader sees half a file.
  * @param read reads a content from the result store
- * @returns the files of the job. The local path of a file that was not saved is null, and `error` says why if saving
- *   failed.
+ * @returns the files of the job, and those of `pairs` that it did not collect. The local path of a file that was not
+ *   saved is null, and `error` says why if it should have been saved.
  */
 export async function saveFiles(
   collected: readonly CollectedFile[],
@@ -45,7 +45,18 @@ export async function saveFiles(
       });
     }
   }
-  return reported;
+  return [...reported, ...notCollected(collected, pairs)];
+}
+
+/** The files that `--get` names and the job did not collect. */
+function notCollected(collected: readonly CollectedFile[], pairs: readonly GetPair[]): ReportedFile[] {
+  const paths = collected.map(({ path }) => path);
+  const has = paths.length === 0 ? 'It collected no files' : `It collected ${paths.join(', ')}`;
+  const error = `The job did not collect it. ${has}. \`run --get\` names the files when the job starts.`;
+  const absent = { size: null, sha256: null, ref: null, partial: false, unchanged: null, localPath: null };
+  return pairs
+    .filter(({ remote }) => !paths.includes(remote))
+    .map(({ remote }) => ({ ...absent, path: remote, error }));
 }
 
 async function save(place: string, name: string, content: Buffer): Promise<string> {

@@ -65,6 +65,17 @@ describe('sandflow run without configuration', () => {
     expect(await run('--again')).not.toBe(first);
   });
 
+  it('U9: refuses an id with another prompt, and prints the earlier result with --reuse', async () => {
+    const earlier = await cli.run(['run', shell('echo earlier'), '--id', 'ci-8']);
+    expect(earlier).toMatchObject({ exitCode: 0, stdout: 'earlier\n' });
+    const refused = await cli.run(['run', shell('echo later'), '--id', 'ci-8', '--ttl', '10m', '--json']);
+    expect(refused.exitCode).toBe(2);
+    expect(JSON.parse(refused.stdout).error.code).toBe('job_differs');
+    expect(refused.stderr).toContain('with other values: the prompts, --ttl. Nothing was started. Choose another --id');
+    const reused = await cli.run(['run', shell('echo later'), '--id', 'ci-8', '--reuse']);
+    expect(reused).toMatchObject({ exitCode: 0, stdout: 'earlier\n' });
+  });
+
   it('exits with 1 for another outcome', async () => {
     const { exitCode, stdout } = await cli.run(['run', shell('exit 3'), '--then', 'delete', '--json']);
     expect(exitCode).toBe(1);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forkSettingsOf, matrixOf, policyOf } from '../../../../src/cli/fanout/batch-input.js';
-import { sourceOf } from '../../../../src/cli/fanout/fanout-source.js';
+import { freshSourceText, sourceOf } from '../../../../src/cli/fanout/fanout-source.js';
 import type { FanoutOptions } from '../../../../src/cli/fanout/options.js';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
 import type { ItemWish } from '../../../../src/fanout/index.js';
@@ -141,13 +141,19 @@ describe('the source of a batch', () => {
     });
   });
 
+  it('U16: forks a fresh sandbox if no option names or prepares a source, and says so', () => {
+    expect(sourceOf(none, parts)).toMatchObject({ kind: 'prepare', body: {}, put: [], commands: [], prompts: [] });
+    expect(freshSourceText(none)).toContain('The batch creates a fresh sandbox and forks it.');
+    expect(freshSourceText({ ...none, command: ['ls'] })).toBeUndefined();
+    expect(freshSourceText({ ...none, snapshot: 'base' })).toBeUndefined();
+  });
+
   it.each([
     [{ source: 'bx_2345abcd', snapshot: 'base' }, 'Use --source or --snapshot, not both'],
     [{ source: 'web' }, '--source: "web" is not a sandbox id'],
     [{ source: 'bx_2345abcd', command: ['ls'], setup: 'x' }, '--setup, --command cannot be used with --source'],
     [{ snapshot: 'base', prepareType: 'large' as const }, '--prepare-type cannot be used with --snapshot'],
     [{ snapshot: 'base', allowStale: true }, '--allow-stale requires --source'],
-    [{}, 'No source for the forks'],
     [{ source: 'bx_2345abcd', env: false }, '--no-env cannot be used with --source'],
     [{ command: ['ls'], environment: 'web', env: false }, 'Use --environment or --no-env, not both'],
     [{ command: ['ls'], prepareDeadline: 'soon' }, '--prepare-deadline: "soon" is not a duration'],

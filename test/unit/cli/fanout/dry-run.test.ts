@@ -35,6 +35,12 @@ describe('sandflow fanout --dry-run', () => {
     ]);
   });
 
+  it('U16: says that the source is a fresh sandbox if no option names one', async () => {
+    const { exitCode, stdout } = await fanout('prompts.txt', '--dry-run');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('The batch creates a fresh sandbox and forks it.');
+  });
+
   it('creates prompts from columns and a matrix, and prints one JSON object', async () => {
     const args = ['issues.csv', ...source, '--prompt', 'Fix {{issue}} in {{file}}', '--model', 'a,b', '--repeat', '3'];
     const { stdout } = await fanout(...args, '--dry-run');
@@ -53,7 +59,6 @@ describe('sandflow fanout --dry-run', () => {
 
 describe('sandflow fanout refuses before it starts anything:', () => {
   it.each([
-    [['prompts.txt'], 'No source for the forks'],
     [[...source], 'No items given. Pass a file of prompts'],
     [['gone.txt', ...source], 'The items file gone.txt does not exist'],
     [['.', ...source], '. is not a file'],

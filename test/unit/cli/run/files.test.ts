@@ -83,6 +83,15 @@ describe('--put and --get', () => {
     expect(stored).toEqual([50 * 1024]);
   });
 
+  it('U6: reports a file that the job did not collect', async () => {
+    const cwd = await temporaryDirectory();
+    const pairs = parseGetPairs(['a.md', 'b.md']);
+    const [saved, absent] = await saveFiles([collected('a.md', 'x')], pairs, async () => Buffer.from('x'), cwd);
+    expect(saved).toMatchObject({ path: 'a.md', localPath: join(cwd, 'a.md'), error: null });
+    expect(absent).toMatchObject({ path: 'b.md', localPath: null, ref: null });
+    expect(absent?.error).toMatch(/^The job did not collect it\. It collected a\.md\./);
+  });
+
   it('writes collected files, creates their folders, and leaves nothing else', async () => {
     const cwd = await temporaryDirectory();
     const saved = await saveFiles(

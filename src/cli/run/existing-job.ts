@@ -1,0 +1,72 @@
+/** What `run --id` does about a job that exists: attaches to the same job, and refuses another one. */
+import type { Client } from '@temporalio/client';
+import type { JobInput } from '../../../workflows/job/types.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { type DifferingJob, differingJob } from '../../temporal/jobs/differing-input.js';
+import type { Reporter } from '../output/reporter.js';
+import type { RunOptions } from './options.js';
+
+/** @throws SandflowError `job_differs`, unless `--reuse` asks for the earlier job */
+export async function attachTo(
+  temporal: Client,
+  input: JobInput,
+  { reuse }: Pick<RunOptions, 'reuse'>,
+  reporter: Pick<Reporter, 'notice'>,
+): Promise<void> {
+  const { jobId } = input;
+  const there = await differingJob(temporal, input);
+  const differs = differenceText(there.fields);
+  if (differs !== null && !reuse) throw new SandflowError('job_differs', refusalOf(jobId, there, differs));
+  if (differs !== null) reporter.notice(`Job ${jobId} was started with other values: ${differs}.`);
+  reporter.notice(
+    there.isRunning
+      ? `Job ${jobId} is already running; watching it.`
+      : `Job ${jobId} already finished; showing its result. Use --again to run it again.`,
+    'detail',
+  );
+}
+
+function refusalOf(jobId: string, { isRunning }: DifferingJob, differs: string): string {
+  const state = isRunning ? 'is running' : 'has finished';
+  const again = isRunning ? '' : ', add --again to start a new job with this id';
+  const reuse = isRunning ? 'add --reuse to watch that job' : 'add --reuse to print the result of that job';
+  return `Job ${jobId} ${state}, and was started with other values: ${differs}. Nothing was started. Choose another --id${again}, or ${reuse}.`;
+}
+
+/** The options of the fields, by their last name; `prompts.0.prompt` is the text of a prompt. */
+const optionOf: Readonly<Record<string, string>> = {
+  provider: '--provider',
+  model: '--model',
+  reasoningEffort: '--effort',
+  type: '--type',
+  environment: '--environment',
+  from: '--from',
+  noEnv: '--no-env',
+  setupScript: '--setup',
+  snapshots: '--no-snapshots',
+  monitoring: '--no-monitoring',
+  waitFor: '--wait-for',
+  conversations: '--each-conversation',
+  conversationId: '--conversation',
+  end: '--then',
+  deadlineMs: '--deadline',
+  ttlSeconds: '--ttl',
+  onUnknownOutcome: '--on-unknown',
+};
+
+/** @returns null if nothing differs */
+export function differenceText(fields: DifferingJob['fields']): string | null {
+  if (fields === null) return 'Temporal no longer has them';
+  const names = new Set(fields.map(nameOf));
+  return names.size === 0 ? null : [...names].join(', ');
+}
+
+function nameOf(field: string): string {
+  const [first = ''] = field.split('.');
+  const last = field.slice(field.lastIndexOf('.') + 1);
+  const ofRoot: Readonly<Record<string, string>> = { put: '--put', collect: '--get', notify: '--notify' };
+  if (ofRoot[first] !== undefined) return ofRoot[first];
+  if (first === 'prompts') return optionOf[last] ?? 'the prompts';
+  if (first === 'source') return optionOf[last] ?? 'the sandbox (--sandbox, --fork or --from)';
+  return optionOf[last] ?? last;
+}
