@@ -2,11 +2,12 @@
 import { Command } from 'commander';
 import { addApi } from './api/command.js';
 import { addCleanup } from './cleanup/command.js';
-import type { CommandContext, Parent } from './command.js';
+import type { AddCommand, CommandContext, Parent } from './command.js';
 import { addCompletion } from './completion/command.js';
 import { addDoctor } from './doctor/command.js';
 import { addEncryption } from './encryption/command.js';
 import { addFanout } from './fanout/command.js';
+import { addExamples, addHelpCommand, helpStyle } from './help.js';
 import { addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
@@ -16,6 +17,14 @@ import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './s
 import { addStack } from './stack/command.js';
 import { addStop, addStops } from './stops/command.js';
 import { addWebhooks } from './webhooks/command.js';
+
+const examplesHelp = `
+Examples:
+  sandflow run "Say hello"
+  sandflow run task.md --get out/report.md
+  sandflow fanout prompts.txt
+  sandflow help jobs show
+`;
 
 const exitCodesHelp = `
 Exit codes:
@@ -31,13 +40,22 @@ SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_EN
 SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS. If none is set, everything runs on this machine.
 `;
 
+const groups: Readonly<Record<string, readonly AddCommand[]>> = {
+  'Run:': [addRun, addFanout, addJobs],
+  'Sandboxes:': [addSandboxes, addStop, addStops, addCleanup],
+  'The stack on this machine:': [addStack, addDev, addLocal, addSupervisor],
+  'Set up and operate:': [addDoctor, addWorker, addBridge, addWebhooks, addNotify, addEncryption, addCodecServer],
+  'Other commands:': [addApi, addCompletion],
+};
+
 /** Builds the program; parses and runs nothing. */
 export function createProgram(context: CommandContext, version: string): Command {
   const program = new Command('sandflow')
     .description('Durable jobs for remote sandboxes.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print help for a command')
+    .helpCommand(false)
+    .configureHelp(helpStyle)
     .showSuggestionAfterError()
     // `fanout` and `fanout resume` have options of the same name. An option belongs to the command that it follows.
     .enablePositionalOptions()
@@ -48,31 +66,13 @@ export function createProgram(context: CommandContext, version: string): Command
       // `runCli` reports a failed parse, like every other failure.
       outputError: () => undefined,
     })
-    .addHelpText('after', exitCodesHelp);
-  for (const add of [
-    addRun,
-    addFanout,
-    addJobs,
-    addSandboxes,
-    addCleanup,
-    addStop,
-    addStops,
-    addApi,
-    addStack,
-    addDev,
-    addWorker,
-    addBridge,
-    addLocal,
-    addWebhooks,
-    addEncryption,
-    addCodecServer,
-    addNotify,
-    addDoctor,
-    addCompletion,
-    addSupervisor,
-  ]) {
+    .addHelpText('after', `${examplesHelp}${exitCodesHelp}`);
+  for (const [group, adds] of Object.entries(groups)) {
+    program.commandsGroup(group);
     // The class is the same at run time. Only the types that infer options come from another package.
-    add(program as unknown as Parent, context);
+    for (const add of adds) add(program as unknown as Parent, context);
   }
+  addHelpCommand(program);
+  addExamples(program);
   return program;
 }

@@ -1,16 +1,18 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import type { JobError } from '../../workflows/job/result.js';
 import type { CommandContext } from './command.js';
 import { type Failure, failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';
 import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
+import { type Located, locate, meantCommand } from './located.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
 import { createPaint, createTerminal } from './output/terminal.js';
 import { setIn } from './output/terminal-safe.js';
 import { createProgram } from './program.js';
+import { UsageError } from './usage-error.js';
 import { packageVersion } from './version.js';
 
 /**
@@ -25,17 +27,21 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     command: nameOf(args),
   };
   const context: CommandContext = { io, jobId: null, exitCode: exitCodes.done };
+  let program: Command | undefined;
   try {
-    await createProgram(context, await packageVersion()).parseAsync([...args], { from: 'user' });
+    program = createProgram(context, await packageVersion());
+    await program.parseAsync([...args], { from: 'user' });
     return context.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.done;
       const help = error.code === 'commander.help' || error.code === 'commander.helpDisplayed';
-      if (!help) report(args, context, usageErrorOf(error));
+      if (!help) report(args, context, usageErrorOf(error, program && locate(program, args)));
       return exitCodes.usage;
     }
-    const failure = io.interrupted.aborted ? interruptedFailure : await namingDisk(failureOf(error), context);
+    const failure = io.interrupted.aborted
+      ? interruptedFailure
+      : await namingDisk(failureOf(withMeant(error, program, args)), context);
     const isInternal = failure.exitCode === exitCodes.internal;
     report(args, context, isInternal ? await withReport(failure.error, error, io) : failure.error);
     return failure.exitCode;
@@ -91,8 +97,23 @@ function isAboutOneJob(args: readonly string[]): boolean {
   return words[0] === 'run' || (words[0] === 'jobs' && (words[1] === 'show' || words[1] === 'watch'));
 }
 
-function usageErrorOf(error: CommanderError): JobError {
-  const message = error.message.replace(/^error: /, '');
+function usageErrorOf(error: CommanderError, at: Located | undefined): JobError {
+  // A group of commands takes no arguments: the extra word is a mistyped command.
+  const isUnknown =
+    error.code === 'commander.excessArguments' && at?.word !== undefined && at.command.commands.length > 0;
+  const message = isUnknown
+    ? `unknown command '${at.word}'`
+    : error.message.replace(/^error: /, '').replace(/\n/g, ' ');
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`;
-  return plainError('bad_usage', `${sentence} See sandflow --help.`);
+  const meant = isUnknown ? meantCommand(at) : undefined;
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  return plainError('bad_usage', `${sentence}${hint} See ${at?.name ?? 'sandflow'} --help.`);
+}
+
+/** A mistyped command of `fanout` is taken for a file of items. */
+function withMeant(error: unknown, program: Command | undefined, args: readonly string[]): unknown {
+  if (!(error instanceof UsageError) || !program) return error;
+  const at = locate(program, args);
+  const meant = at.word !== undefined && error.message.includes(at.word) ? meantCommand(at) : undefined;
+  return meant === undefined ? error : new UsageError(`${error.message} Did you mean ${meant}?`, { cause: error });
 }

@@ -1,5 +1,6 @@
 /** Looks a request up in the contract. Unknown requests are sent too: the service may have more endpoints. */
 import { type Endpoint, endpoints } from '../../contract/endpoints.js';
+import { editsBetween } from '../edits.js';
 
 export interface InContract {
   /** True if the response is binary. */
@@ -38,24 +39,10 @@ function nearestOf(rows: readonly Endpoint[], path: string): string | undefined 
     .filter((row) => row.path.split('/').length === given.length)
     .map((row) => {
       const parts = row.path.split('/');
-      const wrong = parts.map((part, at) => (isParameter(part) ? 0 : distance(part, given[at] ?? '')));
+      const wrong = parts.map((part, at) => (isParameter(part) ? 0 : editsBetween(part, given[at] ?? '')));
       return { path: row.path, wrong: wrong.reduce((sum, one) => sum + one, 0) };
     })
     .sort((a, b) => a.wrong - b.wrong);
   const [best] = scored;
   return best && best.wrong <= 3 ? best.path : undefined;
-}
-
-/** Number of letters to insert, remove or change to turn `a` into `b`. */
-function distance(a: string, b: string): number {
-  let before = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (before[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(change, (before[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-    before = row;
-  }
-  return before[b.length] ?? 0;
 }

@@ -42,34 +42,38 @@ const machineSizes = ['small', 'default', 'large', 'xlarge'] as const;
  * Options of the batch's policy. They have no defaults here, because a resume changes only the options that it names.
  * `batch-input.ts` has the defaults of a new batch.
  */
-const withPolicy = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
+const withPolicy = <A extends unknown[], O extends OptionValues>(
+  command: AnyCommand<A, O>,
+  /** How the help names the value of an option that is not given. */
+  unset: (value: string) => string = (value) => ` (default: ${value})`,
+) =>
   command
-    .option('--concurrency <count>', 'maximum number of forks that run at once (default: 20)')
-    .option('--retries <count>', 'how often to retry a failed item, each time in a new fork (default: 0)')
+    .option('--concurrency <count>', `maximum number of forks that run at once${unset('20')}`)
+    .option('--retries <count>', `how often to retry a failed item, each time in a new fork${unset('0')}`)
     .option('--first <count>', 'end after this many successes; interrupt and clean up the rest')
     .option('--fail-fast', 'end when an item has failed its last attempt')
-    .option('--item-deadline <duration>', 'hard deadline of each item (default: 1h)')
-    .option('--deadline <duration>', 'hard deadline of the batch, before clean-up (default: 1d)')
+    .option('--item-deadline <duration>', `hard deadline of each item${unset('1h')}`)
+    .option('--deadline <duration>', `hard deadline of the batch, before clean-up${unset('1d')}`)
     .option(
       '--budget <duration>',
       'limit of machine time for all forks together, like 10h or 90m; a larger machine size counts more',
     )
     .addOption(
       command
-        .createOption('--type <size>', 'machine size of the forks (default: that of the source)')
+        .createOption('--type <size>', `machine size of the forks${unset('that of the source')}`)
         .choices(machineSizes),
     )
     .addOption(
       command
-        .createOption('--then <end>', 'what to do with each fork at the end (default: stop, so that no work is lost)')
+        .createOption('--then <end>', `what to do with each fork at the end${unset('stop, so that no work is lost')}`)
         .choices(['stop', 'delete', 'keep']),
     )
-    .option('--ttl <duration>', 'time until a fork stops itself, renewed while its item runs (default: 30m)')
+    .option('--ttl <duration>', `time until a fork stops itself, renewed while its item runs${unset('30m')}`)
     .addOption(
       command
         .createOption(
           '--on-unknown <action>',
-          'what to do if it is unknown whether a prompt was accepted (default: abandon)',
+          `what to do if it is unknown whether a prompt was accepted${unset('abandon')}`,
         )
         .choices(['abandon', 'resend']),
     );
@@ -200,7 +204,9 @@ export const declareResume = (parent: Parent) =>
         .description('Run the missing and failed items of an ended batch; completed items are not repeated')
         .argument('<batch>', 'id of the batch')
         .option('--no-retry-failed', 'run only items that were not started or were cancelled')
-        .option('--detach', 'start the batch, print its id and exit'),
+        .option('--detach', 'start the batch, print its id and exit')
+        .addHelpText('after', '\nOptions of the batch that are not given keep the values with which it was started.'),
+      () => '',
     ),
   );
 

@@ -48,11 +48,6 @@ const source = z.discriminatedUnion('kind', [
     .refine(
       ({ body }) => body.snapshots !== false,
       'must have snapshots on: without a snapshot there is nothing to fork',
-    )
-    .refine(
-      ({ put, commands, prompts, body }) =>
-        put.length + commands.length + prompts.length > 0 || (body.setupScript ?? body.environment) !== undefined,
-      'needs files, commands, prompts, a setup script or an environment: an empty sandbox needs no preparation',
     ),
 ]);
 

@@ -36,6 +36,15 @@ export function commandNames(): string[] {
   return namesBelow(program(), '');
 }
 
+/** Every visible command that has subcommands, such as `jobs`. */
+export function groupNames(): string[] {
+  return [
+    ...new Set(
+      commandNames().flatMap((name) => name.split(' ').flatMap((_, end, words) => words.slice(0, end).join(' '))),
+    ),
+  ].filter(Boolean);
+}
+
 /** What is wrong with `sandflow <words>`: an unknown command or option, or a value that its option refuses. */
 export function grammarProblems(words: readonly string[]): string[] {
   let command = program();

@@ -30,9 +30,15 @@ async function pack(items: readonly FanoutItem[]): Promise<ChunkSubmission[]> {
   return chunks;
 }
 
+const fresh = { kind: 'prepare', body: {}, put: [], commands: [], prompts: [], deadlineMs: 1, end: 'stop' } as const;
+
 describe('the input of a batch', () => {
   it('is accepted unchanged', () => {
     expect(parseFanoutInput(input)).toEqual(input);
+  });
+
+  it('U16: takes a fresh sandbox that is not prepared as the source', () => {
+    expect(parseFanoutInput({ ...input, source: fresh }).source).toEqual(fresh);
   });
 
   it('own worker: needs no policy', () => {
@@ -47,10 +53,7 @@ describe('the input of a batch', () => {
     ['policy.retries', { policy: { ...input.policy, retries: 11 } }],
     ['must be stop or delete if there is a budget', { policy: { ...input.policy, budgetSeconds: 5, end: 'keep' } }],
     ['source.sandboxId', { source: { ...input.source, sandboxId: 'bx_1' } }],
-    [
-      'an empty sandbox needs no preparation',
-      { source: { kind: 'prepare', body: {}, put: [], commands: [], prompts: [], deadlineMs: 1, end: 'stop' } },
-    ],
+    ['must have snapshots on', { source: { ...fresh, body: { snapshots: false } } }],
   ])('is refused with the reason: %s', (message, over) => {
     const parse = () => parseFanoutInput({ ...input, ...over });
     expect(parse).toThrow(message);

@@ -1,0 +1,44 @@
+/** How help pages look: examples on each, no empty defaults, and `help COMMAND…` for commands at any depth. */
+import { type Command, Help, type Option } from 'commander';
+import { examples } from './examples.js';
+import { locate, meantCommand, visibleCommands } from './located.js';
+import { UsageError } from './usage-error.js';
+
+export const helpStyle = {
+  optionDescription(this: Help, option: Option): string {
+    const isEmptyList = Array.isArray(option.defaultValue) && option.defaultValue.length === 0;
+    const shown: Option = isEmptyList ? Object.create(option, { defaultValue: { value: undefined } }) : option;
+    return Help.prototype.optionDescription.call(this, shown);
+  },
+};
+
+/** Adds the examples of each command to its page. */
+export function addExamples(program: Command): void {
+  const addBelow = (parent: Command, prefix: string) => {
+    for (const command of visibleCommands(parent)) {
+      const name = `${prefix}${command.name()}`;
+      const lines = examples[name];
+      if (lines) command.addHelpText('after', `\n${['Examples:', ...lines.map((line) => `  ${line}`)].join('\n')}\n`);
+      addBelow(command, `${name} `);
+    }
+  };
+  addBelow(program, '');
+}
+
+/** `sandflow help jobs show` prints what `sandflow jobs show --help` prints. */
+export function addHelpCommand(program: Command): void {
+  program
+    .command('help')
+    .description('Print help for a command')
+    .argument('[command...]', 'the command, like jobs show')
+    .helpGroup('Other commands:')
+    .action((words: string[]) => {
+      const at = locate(program, words);
+      if (at.word !== undefined) {
+        const meant = meantCommand(at);
+        const hint = meant ? ` Did you mean ${meant}?` : '';
+        throw new UsageError(`Unknown command '${words.join(' ')}'.${hint} See ${at.name} --help.`);
+      }
+      at.command.outputHelp();
+    });
+}

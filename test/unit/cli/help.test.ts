@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { examples } from '../../../src/cli/examples.js';
+import { commandNames, grammarProblems, groupNames } from '../house/cli-grammar.js';
+import { cli } from './in-process.js';
+
+/** Fails the test if a command reads its settings. */
+const unreachable = () => Promise.reject(new Error('the settings were read'));
+const run = (...args: string[]) => cli(args, { readConfig: unreachable });
+
+describe('U17: help', () => {
+  it.each([...new Set([...groupNames(), ...commandNames()])])(
+    '%s has an example, and no empty default',
+    async (name) => {
+      const { exitCode, stdout } = await run(...name.split(' '), '--help');
+      expect(exitCode).toBe(0);
+      expect(stdout.match(/^Examples:$/gm)).toHaveLength(1);
+      expect(stdout).not.toContain('(default: [])');
+    },
+  );
+
+  it('has only examples that the grammar accepts', () => {
+    const wrong = Object.entries(examples).flatMap(([name, lines]) => {
+      if (name !== 'help' && ![...groupNames(), ...commandNames()].includes(name))
+        return [`there is no command ${name}`];
+      return lines.flatMap((line) => {
+        const words = line.slice(line.indexOf('sandflow ') + 'sandflow '.length).split(/ {2,}| [>|] /)[0] ?? '';
+        return words.startsWith('help') ? [] : grammarProblems(words.split(' '));
+      });
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('lists the commands in groups', async () => {
+    const { stdout } = await run('--help');
+    for (const group of ['Run:', 'Sandboxes:', 'The stack on this machine:', 'Set up and operate:']) {
+      expect(stdout).toContain(`\n${group}\n`);
+    }
+  });
+
+  it('prints the same page by help and --help, at any depth', async () => {
+    const page = await run('jobs', 'show', '--help');
+    expect(await run('help', 'jobs', 'show')).toEqual(page);
+    expect(await run('help')).toEqual(await run('--help'));
+  });
+
+  it('shows no defaults for options that keep the values of the batch', async () => {
+    const { stdout } = await run('fanout', 'resume', '--help');
+    for (const wrong of ['(default: 20)', '(default: 0)', '(default: 1d)', 'abandon)', 'so that no work is lost']) {
+      expect(stdout).not.toContain(wrong);
+    }
+    expect(stdout).toContain('keep the values with which it was started');
+  });
+
+  it.each([
+    [['fanout', 'lst'], 'Did you mean sandflow fanout list?'],
+    [['jobs', 'lst'], 'Did you mean list?'],
+    [['jbos'], 'Did you mean jobs?'],
+    [['local', 'lgo'], "Unknown command 'lgo'. Did you mean sandflow local log? See sandflow local --help."],
+    [['help', 'nosuch'], "Unknown command 'nosuch'. See sandflow --help."],
+    [['help', 'jobs', 'shwo'], "Unknown command 'jobs shwo'. Did you mean sandflow jobs show?"],
+    [['run', '--provder', 'codex', 'x'], 'Did you mean --provider?) See sandflow run --help.'],
+    [['jobs', 'show'], 'See sandflow jobs show --help.'],
+  ])('%j suggests the command, and names its help', async (args, message) => {
+    const { exitCode, stderr } = await cli(args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
