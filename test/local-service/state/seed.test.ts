@@ -155,6 +155,7 @@ test('the example of a seed is valid', async () => {
   const { body } = await under.call('GET', '/sandboxes');
   expect(body.sandboxes.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([
     'forgotten archived',
+    'reports ready',
     'toolchain archived',
     'website ready',
   ]);

@@ -1,0 +1,52 @@
+/** Runs a worker of your own beside the local service, and one workflow on it. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  clientOfWorker,
+  connectWorker,
+  createResultStore,
+  createSandboxClient,
+  createSandflowWorker,
+  jobWorkflowId,
+  readConfig,
+} from 'sandflow';
+import type { runInSandbox } from './workflows.js';
+
+/** What `sandflow up --json` prints about the stack of this machine. */
+interface Stack {
+  readonly temporalAddress: string;
+  readonly sandboxApiUrl: string;
+  readonly apiKeyFile: string;
+}
+
+const up = execFileSync('npx', ['sandflow', 'up', '--json'], { encoding: 'utf8' });
+const { stack } = (JSON.parse(up) as { status: { stack: Stack } }).status;
+const { deployment, results } = readConfig();
+
+const temporal = await connectWorker({ address: stack.temporalAddress });
+const client = createSandboxClient({
+  baseUrl: stack.sandboxApiUrl,
+  apiKey: () => readFileSync(stack.apiKeyFile, 'utf8').trim(),
+});
+// The worker of the stack has the task queue `sandflow`; this one has its own.
+const taskQueue = 'own-worker';
+const worker = await createSandflowWorker({
+  ...temporal,
+  client,
+  results: createResultStore(results),
+  taskQueue,
+  workflowsPath: fileURLToPath(new URL('./workflows.js', import.meta.url)),
+});
+const running = worker.run();
+const answer = await clientOfWorker(temporal)
+  .workflow.execute<typeof runInSandbox>('runInSandbox', {
+    workflowId: jobWorkflowId(deployment, `own-${Date.now()}`),
+    taskQueue,
+    args: ['echo "Hello from $(hostname)"'],
+  })
+  .finally(() => worker.shutdown());
+await running;
+await client.close();
+await temporal.connection.close();
+process.stdout.write(`${JSON.stringify(answer)}\n`);
