@@ -20,7 +20,8 @@ export function parseDurationMs(text: string | undefined, option: string): numbe
   const ms = whole.test(text)
     ? [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0)
     : Number.NaN;
-  if (!Number.isSafeInteger(Math.round(ms)) || Math.round(ms) < 1) {
+  if (ms < 1) throw new UsageError(`${option}: ${text} is too short. Use a value like 90s, 30m, 2h or 1h30m.`);
+  if (!Number.isSafeInteger(Math.round(ms))) {
     throw new UsageError(`${option}: "${text}" is not a duration. Use a value like 90s, 30m, 2h or 1h30m.`);
   }
   return Math.round(ms);

@@ -5,7 +5,7 @@ import { plainError } from '../errors.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import type { WatchEnd } from '../run/watch-job.js';
-import { formatDuration } from '../units.js';
+import { formatDuration, plural } from '../units.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
 import { keptTexts, leftText, wasDegradedText } from './job-text.js';
 import { printJson } from './json.js';
@@ -68,7 +68,7 @@ function printSummary(report: JobReport, io: Streams): void {
     oneLine(`job ${report.jobId}`),
     ...(report.sandboxId ? [`sandbox ${oneLine(report.sandboxId)}${endOfSandbox(report)}`] : []),
     formatDuration(report.durationMs),
-    `${report.apiCalls} API calls`,
+    plural(report.apiCalls, 'API call'),
   ];
   io.stderr.write(`${parts.join(' · ')}\n`);
   for (const file of report.files) {

@@ -20,7 +20,16 @@ export function parsePutPair(text: string): PutPair {
   if (colon < 0 || local === '' || remote === '') {
     throw new UsageError(`--put must be LOCAL:REMOTE, like report.csv:data/report.csv, not "${text}".`);
   }
+  requireInside(remote, '--put');
   return { local, remote };
+}
+
+/** Refuses now what the service would refuse only after the sandbox has started. */
+function requireInside(remote: string, option: string): void {
+  if (!/^\.\.(?:\/|$)/.test(posix.normalize(remote))) return;
+  throw new UsageError(
+    `${option}: ${remote} leads out of the sandbox's working directory. Use a path without "..", like out/report.csv.`,
+  );
 }
 
 /** Without a local path, the file is saved under its own name in the current folder. */
@@ -34,6 +43,7 @@ export function parseGetPair(text: string): GetPair {
       `--get must be REMOTE or REMOTE:LOCAL, like out/report.csv or out/report.csv:report.csv, not "${text}".`,
     );
   }
+  requireInside(remote, '--get');
   if (given === '') return { remote, local: name };
   return { remote, local: given.endsWith('/') ? `${given}${name}` : given };
 }

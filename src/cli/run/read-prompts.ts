@@ -1,4 +1,5 @@
 /** Reads the prompts of `run` from text, files or stdin. */
+import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { extname, isAbsolute, resolve } from 'node:path';
 import type { CliIo } from '../io.js';
@@ -33,11 +34,14 @@ export async function readPrompts(
 async function readPrompt(given: string, io: Pick<CliIo, 'stdin' | 'cwd'>): Promise<string> {
   if (given === '-') return notEmpty(await readAll(io.stdin), 'The prompt from stdin');
   const path = resolve(io.cwd, given);
-  const isFile = await stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-  if (isFile) return notEmpty(await readFile(path, 'utf8'), `The prompt file ${given}`);
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile()) {
+    const what = `The prompt file ${given}`;
+    return notEmpty(textOf(await readFile(path), what), what);
+  }
+  if (found?.isDirectory() && looksLikePath(given)) {
+    throw new UsageError(`${given} is a folder, not a prompt file. Pass a file, and the folder with --put.`);
+  }
   if (looksLikePath(given)) {
     throw new UsageError(`The prompt file ${given} does not exist. To send this as text, use --prompt.`);
   }
@@ -60,7 +64,8 @@ export async function readTextOrFile(
   if (!value.startsWith('@')) return notEmpty(value, option);
   const name = value.slice(1);
   try {
-    return notEmpty(await readFile(resolve(cwd, name), 'utf8'), `The file ${name} of ${option}`);
+    const what = `The file ${name} of ${option}`;
+    return notEmpty(textOf(await readFile(resolve(cwd, name)), what), what);
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`${option}: the file ${name} cannot be read. Check that it exists and is readable.`, {
@@ -78,6 +83,13 @@ export async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<st
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** @throws UsageError for anything but text, which would reach the agent as garbage */
+function textOf(content: Buffer, what: string): string {
+  const text = content.toString('utf8');
+  if (isUtf8(content) && !text.includes('\0')) return text;
+  throw new UsageError(`${what} is not text in UTF-8. Convert it, or pass it with --put and mention it in the prompt.`);
 }
 
 function notEmpty(text: string, what: string): string {

@@ -53,10 +53,16 @@ describe('the command line', () => {
 
   it.each([
     [['run'], 'No prompt given'],
+    [['run', '/tmp'], '/tmp is a folder, not a prompt file'],
     [['run', 'missing.md'], 'The prompt file missing.md does not exist'],
     [['run', 'x', '--id', 'Bad_Id'], '--id: the job id "Bad_Id" must be lower-case letters and digits'],
     [['run', 'x', '--sandbox', 'bx_1'], '--sandbox: "bx_1" is not a sandbox id'],
     [['run', 'x', '--again'], '--again requires --id'],
+    [['run', 'x', '--deadline', '0s'], '--deadline: 0s is too short'],
+    [['run', 'x', '--put', 'x:../../etc/passwd'], 'leads out of the sandbox'],
+    [['run', 'x', '--get', '../x'], 'leads out of the sandbox'],
+    [['run', 'x', '--reuse'], '--reuse requires --id'],
+    [['run', 'x', '--id', 'a', '--reuse', '--again'], 'Use --again or --reuse, not both.'],
     [['run', 'x', '--ttl', 'long'], '--ttl: "long" is not a duration'],
     [['run', 'x', '--watch-deadline', '5'], '--watch-deadline: "5" is not a duration'],
     [['run', 'x', '--setup', '@none'], '--setup: the file none cannot be read'],

@@ -37,6 +37,13 @@ describe('--put and --get', () => {
     expect(() => parseGetPairs([text])).toThrow('--get must be REMOTE or REMOTE:LOCAL');
   });
 
+  it('U19: refuses paths that lead out of the sandbox before anything starts', () => {
+    expect(() => parsePutPair('x:../../etc/passwd')).toThrow('--put: ../../etc/passwd leads out of the sandbox');
+    expect(() => parsePutPair('x:a/../../b')).toThrow('leads out of the sandbox');
+    expect(() => parseGetPairs(['../x'])).toThrow('--get: ../x leads out of the sandbox');
+    expect(parsePutPair('x:a/../..b').remote).toBe('a/../..b');
+  });
+
   it('refuses two files for one target, on either side', async () => {
     expect(() => parseGetPairs(['a/x', 'b/x'])).toThrow('a/x and b/x would both be saved as x');
     const cwd = await temporaryDirectory();

@@ -29,6 +29,17 @@ describe('prompts of run', () => {
     },
   );
 
+  it.each([
+    ['an image', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d])],
+    ['a text with NUL', Buffer.from('a\0b')],
+  ])('U19: refuses a file that is %s', async (_, content) => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'task.md'), content);
+    const reading = readPrompts(['task.md'], [], { cwd, stdin: stdin() });
+    await expect(reading).rejects.toThrow('The prompt file task.md is not text in UTF-8.');
+    await expect(readTextOrFile('@task.md', '--setup', cwd)).rejects.toThrow('is not text in UTF-8');
+  });
+
   it('takes a sentence that ends like a file name as a text', async () => {
     const cwd = await temporaryDirectory();
     const given = 'Summarise README.md';
