@@ -104,7 +104,7 @@ export const sandflowErrors = {
   child_failed: unavailable('Read the log that the message names.'),
   supervisor_failed: unavailable('Read the log that the message names.'),
   supervisor_unresponsive: unavailable('Stop the process that the message names, then run the command again.'),
-  stack_differs: unavailable('End the running stack with `sandflow down`, or use another `SANDFLOW_HOME`.'),
+  stack_differs: usage('End the running stack with `sandflow down`, or use another `SANDFLOW_HOME`.'),
   lock_timeout: unavailable('Stop the process that holds the lock, then run the command again.'),
   disk_full: unavailable('Free some space on the disk of the file that the message names.'),
   file_not_writable: unavailable('Correct the owner and mode of the directory.'),
@@ -115,7 +115,7 @@ export const sandflowErrors = {
   result_not_found: unavailable('Set `SANDFLOW_RESULTS` to the same directory for commands and workers.'),
   stop_busy: unavailable('Try again later.'),
   stop_lost: unavailable('Request the stop again.'),
-  stop_not_found: unavailable('Temporal no longer has the request. Request the stop again.'),
+  stop_not_found: usage('Temporal no longer has the request. Request the stop again.'),
 
   // The requested work did not end as requested
   fanout_lost: outcome('The batch’s workflow was ended in Temporal. `sandflow fanout resume` continues the batch.'),

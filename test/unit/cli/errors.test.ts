@@ -20,6 +20,7 @@ const keys = [
   'stop',
   'deletion',
   'files',
+  'degraded',
   'left',
   'wakes',
   'wakeCount',
@@ -56,6 +57,10 @@ describe('a failing command', () => {
     [new UsageError('x'), 2],
     [new SandflowError('bad_configuration', 'x'), 2],
     [new SandflowError('job_not_found', 'x'), 2],
+    // U20: what an unchanged repetition cannot mend is 2.
+    [new SandflowError('stack_differs', 'x'), 2],
+    [new SandflowError('job_differs', 'x'), 2],
+    [new SandflowError('stop_not_found', 'x'), 2],
     [new SandflowError('temporal_unreachable', 'x'), 3],
     [new SandflowError('temporal_server_missing', 'x'), 3],
     [Object.assign(new Error('x'), { code: 'EADDRINUSE', port: 80 }), 2],
