@@ -1,5 +1,5 @@
 /** `sandflow fanout`: checks everything, sends the items, watches the batch and downloads its results. */
-import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
+import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../../workflows/fanout/types.js';
 import { jobIdProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
@@ -19,7 +19,7 @@ import { parsePutPair } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles, readPutFiles } from '../run/put-files.js';
 import { readTextOrFile } from '../run/read-prompts.js';
-import { parseDurationMs } from '../units.js';
+import { parseDurationMs, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
 import { freshSourceText, sourceOf } from './fanout-source.js';
@@ -50,6 +50,7 @@ export async function runFanout(
     const { policy } = plan;
     const canKeep = config.resultsShared;
     const survey = await surveyItems(items(), files, { policy, canKeep, sourceType: options.prepareType ?? 'default' });
+    requireEnoughItems(policy, survey.items);
     if (options.dryRun) return printSurvey(survey, plan, options, context);
 
     const quiet = options.quiet === true;
@@ -80,6 +81,12 @@ export async function runFanout(
   } finally {
     await opened.close();
   }
+}
+
+/** @throws UsageError if `--first` asks for more successes than there are items: the batch could only fall short of it */
+function requireEnoughItems({ stopAt }: FanoutPolicy, items: number): void {
+  if (stopAt?.kind !== 'successes' || stopAt.count <= items) return;
+  throw new UsageError(`--first ${stopAt.count}: there are only ${plural(items, 'item')}. Use at most --first ${items}.`);
 }
 
 type Plan = Awaited<ReturnType<typeof planOf>>;

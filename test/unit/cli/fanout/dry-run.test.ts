@@ -72,6 +72,7 @@ describe('sandflow fanout refuses before it starts anything:', () => {
     [['issues.csv', ...source, '--prompt', 'Fix {{isue}}'], 'issues.csv:2: the template uses {{isue}}'],
     [['kept.jsonl', ...source, '--budget', '1h'], 'kept.jsonl:2: end: must be stop or delete if there is a budget'],
     [['issues.csv', ...source, '--format', 'jsonl'], 'issues.csv:1:1: invalid JSON'],
+    [['prompts.txt', ...source, '--first', '9'], '--first 9: there are only 4 items. Use at most --first 4.'],
     [['prompts.txt', ...source, '--then', 'burn'], 'Allowed choices are stop, delete, keep'],
     [['resume', 'one', '--first', 'x'], '--first must be a whole number'],
     [['show', 'Bad_Id'], 'The batch id "Bad_Id" must be lower-case'],
