@@ -86,7 +86,9 @@ export async function runFanout(
 /** @throws UsageError if `--first` asks for more successes than there are items: the batch could only fall short of it */
 function requireEnoughItems({ stopAt }: FanoutPolicy, items: number): void {
   if (stopAt?.kind !== 'successes' || stopAt.count <= items) return;
-  throw new UsageError(`--first ${stopAt.count}: there are only ${plural(items, 'item')}. Use at most --first ${items}.`);
+  throw new UsageError(
+    `--first ${stopAt.count}: there are only ${plural(items, 'item')}. Use at most --first ${items}.`,
+  );
 }
 
 type Plan = Awaited<ReturnType<typeof planOf>>;
