@@ -17,10 +17,15 @@ export const assumptions = {
   'A-command': 'Body and result of POST …/commands.',
   'A-confirmation': 'A delete without its confirming header is refused with 400 `confirmation_required`.',
   'A-create-fields': '`name` and `environment` in the body of a create.',
+  'A-conversation': 'A prompt with neither `new` nor `conversationId` continues the latest conversation.',
+  'A-created-by': '`createdBy` is the login of the account that created the sandbox.',
   'A-creator-logins':
     'A sandbox holds its creator’s logins if its environment passes any or has secret files. Plain variables do not count.',
   'A-data-retention': 'The data-retention policy and the body that changes it.',
-  'A-deletion-operation': 'The record of a deletion, and the field of its id in the answer to a delete.',
+  'A-deleted-key':
+    'The idempotency key of a sandbox that was deleted continues to name it. The answer shows it as archived, without its data.',
+  'A-deletion-operation':
+    'The record of a deletion, and the field of its id in the answer to a delete. A key that may delete may also read the deletion.',
   'A-desktop':
     '`url` in the answer of POST …/desktop; a sandbox without a desktop answers 409 `desktop_not_available`.',
   'A-env-contents':
@@ -49,12 +54,16 @@ export const assumptions = {
   'A-key-presets': 'The actions of the presets read-only, full-sandbox and ci.',
   'A-legacy-base': 'The legacy surface of the local service is at /legacy/v1, next to /v1.',
   'A-limits': 'The limits record, and the numbers in it.',
+  'A-list-order': 'A list of sandboxes begins with the oldest.',
+  'A-list-price': 'A dollar buys 36,000 machine-seconds.',
   'A-local-webhook-urls': 'The local service also accepts loopback http addresses for webhooks, unless it is strict.',
+  'A-machine':
+    'vCPUs and memory of the machine sizes. A machine of the local service has the provider `baremetal`, the address 127.0.0.1, and a URL that nothing serves.',
   'A-machine-variables':
     'All processes of a sandbox get the variables and secrets of its environment. A variable overrides a secret with the same name.',
   'A-names': 'A name has 1 to 100 characters and no control characters.',
   'A-paging':
-    'A list of sandboxes is complete unless `limit` is given. With `limit`, the next request sends `nextCursor` as `cursor`.',
+    'A list of sandboxes is complete unless `limit` is given. With `limit`, the next request sends `nextCursor` as `cursor`. Any other cursor is refused with 400.',
   'A-posix-shell':
     'A POSIX shell runs commands. Its utilities (`mkdir`, `mkfifo`, `tee`) are installed, and `/tmp` is on the sandbox’s disk.',
   'A-process-samples':
@@ -63,7 +72,8 @@ export const assumptions = {
   'A-prompt-record': 'The record of a prompt.',
   'A-prompt-states':
     'The first queued prompt moves a sandbox to running, and the end of the last prompt moves it to idle. Prompts of one conversation run in order.',
-  'A-provider-models': 'The rows of GET /provider-models.',
+  'A-provider-models':
+    'The rows of GET /provider-models. A model that they do not list is accepted without a reasoning effort.',
   'A-rate-limits': 'The numbers behind the 429 codes are settings of the local service.',
   'A-raw-bytes': 'Query of a download. A file is sent unchanged, and a folder as tar.gz.',
   'A-repo-selection':

@@ -110,6 +110,26 @@ rule(
 );
 
 rule(
+  ['idempotency.same-sandbox', 'sandbox.data-expired-at'],
+  'C15: the key of a sandbox that was deleted returns that sandbox, and not as usable',
+  async () => {
+    const key = randomUUID();
+    const { id } = (await createWith(target, key, {})).body.sandbox;
+    await target.reach(id, 'ready');
+    await target.call('DELETE', `/sandboxes/${id}`, { headers: { 'x-svc-confirm-delete': id } });
+    await expect.poll(async () => (await target.call('GET', `/sandboxes/${id}`)).status).toBe(404);
+    expect((await createWith(target, key, {})).body.sandbox).toMatchObject({
+      id,
+      state: 'archived',
+      error: expect.stringMatching(/deleted/),
+      dataExpiredAt: expect.any(String),
+      snapshotAvailable: false,
+      machineProvider: null,
+    });
+  },
+);
+
+rule(
   ['idempotency.released', 'errors.not-found'],
   'a refusal before anything has begun leaves the key free',
   async () => {

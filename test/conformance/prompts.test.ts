@@ -181,3 +181,22 @@ rule(
   },
   { needs: ['local'] },
 );
+
+rule(
+  ['prompts.reasoning-effort-accepted', 'prompts.model-optional'],
+  'C13: a model that the catalog does not list is accepted, and no reasoning effort with it',
+  async () => {
+    const local = await startLocalTarget();
+    const id = await local.ready();
+    const send = (more: object) => local.prompt(id, 'hello', { model: 'nobody-lists-me', ...more });
+    for (const reasoningEffort of ['none', 'low', 'medium', 'high', 'xhigh', 'max']) {
+      const refused = await send({ reasoningEffort });
+      expect(refused, reasoningEffort).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+      expect(refused.body.message).toMatch(/reasoningEffort/);
+    }
+    const { promptId } = (await send({})).body;
+    expect(await local.promptEnd(id, promptId)).toMatchObject({ model: 'nobody-lists-me', reasoningEffort: null });
+    expect((await local.prompt(id, 'hello', { reasoningEffort: 'high' })).status).toBe(202);
+  },
+  { needs: ['local'] },
+);

@@ -8,7 +8,7 @@ test('an answer lists the assumptions of its contract row and those that the cal
   const id = await under.create();
   const named = async (...call: Parameters<typeof under.call>) => (await under.call(...call)).headers.get(header);
   expect(await named('GET', '/me')).toBeNull();
-  expect(await named('GET', '/sandboxes')).toBe('A-paging');
+  expect(await named('GET', '/sandboxes')).toBe('A-created-by, A-machine, A-paging, A-list-order');
   expect(await named('GET', '/sandboxes/bx_22222222')).toBeNull();
   expect(await named('POST', '/sandboxes', { body: { name: '' } })).toBe('A-names');
   expect(await named('DELETE', `/sandboxes/${id}`)).toBe('A-confirmation, A-error-codes');
@@ -17,7 +17,7 @@ test('an answer lists the assumptions of its contract row and those that the cal
   ).toBe('A-local-webhook-urls, A-answer-types, A-webhook-record');
   await under.reach(id, 'ready');
   expect(await named('POST', `/sandboxes/${id}/prompt`, { body: { prompt: 'x' } })).toEqual(
-    expect.stringMatching(/^A-prompt-states, .*A-prompt-id$/),
+    expect.stringMatching(/^A-conversation, A-prompt-states, .*A-prompt-id$/),
   );
   const large = { path: 'x', content: 'x'.repeat(65 * 1024 * 1024) };
   expect(await named('PUT', `/sandboxes/${id}/files`, { body: large })).toContain('A-file-limit');
@@ -29,6 +29,23 @@ test('a refused stop of a sandbox that is being created names its assumption', a
   const refused = await under.call('POST', `/sandboxes/${id}/stop`);
   expect(refused).toMatchObject({ status: 400, body: { code: 'machine_not_running' } });
   expect(refused.headers.get(header)).toBe('A-stop-states');
+});
+
+test('C16: sizes, list price, creator, conversation and order of lists are named by the answers that rely on them', async () => {
+  const under = await startService();
+  const id = await under.ready();
+  const named = async (...call: Parameters<typeof under.call>) =>
+    ((await under.call(...call)).headers.get(header) ?? '').split(', ');
+  expect(await named('GET', `/sandboxes/${id}`)).toEqual(expect.arrayContaining(['A-machine', 'A-created-by']));
+  const list = ['A-machine', 'A-created-by', 'A-list-order'];
+  expect(await named('GET', '/sandboxes')).toEqual(expect.arrayContaining(list));
+  expect(await named('GET', '/sandboxes')).not.toContain('A-list-price');
+  for (const path of ['/sandboxes?include=cost', `/sandboxes/${id}/usage`]) {
+    expect(await named('GET', path), path).toContain('A-list-price');
+  }
+  const prompt = (body: object) => named('POST', `/sandboxes/${id}/prompt`, { body: { prompt: 'x', ...body } });
+  expect(await prompt({})).toContain('A-conversation');
+  expect(await prompt({ new: true })).not.toContain('A-conversation');
 });
 
 test('a 429 names the assumptions about its limits and its Retry-After', async () => {
@@ -51,7 +68,9 @@ test('concurrent calls list their own assumptions only', async () => {
     ),
   );
   expect(answers.map(({ headers }) => headers.get(header))).toEqual(
-    answers.map((_, index) => (index % 2 === 0 ? expect.stringContaining('A-command') : 'A-answer-types')),
+    answers.map((_, index) =>
+      index % 2 === 0 ? expect.stringContaining('A-command') : 'A-created-by, A-machine, A-answer-types',
+    ),
   );
 });
 
@@ -65,7 +84,9 @@ test('assumptions are counted with their first request, across a restart, until 
   const touched = async () => JSON.parse((await again.call('GET', '/assumptions', { admin: true })).text).assumptions;
   await expect
     .poll(touched)
-    .toMatchObject([{ id: 'A-paging', count: 3, firstRequestId: first.headers.get('x-request-id') }]);
+    .toMatchObject(
+      ['A-list-order', 'A-paging'].map((id) => ({ id, count: 3, firstRequestId: first.headers.get('x-request-id') })),
+    );
   await again.service.reset();
   expect(await touched()).toEqual([]);
 });

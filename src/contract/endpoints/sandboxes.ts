@@ -22,7 +22,7 @@ export const sandboxEndpoints = {
     scope: 'sandbox.read',
     query: listSandboxesQuerySchema,
     response: z.looseObject({ sandboxes: z.array(sandboxSchema), nextCursor: z.string().nullish() }),
-    assumed: ['A-paging'],
+    assumed: ['A-paging', 'A-list-order'],
   },
   createSandbox: {
     method: 'POST',

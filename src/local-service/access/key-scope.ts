@@ -11,9 +11,12 @@ function allowsAction(scope: KeyScope | null, action: ScopeAction): boolean {
   return scope === null || scope.actions.includes('*') || scope.actions.includes(action);
 }
 
-/** @throws ServiceError 403 `api_key_action_forbidden` */
-export function requireAction(caller: Caller, action: ScopeAction): void {
-  if (allowsAction(caller.scope, action)) return;
+/**
+ * @param others each of them is enough as well
+ * @throws ServiceError 403 `api_key_action_forbidden`
+ */
+export function requireAction(caller: Caller, action: ScopeAction, others: readonly ScopeAction[] = []): void {
+  if ([action, ...others].some((enough) => allowsAction(caller.scope, enough))) return;
   const message = `The scope of this API key does not include the action ${action}.`;
   throw new ServiceError(403, 'api_key_action_forbidden', message, { details: { action } });
 }

@@ -35,5 +35,7 @@ export type AgentOutcome =
 export interface Agent {
   /** True if the agent can continue a prompt that the end of the service interrupted. If not, the prompt has failed. */
   readonly canGoOn: boolean;
+  /** True if the agent gets every model with every reasoning effort, also models that the catalog does not list. */
+  readonly takesAnyModel: boolean;
   run(host: MachineHost, prompt: AgentPrompt, run: AgentRun): Promise<AgentOutcome>;
 }

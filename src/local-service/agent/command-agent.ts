@@ -18,6 +18,8 @@ export function createCommandAgent({ command }: CommandAgentOptions): Agent {
   return {
     // Running an interrupted command again could do its work twice.
     canGoOn: false,
+    // The catalog does not know the models of the operator's own program.
+    takesAnyModel: true,
     async run(host, prompt, { emit, signal }) {
       if (signal.aborted) return { status: 'interrupted', result: null };
       let events = 0;

@@ -10,6 +10,7 @@ import { shellBlocks } from './shell-blocks.js';
 export function createScriptedAgent(): Agent {
   return {
     canGoOn: true,
+    takesAnyModel: false,
     async run(host, { sandboxId, prompt, env }, { earlier, emit, signal }) {
       if (signal.aborted) return { status: 'interrupted', result: null };
       const blocks = shellBlocks(prompt);

@@ -1,9 +1,18 @@
 /**
  * Decides whether a caller may make a request, before its input is read (specification, "Scope" and "Authentication").
  */
+import type { ScopeAction } from '../../contract/endpoint.js';
 import type { Endpoint, EndpointName } from '../../contract/endpoints.js';
 import { type Caller, requireAccountWide, requireAction } from '../access/key-scope.js';
 import { ServiceError } from '../service-error.js';
+
+/** Actions that also allow an endpoint, besides that of its row. */
+const alsoAllowedBy: Partial<Record<EndpointName, readonly ScopeAction[]>> = {
+  // Only for the name of its snapshot: `requireActionsOfUpdate` checks the other fields.
+  updateSandbox: ['snapshot.write'],
+  // Whoever may delete may follow the deletion (assumption).
+  getDeletionOperation: ['sandbox.delete', 'snapshot.write'],
+};
 
 /**
  * @throws ServiceError 403 `forbidden` for a key if a session is needed; `api_key_action_forbidden`;
@@ -13,9 +22,10 @@ export function authorize(caller: Caller, name: EndpointName, endpoint: Endpoint
   if (endpoint.sessionOnly && caller.kind !== 'session') {
     throw new ServiceError(403, 'forbidden', 'This requires an interactive session. API keys are refused.');
   }
-  requireAction(caller, endpoint.scope);
   // Specification, "API key endpoints": restricted keys get an empty list.
-  if (endpoint.scope.startsWith('account.') && name !== 'listApiKeys') requireAccountWide(caller);
+  if (name === 'listApiKeys') return;
+  requireAction(caller, endpoint.scope, alsoAllowedBy[name]);
+  if (endpoint.scope.startsWith('account.')) requireAccountWide(caller);
 }
 
 /** @throws ServiceError 403 `api_key_action_forbidden` for a scoped key on an unknown route */

@@ -1,7 +1,7 @@
 /** Providers, their aliases and what is configured (specification, prompt endpoint). */
 import { providerAliases, reasoningEfforts } from '../../contract/requests.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { ServiceError } from '../service-error.js';
+import { invalidRequest, ServiceError } from '../service-error.js';
 
 type ProviderName = keyof typeof providerAliases;
 type ReasoningEffort = (typeof reasoningEfforts)[number];
@@ -30,7 +30,7 @@ function modelsOf(provider: ProviderName): readonly { model: string; reasoningEf
   ];
 }
 
-/** The catalog of `GET /provider-models`; the local agents also accept models that it does not list. */
+/** The catalog of `GET /provider-models`; the local agents also accept models that it does not list, without a level of effort. */
 export function providerCatalog(isConfigured: (provider: string) => boolean): readonly unknown[] {
   return providerNames.map((provider) => ({
     provider,
@@ -41,18 +41,23 @@ export function providerCatalog(isConfigured: (provider: string) => boolean): re
 }
 
 /**
- * Checks that the model accepts the level (specification, prompt endpoint). An unlisted model accepts every level.
+ * Checks that the model accepts the level (specification, prompt endpoint). An unlisted model accepts no level, and the
+ * default model accepts every level.
  * @throws ServiceError `invalid_request` for a level that the model does not accept
  */
 export function requireEffort(provider: ProviderName, model: string | undefined, effort: ReasoningEffort): void {
-  const listed = modelsOf(provider).find((candidate) => candidate.model === model);
-  if (!listed || listed.reasoningEfforts.includes(effort)) return;
+  if (model === undefined) return;
+  const models = modelsOf(provider);
+  const listed = models.find((candidate) => candidate.model === model);
+  if (listed?.reasoningEfforts.includes(effort)) return;
+  if (!listed) {
+    const names = models.map((known) => known.model).join(', ');
+    throw invalidRequest(
+      `reasoningEffort: the model ${model} is not listed, so it accepts no reasoning effort. Listed are ${names}.`,
+    );
+  }
   const accepted = listed.reasoningEfforts.join(', ') || 'no reasoning effort, so omit the field';
-  throw new ServiceError(
-    400,
-    'invalid_request',
-    `reasoningEffort: ${listed.model} does not accept ${effort}. It accepts ${accepted}.`,
-  );
+  throw invalidRequest(`reasoningEffort: ${listed.model} does not accept ${effort}. It accepts ${accepted}.`);
 }
 
 /**

@@ -24,7 +24,9 @@ export function sendPrompt(
   if (!sandbox) throw sandboxNotFound(sandboxId);
   if (body.prompt.trim() === '') throw new ServiceError(400, 'prompt_required', 'The prompt is empty.');
   const provider = requireProvider(body.provider ?? context.defaultProvider);
-  if (body.reasoningEffort !== undefined) requireEffort(provider, body.model, body.reasoningEffort);
+  if (body.reasoningEffort !== undefined && !context.agentOf(provider)?.takesAnyModel) {
+    requireEffort(provider, body.model, body.reasoningEffort);
+  }
   const conversationId = conversationOf(context, sandboxId, body);
   const begins = !stores.prompts.hasConversation(sandboxId, conversationId);
   if (!isUsable(sandbox.state)) {
@@ -59,12 +61,13 @@ export function sendPrompt(
   return { promptId, conversationId, begins };
 }
 
-/** Assumption: a prompt that names no conversation goes to the latest one. */
+/** The conversation of a prompt: a prompt that names none goes to the latest one. */
 function conversationOf({ stores }: Context, sandboxId: string, body: PromptBody): string {
   if (body.conversationId !== undefined) {
     if (body.new) throw invalidRequest('Specify either new or conversationId, not both.');
     if (stores.prompts.hasConversation(sandboxId, body.conversationId)) return body.conversationId;
     throw notFound('This conversation does not exist in the sandbox.');
   }
+  if (!body.new) assume('A-conversation');
   return (body.new ? undefined : stores.prompts.latestConversation(sandboxId)) ?? newConversationId();
 }

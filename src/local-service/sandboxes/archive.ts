@@ -109,7 +109,7 @@ function complete(
         Date.parse(completedAt) + timings.dataExpiryMs,
       );
     }
-    const ended = { state: 'archived', stop, error: null, pendingSnapshotId: null, restoreFrom: null } as const;
+    const ended = { state: 'archived', stop, pendingSnapshotId: null, restoreFrom: null } as const;
     changeSandbox(context, sandbox, { ...ended, ...kept });
   });
 }

@@ -7,7 +7,7 @@
  */
 import type { ForkBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
-import type { Caller } from '../access/key-scope.js';
+import { type Caller, requireSandboxOnKey } from '../access/key-scope.js';
 import { sandboxFor } from '../access/sandbox-access.js';
 import { requireStandingToCreate } from '../accounts/billing-status.js';
 import { refuseOverLimit } from '../accounts/limits.js';
@@ -37,9 +37,10 @@ interface Copy {
  * of the source.
  * @param options.sentBody the body as it was sent; it is compared with the body of the first call with the key
  * @throws ServiceError `fork_failed` if the source is neither usable nor archived, if it is archived without a
- *   snapshot, or if its disk cannot be copied; `snapshot_data_expired`
+ *   snapshot, or if its disk cannot be copied; `snapshot_data_expired`; 403 `api_key_sandbox_forbidden` for a repeated
+ *   call of a key that does not reach the source
  */
-export function forkSandbox(
+export async function forkSandbox(
   context: Context,
   sourceId: string,
   options: {
@@ -52,7 +53,7 @@ export function forkSandbox(
   const { caller, idempotencyKey, sentBody } = options;
   const call = { caller, idempotencyKey, fingerprint: `fork ${sourceId} ${bodyHash(sentBody)}` };
   // The key comes first: a repeated call finds its fork even if the source is gone.
-  return acceptOnce(context, call, async (complete) => {
+  const accepted = await acceptOnce(context, call, async (complete) => {
     const source = () => {
       const found = sandboxFor(context, caller, sourceId, 'owner');
       refuseUnforkable(found);
@@ -80,6 +81,10 @@ export function forkSandbox(
       });
     });
   });
+  // The caller that repeats an idempotency key need not be the caller that first sent it. A key that reaches the source
+  // gets the fork, as with the first call, even if it does not reach the fork.
+  requireSandboxOnKey(caller, context.stores.sandboxes.find(sourceId) ?? accepted);
+  return accepted;
 }
 
 function refuseUnforkable(source: SandboxRecord): void {

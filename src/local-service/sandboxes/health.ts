@@ -31,9 +31,10 @@ export function breakSandbox(
 ): SandboxRecord {
   requireUsable(context, sandboxId);
   return context.database.transaction(() => {
-    context.prompts.interrupt(sandboxId);
     const sandbox = requireUsable(context, sandboxId);
     const broken = changeSandbox(context, sandbox, { state: 'error', error: options.reason, epoch: sandbox.epoch + 1 });
+    // After the change of state: the end of the last prompt would make the sandbox idle first.
+    context.prompts.interrupt(sandboxId);
     for (const kind of ['auto_stop', 'hydrate'] as const) context.stores.work.cancel(kind, sandboxId);
     if (options.recoverMs !== null) {
       context.schedule('recover', sandboxId, String(broken.epoch), context.clock.now() + options.recoverMs);

@@ -28,11 +28,11 @@ export function stopSandbox(context: Context, sandboxId: string): StopRecord {
   }
   if ((sandbox.state === 'archiving' || sandbox.state === 'archived') && sandbox.stop) return sandbox.stop;
   if (sandbox.state === 'error' || !sandbox.snapshots) assume('A-stop-states');
-  return beginStop(context, sandbox);
+  return beginStop(context, sandbox, 'The sandbox was stopped by a request.');
 }
 
-/** Begins the stop of a sandbox that is usable or in `error`. */
-function beginStop(context: Context, sandbox: SandboxRecord): StopRecord {
+/** Begins the stop of a sandbox that is usable or in `error`. `error` holds the reason until a resume. */
+function beginStop(context: Context, sandbox: SandboxRecord, reason: string): StopRecord {
   const { stores, timings } = context;
   return context.database.transaction(() => {
     context.prompts.interrupt(sandbox.id);
@@ -49,6 +49,7 @@ function beginStop(context: Context, sandbox: SandboxRecord): StopRecord {
     stores.stops.put(sandbox.id, stop);
     changeSandbox(context, settled, {
       state: 'archiving',
+      error: reason,
       stop,
       epoch,
       archiveAfter: null,
@@ -70,7 +71,7 @@ export function autoStop(context: Context, { subject, token }: Work): void {
     return;
   }
   if (sandbox.state !== 'running') {
-    beginStop(context, sandbox);
+    beginStop(context, sandbox, 'The sandbox stopped by itself when its auto-stop time passed.');
     return;
   }
   const archiveAfter = freshArchiveAfter(context.clock, sandbox.ttlSeconds);

@@ -10,6 +10,15 @@ import { ServiceError, sandboxNotFound } from '../service-error.js';
 import { giveName } from '../snapshots/snapshots.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
+/**
+ * Checks the action of each field. A key that may write snapshots may name them without `sandbox.update`: the credential
+ * in a sandbox can snapshot it (specification, "Scope").
+ * @throws ServiceError 403 `api_key_action_forbidden`
+ */
+export function requireActionsOfUpdate(caller: Caller, { name, ttlSeconds }: UpdateSandboxBody): void {
+  if (name !== undefined || ttlSeconds !== undefined) requireAction(caller, 'sandbox.update');
+}
+
 /** @throws ServiceError `no_changes` for a body that holds none of the known fields */
 export function updateSandbox(
   context: Context,

@@ -3,8 +3,10 @@
  * disk.
  */
 import { machineTypes } from '../../contract/machine-types.js';
+import { isUsable } from '../../contract/states.js';
 import type { Caller } from '../access/key-scope.js';
 import { type Access, accessOf, holdsLogins, visibilityOf } from '../access/sandbox-access.js';
+import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 
@@ -15,6 +17,7 @@ const texts = new WeakMap<SandboxRecord, Partial<Record<Access, string>>>();
 
 /** The JSON of a sandbox, for lists; created once for each record and level of access. */
 export function sandboxJson(context: Pick<Core, 'stores'>, caller: Caller, record: SandboxRecord): string {
+  assumeView();
   const access = accessOf(context, caller.accountId, record) ?? 'view';
   const known = texts.get(record) ?? {};
   texts.set(record, known);
@@ -28,6 +31,7 @@ function stopOnSandbox(stop: StopRecord | null): SandboxView | null {
 }
 
 export function sandboxView(context: Pick<Core, 'stores'>, caller: Caller, record: SandboxRecord): SandboxView {
+  assumeView();
   const access = accessOf(context, caller.accountId, record) ?? 'view';
   const machine = machineTypes[record.type];
   return {
@@ -46,9 +50,7 @@ export function sandboxView(context: Pick<Core, 'stores'>, caller: Caller, recor
     vcpu: machine.vcpu,
     memoryGB: machine.memoryGB,
     billingMultiplier: machine.multiplier,
-    machineProvider: null,
-    url: null,
-    ip: null,
+    ...machineView(record),
     sshEndpoint: record.sshEndpoint,
     createdAt: record.createdAt,
     updatedAt: record.updatedAt,
@@ -70,7 +72,30 @@ export function sandboxView(context: Pick<Core, 'stores'>, caller: Caller, recor
     environment: record.environmentId === null ? null : record.environment,
     environmentVersion: record.environmentVersion,
     stop: stopOnSandbox(record.stop),
+    ...(record.gone === 'deleting' || record.gone === 'deleted' ? deletedView(record) : {}),
   };
+}
+
+/** Only the answer to a repeated create or fork shows a deleted sandbox: as archived, and without its data. */
+function deletedView({ updatedAt }: SandboxRecord): SandboxView {
+  assume('A-deleted-key');
+  const error = 'The sandbox was deleted.';
+  return { state: 'archived', error, dataExpiredAt: updatedAt, archiveAfter: null, snapshotAvailable: false };
+}
+
+function assumeView(): void {
+  assume('A-created-by');
+  assume('A-machine');
+}
+
+/**
+ * The machine of a sandbox is a part of the machine on which the local service runs. Assumptions: the provider, the
+ * loopback address, and a URL of it that nothing serves.
+ */
+function machineView({ state, subdomain, gone }: SandboxRecord): SandboxView {
+  const hasMachine = gone === null && (isUsable(state) || ['provisioned', 'cloning', 'archiving'].includes(state));
+  if (!hasMachine) return { machineProvider: null, url: null, ip: null };
+  return { machineProvider: 'baremetal', url: `http://${subdomain}.localhost/`, ip: '127.0.0.1' };
 }
 
 /** Assumption: the display name of the creator is its login. */

@@ -1,5 +1,5 @@
 /** What the local service knows about a sandbox. Records are never changed in place: a change creates a new record. */
-import type { machineTypes } from '../../contract/machine-types.js';
+import { machineSeconds, type machineTypes } from '../../contract/machine-types.js';
 import type { SandboxState, StopStatus } from '../../contract/states.js';
 
 export interface StopRecord {
@@ -90,9 +90,10 @@ export interface SandboxRecord {
    */
   readonly epoch: number;
   /**
-   * Machine time: `runningSince` is when the current machine became usable, `ms` what was used in `month` before that.
+   * Machine time: `runningSince` is when the current machine became usable, `seconds` what was used in `month` before
+   * that, multiplied by the multiplier of the size that each machine had.
    */
-  readonly meter: { readonly month: string; readonly ms: number; readonly runningSince: string | null };
+  readonly meter: { readonly month: string; readonly seconds: number; readonly runningSince: string | null };
   /** How its boot will end if a fault decides that; set when the sandbox is accepted. */
   readonly fate: { readonly end: 'cancelled' } | { readonly end: 'error'; readonly recoverMs: number | null } | null;
   /** Null while the sandbox exists. `reported`: a cancelled sandbox that was read once (trap S5). */
@@ -117,3 +118,12 @@ export const sandboxRecordDefaults = {
   sshKeys: [],
   sshEndpoint: null,
 } as const satisfies Partial<SandboxRecord>;
+
+/** Reads a stored record. Records of an earlier layout lack fields, and have a meter in milliseconds of any size. */
+export function parseSandboxRecord(document: string): SandboxRecord {
+  const stored = { ...sandboxRecordDefaults, ...JSON.parse(document) };
+  const { meter, type } = stored;
+  if (meter.seconds !== undefined) return stored;
+  const { month, ms, runningSince } = meter;
+  return { ...stored, meter: { month, seconds: machineSeconds(type, ms), runningSince } };
+}

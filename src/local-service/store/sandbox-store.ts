@@ -1,6 +1,6 @@
 /** Sandboxes, their stops, and the deletions of sandboxes and snapshots. */
 import type { Database } from './database.js';
-import { type SandboxRecord, type StopRecord, sandboxRecordDefaults } from './sandbox-record.js';
+import { parseSandboxRecord, type SandboxRecord, type StopRecord, sandboxRecordDefaults } from './sandbox-record.js';
 
 /**
  * Every record is in the database. Sandboxes that are not gone are also in memory, so that get and list read no disk. A
@@ -16,14 +16,16 @@ export function createSandboxStore(database: Database) {
   const load = database.prepare<{ document: string }>('SELECT document FROM sandboxes WHERE gone IS NULL ORDER BY seq');
   const all = database.prepare<{ document: string }>('SELECT document FROM sandboxes ORDER BY seq');
   const byName = database.prepare<{ document: string }>('SELECT document FROM sandboxes WHERE name = ? ORDER BY seq');
+  const after = database.prepare<{ id: string }>(
+    'SELECT id FROM sandboxes WHERE gone IS NULL AND seq > (SELECT seq FROM sandboxes WHERE id = ?)',
+  );
   const createdSince = database.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM sandboxes WHERE document ->> 'createdAt' >= ?1 AND
        CASE WHEN ?2 = '' THEN document ->> 'teamId' IS NULL AND
          coalesce(document ->> 'ownerId', '${sandboxRecordDefaults.ownerId}') = ?3
        ELSE document ->> 'teamId' = ?2 END`,
   );
-  const parse = (row: { document: string }) =>
-    ({ ...sandboxRecordDefaults, ...JSON.parse(row.document) }) as SandboxRecord;
+  const parse = (row: { document: string }) => parseSandboxRecord(row.document);
 
   function remember(record: SandboxRecord | undefined, id: string): void {
     if (record && record.gone === null) living.set(id, record);
@@ -45,6 +47,8 @@ export function createSandboxStore(database: Database) {
     get livingCount() {
       return living.size;
     },
+    /** The ids of the sandboxes that are not gone and were created after this one, gone or not. */
+    idsAfter: (id: string) => new Set(after.all(id).map((row) => row.id)),
     put(record: SandboxRecord) {
       put.run(record.id, record.name, record.gone, JSON.stringify(record));
       const before = living.get(record.id);

@@ -29,7 +29,8 @@ rule(
     expect(url).toBe(ann.url);
     for (const name of endpointNames) {
       const answer = await callSample(ann, name, ids, { key });
-      if (can.includes(name)) expect(answer.status, `${name}: ${answer.text}`).not.toBe(403);
+      if (name === 'listApiKeys') expect(answer.body.apiKeys).toEqual([]);
+      else if (can.includes(name)) expect(answer.status, `${name}: ${answer.text}`).not.toBe(403);
       else expect(answer.status, name).toBe(403);
     }
   },
@@ -67,6 +68,27 @@ rule(
     const { key } = await credentialOf(ann, id);
     await ann.call('DELETE', `/sandboxes/${id}`, { headers: { 'x-svc-confirm-delete': id } });
     expect((await ann.call('GET', `/sandboxes/${id}/files?path=x`, { key })).status).toBe(401);
+  },
+  local,
+);
+
+rule(
+  ['scope.sandbox-credential-can', 'scope.snapshots', 'scope.sandbox-update'],
+  'C10: the credential names the next snapshot of its own sandbox, and changes nothing else',
+  async () => {
+    const { ann } = await startPeople();
+    const [id, other] = [await ann.ready(), await ann.ready()];
+    const { key } = await credentialOf(ann, id);
+    const patch = (sandboxId: string, body: object) => ann.call('PATCH', `/sandboxes/${sandboxId}`, { key, body });
+    const lacking = { status: 403, body: { code: 'api_key_action_forbidden' } };
+    for (const body of [{ name: 'x' }, { ttlSeconds: 60 }, { snapshotName: 'own', name: 'x' }]) {
+      expect(await patch(id, body), JSON.stringify(body)).toMatchObject(lacking);
+    }
+    const outside = { status: 403, body: { code: 'api_key_sandbox_forbidden' } };
+    expect(await patch(other, { snapshotName: 'own' })).toMatchObject(outside);
+    expect((await patch(id, { snapshotName: 'own' })).status).toBe(200);
+    await ann.archive(id);
+    expect((await ann.call('GET', `/sandboxes/${id}/snapshots/latest`)).body.snapshot.name).toBe('own');
   },
   local,
 );

@@ -157,3 +157,50 @@ rule(
   },
   local,
 );
+
+rule(
+  ['scope.both-hold', 'scope.sandbox-forbidden', 'scope.default-deny', 'idempotency.same-sandbox'],
+  'C2: a key that does not reach the source gets no fork of another key by its idempotency key, gone or not',
+  async () => {
+    const { ann } = await startPeople();
+    const [source, other] = [await ann.ready(), await ann.ready()];
+    const fork = (key: string) =>
+      ann.call('POST', `/sandboxes/${source}/fork`, { key, body: {}, headers: { 'idempotency-key': 'once' } });
+    const owner = await scopedKey(ann, { actions: ['sandbox.fork'], sandboxes: [source] });
+    const stranger = await scopedKey(ann, { actions: ['sandbox.fork'], sandboxes: [other] });
+    const first = await fork(owner.secret);
+    expect(first.status).toBe(202);
+    expect(await fork(stranger.secret)).toMatchObject(outside);
+    expect((await fork(owner.secret)).body.sandbox.id).toBe(first.body.sandbox.id);
+    await ann.call('DELETE', `/sandboxes/${source}`, { headers: { 'x-svc-confirm-delete': source } });
+    expect(await fork(stranger.secret)).toMatchObject(outside);
+    expect((await fork(owner.secret)).body.sandbox.id).toBe(first.body.sandbox.id);
+  },
+  local,
+);
+
+rule(
+  ['deletion.poll', 'scope.sandbox-delete', 'scope.snapshots'],
+  'C12: a key that may only delete follows its own deletions, and no others',
+  async () => {
+    const { ann } = await startPeople();
+    const [one, other] = [await ann.ready(), await ann.create()];
+    await ann.archive(one);
+    const snapshotId = (await ann.call('GET', `/sandboxes/${one}/snapshots/latest`)).body.snapshot.id;
+    const writer = await scopedKey(ann, { actions: ['snapshot.write'], sandboxes: [one] });
+    const forker = await scopedKey(ann, { actions: ['sandbox.fork'], sandboxes: [one] });
+    const remover = await scopedKey(ann, { actions: ['sandbox.delete'], sandboxes: [one] });
+    const remove = async (path: string, confirm: string, key?: string) => {
+      const answer = await ann.call('DELETE', path, { key, headers: { 'x-svc-confirm-delete': confirm } });
+      return `/deletion-operations/${answer.body.operationId}`;
+    };
+    const read = (path: string, { secret }: { readonly secret: string }) => ann.call('GET', path, { key: secret });
+    const ofSnapshot = await remove(`/snapshots/${snapshotId}`, snapshotId, writer.secret);
+    await expect.poll(async () => (await read(ofSnapshot, writer)).body.status).toBe('completed');
+    const ofSandbox = await remove(`/sandboxes/${one}`, one, remover.secret);
+    await expect.poll(async () => (await read(ofSandbox, remover)).body.status).toBe('completed');
+    expect(await read(await remove(`/sandboxes/${other}`, other), remover)).toMatchObject(outside);
+    expect(await read(ofSandbox, forker)).toMatchObject({ status: 403, body: { code: 'api_key_action_forbidden' } });
+  },
+  local,
+);

@@ -44,7 +44,7 @@ rule(
 
 rule(
   ['api-keys.list-restricted', 'api-keys.list-full', 'api-keys.create-session'],
-  'sessions, account keys and unlimited admin keys list and create keys; restricted keys do neither',
+  'C11: sessions, account keys and unlimited admin keys list and create keys; restricted keys get an empty list',
   async () => {
     const { ann, ben } = await startPeople();
     const id = await ann.create();
@@ -64,6 +64,8 @@ rule(
     }
     const refused = await ann.call('POST', '/api-keys/scoped', { key: byAdmin.secret, body: { name: 'more' } });
     expect(refused).toMatchObject({ status: 403, body: { code: 'api_key_action_forbidden' } });
+    const list = await ann.call('GET', '/api-keys', { key: byAdmin.secret });
+    expect(list).toMatchObject({ status: 200, body: { apiKeys: [], catalog: { scopedCreationEnabled: true } } });
   },
   local,
 );

@@ -47,3 +47,17 @@ rule(['sandbox.ttl-null', 'sandbox.archive-after'], 'auto-stop is off when ttlSe
   const { body } = await target.call('PATCH', `/sandboxes/${id}`, { body: { ttlSeconds: null } });
   expect(body.sandbox).toMatchObject({ ttlSeconds: null, archiveAfter: null });
 });
+
+rule(
+  ['sandbox.error', 'states.auto-stop', 'stops.completed'],
+  'C7: a stopped sandbox says why it is stopped, by a request or by itself, until it is resumed',
+  async () => {
+    const [asked, alone] = [await target.ready({ ttlSeconds: null }), await target.ready({ ttlSeconds: 1 })];
+    const byRequest = (await target.archive(asked)).error;
+    const byItself = (await target.reach(alone, 'archived')).error;
+    expect(byRequest).toMatch(/request/);
+    expect(byItself).toMatch(/auto-stop/);
+    await target.call('POST', `/sandboxes/${asked}/resume`);
+    expect((await target.reach(asked, 'ready')).error).toBeNull();
+  },
+);

@@ -71,3 +71,27 @@ rule(
   },
   { needs: ['clock'] },
 );
+
+rule(
+  ['sandbox.cost-multiplier', 'sandbox.cost-same-meter', 'sandbox.type-current'],
+  'C1: each stretch is billed by the size that the machine had in it',
+  async () => {
+    const local = await startLocalTarget();
+    await midMonth(local);
+    const id = await local.ready({ type: 'small', ttlSeconds: null });
+    const seconds = async () => Number((await local.call('GET', `/sandboxes/${id}/usage`)).body.usage.seconds);
+    await local.service.clock.advance(7_200_000);
+    await local.archive(id);
+    const small = await seconds();
+    expect(small).toBeGreaterThanOrEqual(3_600);
+    await local.call('POST', `/sandboxes/${id}/resume`, { body: { type: 'xlarge' } });
+    await local.reach(id, 'ready');
+    const resumed = await seconds();
+    expect(resumed - small).toBeLessThan(600);
+    await local.service.clock.advance(3_600_000);
+    expect(Math.abs((await seconds()) - resumed - 20_000)).toBeLessThan(600);
+    await local.archive(id);
+    expect((await costs(local))[0]?.seconds).toBeGreaterThanOrEqual(resumed + 20_000);
+  },
+  { needs: ['clock'] },
+);

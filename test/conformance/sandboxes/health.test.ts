@@ -24,16 +24,20 @@ rule(
 );
 
 rule(
-  ['sandbox.machine-provider', 'sandbox.url', 'sandbox.ip', 'sandbox.desktop-available', 'sandbox.subdomain'],
-  'fields that a machine on this computer lacks are null, and its three words stay the same',
+  ['sandbox.machine-provider', 'sandbox.url', 'sandbox.ip', 'sandbox.subdomain'],
+  'C8: a running sandbox shows its machine, an archived one shows none, and its three words stay the same',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
     const before = await read(local, id);
-    expect(before).toMatchObject({ machineProvider: null, url: null, ip: null, desktopAvailable: false });
+    const machine = { machineProvider: 'baremetal', url: expect.any(String), ip: '127.0.0.1' };
+    expect(before).toMatchObject(machine);
+    expect(new URL(before.url ?? '').hostname).toContain(before.subdomain);
+    expect((await local.call('GET', '/sandboxes')).body.sandboxes).toMatchObject([machine]);
     expect(before).toMatchObject({ desktopUrl: null, sshEndpoint: null });
     expect(before.subdomain).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
-    expect((await local.archive(id)).subdomain).toBe(before.subdomain);
+    const none = { machineProvider: null, url: null, ip: null };
+    expect(await local.archive(id)).toMatchObject({ ...none, subdomain: before.subdomain });
   },
   { needs: ['local'] },
 );
@@ -72,7 +76,7 @@ rule(
 
 rule(
   ['states.enters-error', 'states.recovery', 'states.error', 'events.error', 'events.ready-after-error'],
-  'a machine that fails during work takes its sandbox to error, ends its prompt, and recovers with a ready event',
+  'C9: a machine that fails during work takes its sandbox from running to error, ends its prompt, and recovers with a ready event',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();
@@ -88,7 +92,7 @@ rule(
     expect(await read(local, id)).toMatchObject({ state: 'ready', error: null });
     const states = receiver.received.map(({ body: event }) => [event.data.previousState, event.data.state]);
     expect(states).toEqual([
-      ['idle', 'error'],
+      ['running', 'error'],
       ['error', 'ready'],
     ]);
     await change(local, id, { state: 'error' });

@@ -209,3 +209,25 @@ rule(
     });
   },
 );
+
+rule(
+  'sandboxes.list',
+  'C14: a page after a sandbox that was deleted omits none of the same millisecond, and an unknown cursor is refused',
+  async () => {
+    const local = await startLocalTarget();
+    local.service.clock.hold();
+    const ids: string[] = [];
+    for (let index = 0; index < 4; index++) ids.push(await local.create());
+    const { nextCursor } = (await local.call('GET', '/sandboxes?limit=2')).body;
+    expect(nextCursor).not.toBeNull();
+    await local.call('DELETE', `/sandboxes/${ids[1]}`, { headers: { 'x-svc-confirm-delete': ids[1] ?? '' } });
+    const rest = (await local.call('GET', `/sandboxes?limit=2&cursor=${nextCursor}`)).body;
+    expect(rest.sandboxes.map(({ id }) => id)).toEqual(ids.slice(2));
+    const foreign = await startLocalTarget();
+    for (const cursor of ['what', 'bx_22222222', await foreign.create()]) {
+      const refused = await local.call('GET', `/sandboxes?cursor=${cursor}`);
+      expect(refused, cursor).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    }
+  },
+  { needs: ['clock', 'local'] },
+);

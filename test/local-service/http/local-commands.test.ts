@@ -126,10 +126,11 @@ test('assumptions are listed after an answer has used one, with a count and the 
   const { run } = await commandsFor(under);
   expect((await run(['assumptions'])).stderr).toContain('No response');
   const first = await under.call('GET', '/sandboxes?limit=1');
-  expect(first.headers.get('x-svc-assumptions')).toBe('A-paging');
+  expect(first.headers.get('x-svc-assumptions')).toBe('A-paging, A-list-order');
   await under.call('GET', '/sandboxes');
   const { assumptions } = JSON.parse((await run(['assumptions', '--json'])).stdout);
-  expect(assumptions).toMatchObject([{ id: 'A-paging', count: 2, firstRequestId: first.headers.get('x-request-id') }]);
+  const firstRequestId = first.headers.get('x-request-id');
+  expect(assumptions).toMatchObject(['A-list-order', 'A-paging'].map((id) => ({ id, count: 2, firstRequestId })));
   expect((await run(['assumptions'])).stdout).toMatch(/A-paging +2 +req_/);
 });
 

@@ -27,7 +27,7 @@ afterAll(() => stand.close());
 
 /** The machine-seconds that the service has metered. */
 const metered = (batch: { readonly batchId: string }) =>
-  forks(stand, batch).reduce((sum, { meter, type }) => sum + (meter.ms / 1_000) * (type === 'large' ? 2 : 1), 0);
+  forks(stand, batch).reduce((sum, { meter }) => sum + meter.seconds, 0);
 
 describe('the budget of a batch', () => {
   // A deadline of 30 s and a clean-up of 10 s reserve 40 machine-seconds per item, 80 for a large one.

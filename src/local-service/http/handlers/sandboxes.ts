@@ -1,5 +1,5 @@
-import type { Caller } from '../../access/key-scope.js';
-import { requireAccess, sandboxesFor, sandboxFor } from '../../access/sandbox-access.js';
+import { type Caller, reachesSandbox } from '../../access/key-scope.js';
+import { accessOf, requireAccess, sandboxesFor, sandboxFor } from '../../access/sandbox-access.js';
 import type { Context } from '../../core/context.js';
 import { costOf } from '../../core/cost.js';
 import { createSandbox } from '../../sandboxes/create.js';
@@ -9,9 +9,9 @@ import { hydrationOf } from '../../sandboxes/hydration.js';
 import { resumeSandbox } from '../../sandboxes/resume.js';
 import { shareSandbox, unshareSandbox } from '../../sandboxes/sharing.js';
 import { stopSandbox } from '../../sandboxes/stop.js';
-import { updateSandbox } from '../../sandboxes/update.js';
+import { requireActionsOfUpdate, updateSandbox } from '../../sandboxes/update.js';
 import { sandboxJson, sandboxView } from '../../sandboxes/view.js';
-import { notFound, sandboxNotFound } from '../../service-error.js';
+import { invalidRequest, notFound, sandboxNotFound } from '../../service-error.js';
 import type { SandboxRecord } from '../../store/sandbox-record.js';
 import type { OperationResult, Operations } from '../operation.js';
 
@@ -48,6 +48,7 @@ export const sandboxOperations = {
   },
 
   updateSandbox(context, { caller, params: { sandboxId }, body }) {
+    requireActionsOfUpdate(caller, body);
     sandboxFor(context, caller, sandboxId, 'owner');
     return shown(context, caller, updateSandbox(context, sandboxId, body, { caller }));
   },
@@ -133,17 +134,27 @@ function pageOf(
   { limit, cursor }: { readonly limit?: number; readonly cursor?: string },
 ): { readonly page: readonly SandboxRecord[]; readonly nextCursor: string | null } {
   const all = sandboxesFor(context, caller);
-  const { createdAt: since = '' } = (cursor && context.stores.sandboxes.find(cursor)) || {};
-  const rest = cursor === undefined ? all : all.slice(startAfter(all, cursor, since));
+  const rest = cursor === undefined ? all : after(context, caller, { all, cursor });
   if (limit === undefined || rest.length <= limit) return { page: rest, nextCursor: null };
   const page = rest.slice(0, limit);
   return { page, nextCursor: page.at(-1)?.id ?? null };
 }
 
-/** The index at which a page begins, even if the sandbox of the cursor is gone by now. */
-function startAfter(all: readonly SandboxRecord[], cursor: string, since: string): number {
+/**
+ * The sandboxes after that of the cursor, even if that one is gone by now.
+ * @throws ServiceError `invalid_request` for a cursor that no list of the caller can have given
+ */
+function after(
+  context: Context,
+  caller: Caller,
+  { all, cursor }: { readonly all: readonly SandboxRecord[]; readonly cursor: string },
+): readonly SandboxRecord[] {
   const at = all.findIndex(({ id }) => id === cursor);
-  if (at >= 0) return at + 1;
-  const next = all.findIndex(({ createdAt }) => createdAt > since);
-  return next >= 0 ? next : all.length;
+  if (at >= 0) return all.slice(at + 1);
+  const gone = context.stores.sandboxes.find(cursor);
+  if (!gone || accessOf(context, caller.accountId, gone) === undefined || !reachesSandbox(caller.scope, gone)) {
+    throw invalidRequest('cursor: it is not the nextCursor of a list. Begin again without a cursor.');
+  }
+  const later = context.stores.sandboxes.idsAfter(cursor);
+  return all.filter(({ id }) => later.has(id));
 }
