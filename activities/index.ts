@@ -18,6 +18,7 @@ import { followPromptActivity } from './prompt/follow.js';
 import { createFollowHub, type FollowHubOptions } from './prompt/follow-hub.js';
 import { interruptSandboxActivity } from './prompt/interrupt.js';
 import { createPromptReads, sendPromptActivity } from './prompt/send.js';
+import { storeTranscriptActivity } from './prompt/transcript.js';
 import { createCommandActivities } from './sandbox/commands.js';
 import { createSandboxActivity, forkSandboxActivity } from './sandbox/create.js';
 import { createDownloads } from './sandbox/download.js';
@@ -65,7 +66,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createSandboxReads(client),
     ...createCommandActivities(client, results),
     ...createSecretActivities(client, secrets),
-    ...createWatchActivities(client, taskQueue),
+    ...createWatchActivities(client, results, taskQueue),
     ...createCleanupPlanning(client, results),
     ...createCleanupApply(client, results, taskQueue),
     ...createCleanupReporting(results),
@@ -76,12 +77,13 @@ export function createActivities(dependencies: ActivityDependencies) {
     createApiKey: createApiKeyActivity(client, secrets),
     createWebhook: createWebhookActivity(client, secrets),
     updateEnvironment: updateEnvironmentActivity(client, secrets),
-    stopSandbox: stopSandboxActivity(client),
+    stopSandbox: stopSandboxActivity(client, results),
     resumeSandbox: resumeSandboxActivity(client),
     interruptSandbox: interruptSandboxActivity(client),
     sendPrompt: checking(check, sendPromptActivity(client, results)),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),
+    storeTranscript: storeTranscriptActivity(client, results),
     // For runs that started before deliveries had their own task queue.
     ...createNotifyActivities(dependencies),
   };

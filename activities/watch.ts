@@ -10,6 +10,7 @@ import type { UpdateDefinition } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
 import { deploymentOfWorkflow, sandboxWatchId } from '../src/contract/addresses.js';
 import { type Counted, unanswered } from '../src/contract/service-failure.js';
+import type { ResultStore } from '../src/result-store/index.js';
 import {
   type ClaimRequest,
   claimSandboxUpdate,
@@ -19,6 +20,7 @@ import {
   releaseClaimSignal,
   workflowTypes,
 } from '../workflows/messages.js';
+import { storeTranscript, type TranscriptRequest } from './prompt/transcript.js';
 import { withCallCount, withHeartbeat } from './retry/attempt.js';
 import { finalFailure } from './retry/classify.js';
 import { orNullWhenMissing } from './sandbox/read.js';
@@ -129,7 +131,7 @@ function claimedFailure(sandboxId: string, { claimedBy }: HoldAnswer) {
   return finalFailure({ ...unanswered, code: 'sandbox_claimed', message, meaning: 'unavailable', calls: 0 });
 }
 
-export function createWatchActivities(client: SandboxClient, taskQueue: string) {
+export function createWatchActivities(client: SandboxClient, results: ResultStore, taskQueue: string) {
   return {
     /**
      * Leases a sandbox or renews the lease; starts the watch if there is none. Safe to repeat.
@@ -160,13 +162,18 @@ export function createWatchActivities(client: SandboxClient, taskQueue: string) 
      * Deletes a sandbox permanently, unless somebody leases it. Each attempt renews the claim, so that no repeated call
      * outlives it. The deletion cannot be cancelled; follow the operation to `completed`, then release the claim. Safe
      * to repeat.
+     * @param transcript the history to store before the deletion; none by default
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
     async deleteClaimed(
       sandboxId: string,
       { purpose }: Pick<ClaimOptions, 'purpose'>,
+      transcript?: TranscriptRequest,
     ): Promise<Counted<ClaimedDeletion>> {
-      return withCallCount(async ({ call }): Promise<ClaimedDeletion> => {
+      return withCallCount(async (attempt): Promise<ClaimedDeletion> => {
+        const { call } = attempt;
+        // Before the claim: the deletion must follow the claim at once.
+        if (transcript) await storeTranscript({ client, results, attempt }, transcript);
         const claim = createClaim(sandboxId, { purpose, ends: 'any' }, taskQueue);
         const held = await claim.ask();
         if (held.claimedBy.length > 0) throw claimedFailure(sandboxId, held);

@@ -19,6 +19,7 @@ export type * from '../workflows/cleanup/types.js';
 export type * from '../workflows/fanout/progress.js';
 export type * from '../workflows/fanout/result.js';
 export type * from '../workflows/fanout/types.js';
+export type * from '../workflows/job/phases.js';
 export type * from '../workflows/job/progress.js';
 export type * from '../workflows/job/result.js';
 export type * from '../workflows/job/types.js';

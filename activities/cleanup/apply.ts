@@ -19,7 +19,7 @@ export interface ApplyCleanupInput {
 }
 
 export function createCleanupApply(client: SandboxClient, results: ResultStore, taskQueue: string) {
-  const stopSandbox = stopSandboxActivity(client);
+  const stopSandbox = stopSandboxActivity(client, results);
 
   return {
     /**

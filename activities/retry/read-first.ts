@@ -7,7 +7,7 @@ import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import type { BeforeRequest } from '../sandbox/decide-stop-call.js';
-import { createAttempt, withHeartbeat } from './attempt.js';
+import { type Attempt, createAttempt, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';
 
 /** What one attempt passes to the next. */
@@ -22,6 +22,7 @@ interface Memory {
 }
 
 export interface ReadFirst {
+  readonly attempt: Attempt;
   /** The state before the first request that may have been accepted; null if there was no such request. */
   readonly before: () => BeforeRequest | null;
   look(): Promise<Sandbox>;
@@ -67,6 +68,7 @@ export async function readFirst<T>(
     await Context.current().client.activity.heartbeat(activityInfo().taskToken, memory);
   };
   const tools: ReadFirst = {
+    attempt,
     before: () => memory.before,
     async look() {
       const { sandbox } = await attempt.call((signal) => client.getSandbox(sandboxId, { signal }));

@@ -7,11 +7,16 @@ import type { ResumeBody } from '../../src/contract/requests.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { isOpenStop } from '../../src/contract/states.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import { storeTranscript, type TranscriptRequest } from '../prompt/transcript.js';
 import { type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';
 import { type BeforeRequest, decideResume, decideStop, type StopDecision } from './decide-stop-call.js';
 import { sandboxView, stopView } from './view.js';
 
-export type StopSandboxInput = ReadFirstOptions;
+export interface StopSandboxInput extends ReadFirstOptions {
+  /** The history to store before the stop. Default: none. */
+  readonly transcript?: TranscriptRequest | undefined;
+}
 
 /** `gone`: the sandbox has been missing for longer than a read may lag. */
 export type StopAnswer =
@@ -32,10 +37,11 @@ export type StopAnswer =
  * that may have been accepted only while nothing has changed since: a blind repeat would stop a sandbox that a person
  * has just resumed (specification, stop; trap S7).
  */
-export function stopSandboxActivity(client: SandboxClient) {
+export function stopSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function stopSandbox(input: StopSandboxInput): Promise<Counted<StopAnswer>> {
-    const { sandboxId } = input;
+    const { sandboxId, transcript } = input;
     return readFirst(client, input, async (tools) => {
+      if (transcript) await storeTranscript({ client, results, attempt: tools.attempt }, transcript);
       try {
         return await stopOnce(client, sandboxId, tools);
       } catch (error) {

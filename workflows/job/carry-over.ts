@@ -38,6 +38,7 @@ export const carriedFields = [
   'apiCalls',
   'phase',
   'sinceMs',
+  'phases',
 ] as const satisfies readonly (keyof JobState)[];
 
 export interface CarriedJob {

@@ -1,23 +1,7 @@
 /** The progress of a `createThenPrompt` job. Types only. */
 import type { DegradedSandbox } from '../../src/contract/sandbox-view.js';
+import type { EnteredPhase, JobPhase } from './phases.js';
 import type { JobOutcome, PromptResult, Wake } from './result.js';
-
-/** The phase of a job. */
-export type JobPhase =
-  | 'creating'
-  | 'resuming'
-  | 'waiting_for_sandbox'
-  | 'waiting_for_setup'
-  | 'putting_files'
-  | 'running_commands'
-  | 'prompting'
-  | 'following'
-  | 'collecting_files'
-  | 'interrupting'
-  | 'stopping'
-  | 'waiting_for_archive'
-  | 'deleting'
-  | 'ended';
 
 /** When a job reached each step with its newest sandbox, as ISO 8601 times; null if it did not get there. */
 export interface JobTimes {
@@ -45,6 +29,8 @@ export interface JobProgress {
   readonly phase: JobPhase;
   /** When the job entered this phase. */
   readonly since: string;
+  /** The newest 100 phases, oldest first. Missing if a worker of an older version answers. */
+  readonly phases?: readonly EnteredPhase[];
   /** Why the job cannot continue by itself; null if it can. */
   readonly blocked: {
     readonly reason: 'outcome_unknown' | 'service_refuses';

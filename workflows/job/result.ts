@@ -1,6 +1,7 @@
 /** The result of a `createThenPrompt` job. Types only. */
 import type { PreservedWork } from '../../src/contract/preserved-work.js';
 import type { DegradedSandbox } from '../../src/contract/sandbox-view.js';
+import type { EnteredPhase } from './phases.js';
 
 /**
  * - `completed`: every prompt completed.
@@ -148,6 +149,8 @@ export interface JobResult {
   readonly wakes: readonly Wake[];
   /** Total number of wakes. */
   readonly wakeCount: number;
+  /** The newest 100 phases, oldest first. Missing in results of older versions. */
+  readonly phases?: readonly EnteredPhase[];
   /**
    * Number of calls to the service by this job's own steps, including every attempt. Excludes the reads that all
    * follows of a worker share, and the calls of an attempt whose worker was killed before it reported them.

@@ -7,7 +7,8 @@ import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import type { StopMemory } from '../stop/request-stop.js';
 import { jobDetails } from './details.js';
-import type { JobPhase, JobProgress, JobTimes } from './progress.js';
+import type { EnteredPhase, JobPhase } from './phases.js';
+import type { JobProgress, JobTimes } from './progress.js';
 import type {
   CollectedFile,
   DeletionResult,
@@ -30,6 +31,8 @@ export interface JobPrompt extends Mutable<Omit<PromptResult, 'prompt' | 'prompt
 
 /** Number of wakes that are kept; older ones are dropped. */
 const maxWakes = 200;
+/** Number of phases that are kept; older ones are dropped. */
+const maxPhases = 100;
 
 /** A command whose outcome the job may not know yet. */
 export interface CommandUnderWay {
@@ -124,6 +127,9 @@ export class JobState {
   generationBeganMs = this.startedAtMs;
   phase: JobPhase = 'creating';
   sinceMs = this.startedAtMs;
+  phases: EnteredPhase[] = [];
+  /** True once the history of the sandbox was read, or is being read, to be stored. */
+  isTranscriptTaken = false;
   /** When the time for cleanup is over, in ms since the epoch; null before cleanup. */
   cleanUpEndsAtMs: number | null = null;
   /** True once somebody requested that the remaining files be skipped. */
@@ -142,6 +148,8 @@ export class JobState {
     this.inbox = new EventInbox(inbox, () => patched('a full inbox drops of the busiest sandbox'));
     this.deadlineAtMs = input.origin ? Number.POSITIVE_INFINITY : this.startedAtMs + input.deadlineMs;
     for (const step of input.prompts) this.addPrompt(step);
+    // A job that adopts a sandbox begins by reading it.
+    if (input.source.kind !== 'existing') this.recordPhase();
   }
 
   /** The latest read of the sandbox. */
@@ -161,6 +169,7 @@ export class JobState {
     if (this.phase === phase && this.outcome === null) return;
     this.phase = phase;
     this.sinceMs = Date.now();
+    this.recordPhase();
     setCurrentDetails(jobDetails(this));
   }
 
@@ -257,6 +266,7 @@ export class JobState {
       jobId: this.input.jobId,
       phase: this.phase,
       since: new Date(this.sinceMs).toISOString(),
+      phases: [...this.phases],
       blocked: this.blocked,
       sandboxId: this.sandbox?.id ?? null,
       degraded: this.sandbox && degradedOf(this.sandbox),
@@ -285,6 +295,7 @@ export class JobState {
       left: this.left,
       wakes: this.wakes,
       wakeCount: this.wakeCount,
+      phases: [...this.phases],
       apiCalls: this.apiCalls,
       durationMs: Date.now() - this.startedAtMs,
       error,
@@ -305,6 +316,11 @@ export class JobState {
       endingAt: at('ending'),
       endedAt: at('ended'),
     };
+  }
+
+  private recordPhase(): void {
+    this.phases.push({ phase: this.phase, at: new Date(this.sinceMs).toISOString() });
+    if (this.phases.length > maxPhases) this.phases.shift();
   }
 
   private promptResults(): PromptResult[] {

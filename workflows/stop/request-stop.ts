@@ -1,5 +1,6 @@
 /** Requests a stop from the service, and retries until it has an answer. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import type { TranscriptRequest } from '../../activities/prompt/transcript.js';
 import type { SentBefore } from '../../activities/retry/read-first.js';
 import type { BeforeRequest } from '../../activities/sandbox/decide-stop-call.js';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
@@ -22,15 +23,18 @@ export interface StopCall {
   readonly sandboxId: string;
   readonly timing: JobTiming;
   readonly memory: StopMemory;
+  /** The history to store before the stop; returns it once. Default: none. */
+  readonly takeTranscript?: () => TranscriptRequest | undefined;
 }
 
 /** Requests the stop. @throws permanent refusals of the service, as `retryRefusals` does */
-export async function requestStop(caller: Caller, { sandboxId, timing, memory }: StopCall): Promise<StopAnswer> {
+export async function requestStop(caller: Caller, call: StopCall): Promise<StopAnswer> {
+  const { sandboxId, timing, memory, takeTranscript } = call;
   const { readLagMs } = timing;
   const summary = `stop ${sandboxId}`;
   const answer = await retryRefusals(caller, 'stop', async () => {
     try {
-      const input = { sandboxId, before: memory.asked, readLagMs };
+      const input = { sandboxId, before: memory.asked, readLagMs, transcript: takeTranscript?.() };
       return await effects.stopSandbox.executeWithOptions({ summary }, [input]);
     } catch (error) {
       memory.asked = sentBeforeOf(error) ?? memory.asked;

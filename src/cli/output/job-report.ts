@@ -38,6 +38,7 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
     left: [],
     wakes: [],
     wakeCount: 0,
+    phases: [],
     apiCalls: 0,
     durationMs: 0,
     isolation: null,

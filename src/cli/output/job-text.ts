@@ -1,5 +1,6 @@
 /** Describes a job: its progress, what it left behind, what its stop saved. */
-import type { JobPhase, JobProgress } from '../../../workflows/job/progress.js';
+import type { JobPhase } from '../../../workflows/job/phases.js';
+import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { LeftBehind } from '../../../workflows/job/result.js';
 import type { PreservedWork } from '../../contract/preserved-work.js';
 import type { DegradedSandbox } from '../../contract/sandbox-view.js';

@@ -24,6 +24,7 @@ const keys = [
   'left',
   'wakes',
   'wakeCount',
+  'phases',
   'apiCalls',
   'durationMs',
   'isolation',

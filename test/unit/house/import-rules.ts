@@ -17,6 +17,7 @@ export const dependencyFreeFiles = [
   'service-failure',
   'states',
   'texts',
+  'transcript-places',
   'transfer-time',
 ].map((name) => `src/contract/${name}.ts`);
 

@@ -18,6 +18,7 @@ const notCarried = [
   'onBlocked',
   'beforeEnd',
   'cleanUpEndsAtMs',
+  'isTranscriptTaken',
   'skipsCollecting',
   'onSkipCollecting',
   'mustContinueAsNew',

@@ -25,18 +25,19 @@ describe('a plain job', () => {
     expect(sandbox.state).toBe('archived');
   });
 
-  it('makes six calls and its follow', async () => {
+  it('makes seven calls and its follow', async () => {
     const result = await (await stand.start({})).result();
     expect(callsOf(result.sandboxId)).toEqual([
       'createSandbox',
       'listEvents',
       'sendPrompt',
       'getPrompt',
+      'listEvents',
       'getSandbox',
       'stopSandbox',
       'getSandbox',
     ]);
-    expect(result.apiCalls).toBe(7);
+    expect(result.apiCalls).toBe(8);
   });
 
   it('needs at most 8 workflow tasks and 60 events', async () => {

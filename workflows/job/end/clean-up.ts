@@ -14,6 +14,7 @@ import { readSandbox } from '../wait-until-usable.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
 import { stopSandbox } from './stop-sandbox.js';
+import { storeTranscriptOfKept } from './transcript.js';
 
 /** Shares of the cleanup time. The rest is for the stop or the deletion of the sandbox. */
 const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8 } as const;
@@ -64,7 +65,9 @@ async function within(ms: number, step: () => Promise<void> | undefined): Promis
 async function endSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (run.input.end === 'stop') await stopSandbox(run, sandboxId);
   if (run.input.end === 'delete') await deleteSandbox(run, sandboxId);
-  if (run.input.end === 'keep') markKept(run, sandboxId);
+  if (run.input.end !== 'keep') return;
+  markKept(run, sandboxId);
+  await storeTranscriptOfKept(run, sandboxId);
 }
 
 function markKept({ input }: JobState, sandboxId: string): void {

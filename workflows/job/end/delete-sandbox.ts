@@ -9,6 +9,7 @@ import type { DeletionResult } from '../result.js';
 import type { JobState } from '../state.js';
 import { readSandbox } from '../wait-until-usable.js';
 import { stopSandbox } from './stop-sandbox.js';
+import { takeTranscriptRequest } from './transcript.js';
 
 /** Total attempts for a deletion that fails. */
 const triesAtMost = 4;
@@ -38,7 +39,7 @@ async function deleteClaimed(run: JobState, sandboxId: string): Promise<void> {
 
 async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionResult> {
   const { did, leasedBy, operationId } = await retryRefusals(run, 'delete', () =>
-    effects.deleteClaimed(sandboxId, claim),
+    effects.deleteClaimed(sandboxId, claim, takeTranscriptRequest(run, sandboxId)),
   );
   if (did === 'nothing') {
     return { operationId: null, status: 'leased', error: `The sandbox is leased by ${leasedBy.join(', ')}` };

@@ -22,6 +22,7 @@ import type { StopResult } from '../result.js';
 import type { JobState } from '../state.js';
 import { sandboxFailed } from '../termination.js';
 import { readSandbox } from '../wait-until-usable.js';
+import { takeTranscriptRequest } from './transcript.js';
 
 const longestPauseMs = 15_000;
 
@@ -76,7 +77,8 @@ async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
 
 /** Requests the stop. @returns false if there is nothing to wait for */
 async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean> {
-  const call = { sandboxId, timing: run.timing, memory: run.stopRequest };
+  const takeTranscript = () => takeTranscriptRequest(run, sandboxId);
+  const call = { sandboxId, timing: run.timing, memory: run.stopRequest, takeTranscript };
   let answer = await requestStop(run, call);
   for (let polls = 0; isBeforeResume(run, answer) || (await isShown(run, sandboxId, answer)); polls += 1) {
     await sleep(Math.min(safetyPollMs(run.timing, polls), longestPauseMs), {

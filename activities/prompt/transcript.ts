@@ -1,0 +1,111 @@
+/**
+ * Stores the history of a job's conversations in the result store, so that it can be read once the sandbox is gone. See
+ * docs/decisions/0034-a-transcript-is-stored-at-the-end.md.
+ */
+import type { SandboxClient } from '../../src/client/index.js';
+import type { SandboxHistoryEvent } from '../../src/contract/records.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { cut } from '../../src/contract/texts.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import type { StoredTranscript } from '../../src/result-store/stored-transcript.js';
+import { type Attempt, withCallCount } from '../retry/attempt.js';
+
+export interface TranscriptRequest {
+  readonly sandboxId: string;
+  /** The conversations of the job. Others may prompt in the same sandbox. */
+  readonly conversationIds: readonly string[];
+  /** Key of the transcript in the result store. */
+  readonly key: string;
+  /** Longest time for the reads, in ms: the end of the sandbox waits for them. */
+  readonly timeoutMs: number;
+}
+
+/** The largest page that the service gives: the history of most jobs takes one call. */
+const pageSize = 1_000;
+/** A service may send smaller pages. No known service sends pages of less than this. */
+const smallestPage = 100;
+const maxPages = 5;
+/** The longest transcript, in characters of JSON. */
+const maxLength = 4 * 1024 * 1024;
+const maxTextLength = 64 * 1024;
+/** Further attempts of the same activity do without a transcript that two attempts could not store. */
+const maxAttempts = 2;
+
+/** Stores the transcript of a sandbox that the job keeps. Safe to repeat. A failure stores nothing. */
+export function storeTranscriptActivity(client: SandboxClient, results: ResultStore) {
+  return (request: TranscriptRequest): Promise<Counted<null>> =>
+    withCallCount(async (attempt) => {
+      await storeTranscript({ client, results, attempt }, request);
+      return null;
+    });
+}
+
+export interface TranscriptTools {
+  readonly client: Pick<SandboxClient, 'listEvents'>;
+  readonly results: Pick<ResultStore, 'put'>;
+  readonly attempt: Pick<Attempt, 'attempt' | 'call'>;
+}
+
+/** Reads the history and stores it. Never throws: the end of a sandbox must not depend on it. */
+export async function storeTranscript(tools: TranscriptTools, request: TranscriptRequest): Promise<void> {
+  if (tools.attempt.attempt > maxAttempts) return;
+  try {
+    const transcript = await readTranscript(tools, request);
+    if (transcript.events.length > 0) await tools.results.put(request.key, Buffer.from(JSON.stringify(transcript)));
+  } catch {
+    // The job's own result still has its prompts and answers.
+  }
+}
+
+async function readTranscript(
+  { client, attempt }: TranscriptTools,
+  { sandboxId, conversationIds, timeoutMs }: TranscriptRequest,
+): Promise<StoredTranscript> {
+  const untilMs = Date.now() + timeoutMs;
+  const [conversation] = conversationIds;
+  const filter = conversationIds.length === 1 ? { conversation } : {};
+  const byId = new Map<string, SandboxHistoryEvent>();
+  let after: string | undefined;
+  let length = 0;
+  let complete = false;
+  for (let page = 0; page < maxPages && length < maxLength && !complete; page += 1) {
+    const { events } = await attempt.call((signal) =>
+      client.listEvents(
+        sandboxId,
+        { ...filter, after, limit: pageSize },
+        { signal, timeoutMs: Math.max(1, untilMs - Date.now()) },
+      ),
+    );
+    for (const event of events) {
+      if (length >= maxLength || !isOf(conversationIds, event)) continue;
+      const short = shortened(event);
+      length += JSON.stringify(short).length;
+      byId.set(event.id, short);
+    }
+    const last = events.at(-1);
+    const isLastPage = events.length < smallestPage || (events.length < pageSize && isEnd(last));
+    // A service without paging sends the same events again.
+    complete = length < maxLength && (isLastPage || last?.id === after);
+    after = last?.id;
+  }
+  return { sandboxId, readAt: new Date().toISOString(), complete, events: [...byId.values()] };
+}
+
+/** True if it was the last event of a prompt: a job that ends has no prompt after it. */
+function isEnd(event: SandboxHistoryEvent | undefined): boolean {
+  return ['prompt.completed', 'prompt.failed', 'prompt.interrupted'].includes(event?.type ?? '');
+}
+
+function isOf(conversationIds: readonly string[], { conversationId }: SandboxHistoryEvent): boolean {
+  if (conversationId == null) return conversationIds.length === 1;
+  return conversationIds.includes(conversationId);
+}
+
+function shortened(event: SandboxHistoryEvent): SandboxHistoryEvent {
+  if (event.data === undefined) return event;
+  const data = Object.entries(event.data).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? cut(value, maxTextLength) : value,
+  ]);
+  return { ...event, data: Object.fromEntries(data) };
+}

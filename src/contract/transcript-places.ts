@@ -1,0 +1,27 @@
+/**
+ * Where the result store holds what the agents of a job have said, as it was when the job ended. No dependencies:
+ * workflow code imports this file.
+ */
+import { fanoutPrefix } from './fanout-addresses.js';
+
+/** The folder of a job. A job that created several sandboxes has an object for each in which it prompted. */
+export function jobTranscripts(workflowId: string, firstExecutionRunId: string): string {
+  return `${workflowId}/${firstExecutionRunId}/transcripts`;
+}
+
+/** The folder of an item of a batch. Each generation has a sandbox of its own. */
+export function itemTranscripts(
+  {
+    deployment,
+    batchId,
+    batchKey,
+  }: { readonly deployment: string; readonly batchId: string; readonly batchKey: string },
+  step: string,
+): string {
+  return `${fanoutPrefix(deployment, batchId, batchKey)}/transcripts/${step}`;
+}
+
+/** @param folder one of the folders above */
+export function transcriptKey(folder: string, sandboxId: string): string {
+  return `${folder}/${sandboxId}.json`;
+}

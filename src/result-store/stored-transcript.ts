@@ -1,0 +1,14 @@
+/** The object that holds what the agents of a job said. `src/contract/transcript-places.ts` has its key. */
+import type { SandboxHistoryEvent } from '../contract/records.js';
+
+/** The history of the conversations of a job, as it was before the sandbox ended. */
+export interface StoredTranscript {
+  /** Id of the sandbox. */
+  readonly sandboxId: string;
+  /** When the history was read, as an ISO 8601 time. */
+  readonly readAt: string;
+  /** False if newer events were left out, because the history was too long. */
+  readonly complete: boolean;
+  /** Oldest first. Texts longer than 64 Ki characters are cut. */
+  readonly events: readonly SandboxHistoryEvent[];
+}

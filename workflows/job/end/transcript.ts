@@ -1,0 +1,43 @@
+/** Which history is stored at the end of a job, before its sandbox ends. */
+import { patched, workflowInfo } from '@temporalio/workflow';
+import type { TranscriptRequest } from '../../../activities/prompt/transcript.js';
+import { itemTranscripts, jobTranscripts, transcriptKey } from '../../../src/contract/transcript-places.js';
+import { reads } from '../../shared/proxies.js';
+import type { JobState } from '../state.js';
+
+/** Longest time for the reads, in ms, and their share of the cleanup time that is left. */
+const longestMs = 5_000;
+const share = 1 / 16;
+
+/**
+ * The request that goes along with the call that ends the sandbox; undefined if nothing was prompted, or if an earlier
+ * call has taken the request: a job reads its history once.
+ */
+export function takeTranscriptRequest(run: JobState, sandboxId: string): TranscriptRequest | undefined {
+  const ids = run.prompts.flatMap(({ conversationId }) => (conversationId === null ? [] : [conversationId]));
+  if (run.isTranscriptTaken || ids.length === 0) return undefined;
+  run.isTranscriptTaken = true;
+  const leftMs = (run.cleanUpEndsAtMs ?? Number.POSITIVE_INFINITY) - Date.now();
+  const timeoutMs = Math.round(Math.max(100, Math.min(longestMs, leftMs * share)));
+  return { sandboxId, conversationIds: [...new Set(ids)], key: transcriptKey(folderOf(run), sandboxId), timeoutMs };
+}
+
+/** For a sandbox that the job keeps, and that others may delete later. Never throws. */
+export async function storeTranscriptOfKept(run: JobState, sandboxId: string): Promise<void> {
+  if (run.isTranscriptTaken || !patched('the transcript of a kept sandbox is stored')) return;
+  const request = takeTranscriptRequest(run, sandboxId);
+  if (!request) return;
+  try {
+    const { calls } = await reads.storeTranscript(request);
+    run.apiCalls += calls;
+  } catch {
+    // The history stays at the service as long as the sandbox.
+  }
+}
+
+function folderOf({ input }: JobState): string {
+  const { deployment, origin } = input;
+  const { workflowId, firstExecutionRunId } = workflowInfo();
+  if (!origin) return jobTranscripts(workflowId, firstExecutionRunId);
+  return itemTranscripts({ deployment, batchId: origin.batchId, batchKey: origin.key }, origin.step);
+}
