@@ -37,8 +37,11 @@ export async function findAddresses(
       main: io.main,
       command: io.command,
       signal: io.interrupted,
-      onProgress: (line) => reporter.notice(line, 'detail'),
-    });
+      onProgress: (line) => {
+        reporter.notice(line, 'detail');
+        reporter.busy?.(line);
+      },
+    }).finally(() => reporter.busy?.(null));
     return embeddedAddresses(config, stack);
   }
   const { sandboxService, temporal } = config;

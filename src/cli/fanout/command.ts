@@ -3,6 +3,7 @@ import {
   declareCancel,
   declareFanout,
   declareList,
+  declareLogs,
   declareReport,
   declareResults,
   declareResume,
@@ -36,6 +37,10 @@ export const addFanout: AddCommand = (parent, context) => {
   declareResults(batches).action(async (batchId) =>
     (await import('./results/stored-results.js')).printResults(batchId, context),
   );
+  declareLogs(batches).action(async (batchId, itemId, options) => {
+    const { showItemLogs } = await import('./show-item-logs.js');
+    context.exitCode = await showItemLogs(batchId, itemId, options, context);
+  });
   declareReport(batches).action(async (batchId, options) =>
     (await import('./results/stored-results.js')).reportBatch(batchId, options, context),
   );

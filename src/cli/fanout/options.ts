@@ -216,6 +216,22 @@ export const declareResults = (parent: Parent) =>
     .description('Print the results of a batch, running or ended, as JSONL: one line per item')
     .argument('<batch>', 'id of the batch');
 
+const logsHelp = `
+Examples:
+  sandflow fanout logs nightly item-3       what the item did and what its agent said
+  sandflow fanout logs nightly item-3 -f    live, until the item ends
+`;
+
+export const declareLogs = (parent: Parent) =>
+  parent
+    .command('logs')
+    .description('Print the transcript of one item of a batch')
+    .argument('<batch>', 'id of the batch')
+    .argument('<item>', 'id of the item')
+    .option('-f, --follow', 'continue live until the item ends')
+    .option('--json', 'print one JSON object per line')
+    .addHelpText('after', logsHelp);
+
 export const declareReport = (parent: Parent) =>
   parent
     .command('report')
@@ -224,6 +240,7 @@ export const declareReport = (parent: Parent) =>
     .option('--out <file>', 'output file (default: ./fanout-<id>/report.html)');
 
 export type FanoutOptions = WithEnd<OptionsOf<typeof declareFanout>>;
+export type ItemLogsOptions = OptionsOf<typeof declareLogs>;
 export type WatchFanoutOptions = OptionsOf<typeof declareWatch>;
 export type ResumeFanoutOptions = WithEnd<OptionsOf<typeof declareResume>>;
 /** Options that `fanout` and `fanout resume` share. An option that was not given is undefined. */

@@ -3,6 +3,7 @@ import {
   declareCancel,
   declareJobs,
   declareList,
+  declareLogs,
   declarePrompt,
   declareReport,
   declareRerun,
@@ -19,6 +20,11 @@ export const addJobs: AddCommand = (parent, context) => {
     context.jobId = jobId;
     const { showJob } = await import('../run/show-job.js');
     context.exitCode = await showJob(jobId, options, context);
+  });
+  declareLogs(jobs).action(async (jobId, options) => {
+    context.jobId = jobId;
+    const { showLogs } = await import('./show-logs.js');
+    context.exitCode = await showLogs(jobId, options, context);
   });
   declareWatch(jobs).action(async (jobId, options) => {
     context.jobId = jobId;

@@ -52,6 +52,25 @@ export const declareShow = (parent: Parent) =>
     .argument('<job>', 'id of the job')
     .option('--json', 'print one JSON object on stdout');
 
+const logsHelp = `
+Examples:
+  sandflow jobs logs nightly-42             what the job did and what the agent said, in order
+  sandflow jobs logs nightly-42 -f          live, until the job ends; Ctrl-C leaves the job running
+  sandflow jobs logs nightly-42 --json | jq -r 'select(.kind == "message").text'
+
+Nothing is read from the service while nobody looks. The transcript of a job that has ended is read from the result
+store, also when its sandbox is deleted.
+`;
+
+export const declareLogs = (parent: Parent) =>
+  parent
+    .command('logs')
+    .description('Print the transcript of a job: phases, prompts, and what the agent says and runs')
+    .argument('<job>', 'id of the job')
+    .option('-f, --follow', 'continue live until the job ends')
+    .option('--json', 'print one JSON object per line')
+    .addHelpText('after', logsHelp);
+
 export const declareWatch = (parent: Parent) =>
   parent
     .command('watch')
@@ -122,6 +141,7 @@ export const declareResolve = (parent: Parent) =>
 
 export type ListOptions = OptionsOf<typeof declareList>;
 export type RerunJobOptions = OptionsOf<typeof declareRerun>;
+export type LogsOptions = OptionsOf<typeof declareLogs>;
 export type WatchJobOptions = OptionsOf<typeof declareWatch>;
 export type ReportJobOptions = OptionsOf<typeof declareReport>;
 export type PromptJobOptions = OptionsOf<typeof declarePrompt>;

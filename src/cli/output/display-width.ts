@@ -28,6 +28,25 @@ export function cutToWidth(text: string, columns: number): string {
   return columns < 1 ? '' : `${kept}…`;
 }
 
+/** Splits a line into parts of at most `columns`, between characters. */
+export function wrapToWidth(text: string, columns: number): string[] {
+  if (displayWidth(text) <= columns) return [text];
+  const parts: string[] = [];
+  let part = '';
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    const wide = graphemeWidth(segment);
+    if (width + wide > columns && part !== '') {
+      parts.push(part);
+      part = '';
+      width = 0;
+    }
+    part += segment;
+    width += wide;
+  }
+  return [...parts, part];
+}
+
 function graphemeWidth(segment: string): number {
   return wide.test(segment) ? 2 : 1;
 }

@@ -6,6 +6,7 @@ import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import type { WatchEnd } from '../run/watch-job.js';
 import { formatDuration, plural } from '../units.js';
+import { type JobLinks, nextAfterEnd } from './job-links.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
 import { keptTexts, leftText, wasDegradedText } from './job-text.js';
 import { printJson } from './json.js';
@@ -22,6 +23,8 @@ export interface FinishOptions {
   /** Reads the whole text of a cut result from the result store. */
   readonly readWhole: (ref: string) => Promise<Buffer>;
   readonly isolation?: SandboxIsolation | null;
+  /** Shown in the summary if given. */
+  readonly links?: JobLinks;
 }
 
 /** @returns the exit code */
@@ -43,8 +46,8 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
   }
   const report = await wholeReport(end.result, options);
   const done = report.outcome === 'completed' && report.error === null && report.left.length === 0;
-  if (!options.quiet || !done) printSummary(report, io);
-  if (json) printJson(io.stdout, { ...report, isolation });
+  if (!options.quiet || !done) printSummary(report, io, options.links);
+  if (json) printJson(io.stdout, { ...report, ...options.links, isolation });
   else printAnswers(report, io);
   return done ? exitCodes.done : exitCodes.otherOutcome;
 }
@@ -60,7 +63,7 @@ function printAnswers({ prompts }: JobReport, io: Streams): void {
   }
 }
 
-function printSummary(report: JobReport, io: Streams): void {
+function printSummary(report: JobReport, io: Streams, links: JobLinks | undefined): void {
   const paint = createPaint(io.stderr);
   const completed = report.outcome === 'completed';
   const parts = [
@@ -82,6 +85,8 @@ function printSummary(report: JobReport, io: Streams): void {
   }
   if (report.degraded) io.stderr.write(`${paint('yellow', `  ${wasDegradedText(report.degraded)}`)}\n`);
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
+  if (links) io.stderr.write(`  workflow ${links.workflowId}${links.uiUrl === null ? '' : ` · ${links.uiUrl}`}\n`);
+  io.stderr.write(`${paint('dim', `  ${nextAfterEnd(report.jobId ?? '')}`)}\n`);
 }
 
 /** Notes about a collected file. */

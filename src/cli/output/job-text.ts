@@ -1,13 +1,15 @@
 /** Describes a job: its progress, what it left behind, what its stop saved. */
 import type { JobPhase } from '../../../workflows/job/phases.js';
 import type { JobProgress } from '../../../workflows/job/progress.js';
-import type { LeftBehind } from '../../../workflows/job/result.js';
+import type { LeftBehind, PromptResult } from '../../../workflows/job/result.js';
 import type { PreservedWork } from '../../contract/preserved-work.js';
 import type { DegradedSandbox } from '../../contract/sandbox-view.js';
 import { whatIsLeft } from '../../report/left-words.js';
+import { formatDuration } from '../units.js';
 import { oneLine } from './terminal-safe.js';
 
-const phases: Readonly<Record<JobPhase, string>> = {
+/** What a job does in each phase. */
+export const phaseNames: Readonly<Record<JobPhase, string>> = {
   creating: 'creating the sandbox',
   resuming: 'resuming the sandbox',
   waiting_for_sandbox: 'waiting for the sandbox',
@@ -27,7 +29,7 @@ const phases: Readonly<Record<JobPhase, string>> = {
 /** The phase, the sandbox and, with several prompts, how many are done. */
 export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'degraded' | 'prompts'>): string {
   const { sandboxId, prompts } = progress;
-  const parts: string[] = [phases[progress.phase] ?? progress.phase];
+  const parts: string[] = [phaseNames[progress.phase] ?? progress.phase];
   if (prompts.length > 1 && progress.phase === 'following') {
     const done = prompts.filter(({ endedAt }) => endedAt !== null).length;
     parts.push(`${done} of ${prompts.length} prompts done`);
@@ -36,6 +38,29 @@ export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'd
   if (progress.degraded) parts.push('degraded');
   return parts.join(' · ');
 }
+
+/** The state of a prompt of a running job, in words. Between the send and the end the job does not ask for a status. */
+export function promptText(
+  { status, startedAt, queuedAt, endedAt }: Pick<PromptResult, 'status' | 'startedAt' | 'queuedAt' | 'endedAt'>,
+  { phase, since }: Pick<JobProgress, 'phase' | 'since'>,
+  nowMs: number,
+): string {
+  const begin = startedAt ?? queuedAt;
+  const isAtWork = (status === 'queued' || status === 'running') && phase === 'following';
+  if (isAtWork) return `the agent is working · ${formatDuration(Math.max(0, nowMs - Date.parse(begin ?? since)))}`;
+  if (begin !== null && endedAt !== null) {
+    return `${oneLine(status)} after ${formatDuration(Math.max(0, Date.parse(endedAt) - Date.parse(begin)))}`;
+  }
+  return promptStatuses[status] ?? oneLine(status);
+}
+
+const promptStatuses: Readonly<Record<string, string>> = {
+  not_sent: 'not sent yet',
+  sending: 'being sent',
+  queued: 'accepted by the service',
+  running: 'accepted by the service',
+  unknown: 'it is unknown whether it was sent',
+};
 
 /** Why a job is blocked, and what to do about it. */
 export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): string {

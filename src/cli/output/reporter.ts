@@ -1,24 +1,28 @@
 /** Shows a watched job on stderr: one status line in a terminal, plain lines elsewhere, nothing when quiet. */
 import type { JobProgress } from '../../../workflows/job/progress.js';
-import type { Wake } from '../../../workflows/job/result.js';
 import type { OutputStream } from '../io.js';
+import type { TranscriptEntry } from '../transcript/entry.js';
+import { agentLines, createRepeats, wakeText } from '../transcript/entry-text.js';
 import { formatDuration } from '../units.js';
-import { blockedText, degradedText, phaseText } from './job-text.js';
+import { blockedText, degradedText, phaseNames, phaseText } from './job-text.js';
 import { createScreenLines, textLine } from './screen-lines.js';
 import { createPaint } from './terminal.js';
-import { setIn, terminalSafe } from './terminal-safe.js';
+import { headLine, oneLine, setIn } from './terminal-safe.js';
 
 export interface Notices {
   /** A message for the user. Shown even when quiet, unless its weight is `detail`. */
   notice(text: string, weight?: 'warning' | 'detail'): void;
+  /** Shows on a terminal what the command waits for, and for how long; null when the wait is over. */
+  busy?(text: string | null): void;
 }
+
+/** After this time without a line, a watch that writes to a file or a pipe says that the job is alive, in ms. */
+const aliveEveryMs = 60_000;
 
 export interface Reporter extends Notices {
   progress(progress: JobProgress): void;
-  /** Takes all wakes since the start of the job, and shows each wake once. */
-  wakes(wakes: readonly Wake[]): void;
-  /** Live output of the agent. */
-  agent(text: string): void;
+  /** New entries of the job's transcript, in order. */
+  entries(entries: readonly TranscriptEntry[], job: Pick<JobProgress, 'sandboxId'>): void;
   /** Removes the status line. */
   close(): void;
 }
@@ -31,53 +35,51 @@ export interface ReporterOptions {
 export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
   const paint = createPaint(stream);
   const status = createScreenLines(stream, { enabled: !quiet && stream.isTTY === true });
-  let phase = '';
+  const isRepeated = createRepeats();
   let blockedSince = '';
   let degradedShown = false;
-  let wakesShown = 0;
+  let lastLineMs = Date.now();
 
   const detail = (text: string) => {
+    lastLineMs = Date.now();
     if (!quiet) status.printAbove(paint('dim', text));
   };
   const warning = (text: string) => status.printAbove(paint('yellow', text));
 
-  const showWakes = (wakes: readonly Wake[]) => {
-    for (const wake of wakes.slice(wakesShown)) detail(wakeText(wake));
-    wakesShown = Math.max(wakesShown, wakes.length);
+  const showEntry = (entry: TranscriptEntry, sandboxId: string | null) => {
+    if (quiet || isRepeated(entry)) return;
+    if (entry.kind === 'wake') detail(oneLine(wakeText(entry.wake)));
+    // On a terminal, the status line shows the phase.
+    if (entry.kind === 'phase' && !status.enabled) {
+      const where = sandboxId === null || entry.phase === 'creating' ? '' : ` · ${oneLine(sandboxId)}`;
+      detail(`${phaseNames[entry.phase] ?? oneLine(entry.phase)}${where} …`);
+    }
+    if (entry.kind === 'prompt' && (entry.prompt ?? 1) > 1) detail(`prompt ${entry.prompt}: ${headLine(entry.text)}`);
+    if (entry.kind !== 'message' && entry.kind !== 'command') return;
+    lastLineMs = Date.now();
+    for (const line of agentLines(entry)) status.printAbove(`${paint('cyan', 'agent |')} ${line}`);
   };
 
   return {
-    wakes: showWakes,
+    entries(entries, { sandboxId }) {
+      for (const entry of entries) showEntry(entry, sandboxId);
+    },
     notice: (text, weight = 'warning') => (weight === 'warning' ? warning(setIn(text)) : detail(setIn(text))),
     progress(progress) {
-      showWakes(progress.wakes);
-      if (progress.phase !== phase) {
-        phase = progress.phase;
-        if (!status.enabled) detail(`${phaseText(progress)} …`);
-      }
       if (progress.blocked && progress.blocked.since !== blockedSince) warning(blockedText(progress));
       blockedSince = progress.blocked?.since ?? '';
       if (progress.degraded && !degradedShown) warning(degradedText(progress.degraded));
       degradedShown = progress.degraded != null;
       const since = Date.parse(progress.since);
       const text = () => `${phaseText(progress)} · ${formatDuration(Math.max(0, Date.now() - since))}`;
+      if (!status.enabled && Date.now() - lastLineMs >= aliveEveryMs) detail(`${text()} …`);
       status.show((width) => [textLine(text(), width)]);
     },
-    agent(text) {
-      if (quiet) return;
-      const lines = terminalSafe(text).replace(/\n$/, '').split('\n');
-      for (const line of lines) status.printAbove(`${paint('cyan', 'agent |')} ${line}`);
+    busy(text) {
+      if (text === null) return status.close();
+      const sinceMs = Date.now();
+      status.show((width) => [textLine(`${text} · ${formatDuration(Date.now() - sinceMs)}`, width)]);
     },
     close: () => status.close(),
   };
-}
-
-function wakeText(wake: Wake): string {
-  const waited = `after ${formatDuration(wake.waitedMs)}`;
-  if (wake.by === 'webhook') {
-    const lag = wake.lagMs === null ? '' : `, ${formatDuration(wake.lagMs)} old`;
-    return `woken by the ${wake.event ?? ''} webhook ${waited} (waiting for ${wake.waitedFor}${lag})`;
-  }
-  const cause = wake.by === 'safety_poll' ? 'the safety poll' : 'the deadline';
-  return `woken by ${cause} ${waited} (waiting for ${wake.waitedFor})`;
 }

@@ -3,6 +3,8 @@
  * `terminal.ts` enforces this for all output; printers only ensure that a field stays on its line.
  */
 
+import { cut } from '../../contract/texts.js';
+
 /** C0 (without tab and newline), DEL, and C1. C1 is included because a terminal may read U+009B as ESC [. */
 const controls = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f';
 /** Embeddings, overrides, isolates and direction marks, which change the order of the text that follows. */
@@ -21,6 +23,11 @@ export function terminalSafe(text: string): string {
 /** As `terminalSafe`, and replaces tabs and line ends by spaces: for a table cell, or foreign text in a sentence. */
 export function oneLine(text: string): string {
   return terminalSafe(text).replace(/[\t\n]/g, ' ');
+}
+
+/** The first line of a text, at most 80 characters. */
+export function headLine(text: string): string {
+  return cut(oneLine(text.trim().split('\n', 1)[0] ?? ''), 80);
 }
 
 /** Indents all lines after the first, so that none of them looks like a message of this program. */

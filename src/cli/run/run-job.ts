@@ -9,7 +9,9 @@ import { openPlatform, type Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { parseLabelPairs } from '../labels.js';
 import { keepNotifyCommand } from '../notify/notify-target.js';
+import { targetText, warnUndelivered } from '../notify/warn-undelivered.js';
 import { finish } from '../output/finish.js';
+import { linksOf, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
@@ -71,15 +73,21 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
         },
       ),
     );
-    if (started) reporter.notice(`Job ${jobId} started.`, 'detail');
+    const job = { deployment: config.deployment, jobId };
+    if (started) sayStarted(platform, job, options, reporter);
     else await attachTo(platform.temporal, input, options, reporter);
     if (options.detach) {
       if (options.json) printJson(io.stdout, { ...emptyReport(jobId, null), isolation: platform.isolation.known });
       else io.stdout.write(`${jobId}\n`);
+      reporter.notice(nextWhileRunning(jobId), 'detail');
       return exitCodes.done;
     }
-    const job = { deployment: config.deployment, jobId };
-    return await seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
+    const exitCode = await seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
+    const hasEnded = exitCode === exitCodes.done || exitCode === exitCodes.otherOutcome;
+    if (options.notify !== undefined && hasEnded) {
+      await warnUndelivered(platform, job, { target: options.notify, warn: (text) => reporter.notice(text) });
+    }
+    return exitCode;
   } finally {
     reporter.close();
     await platform.close();
@@ -97,7 +105,6 @@ export async function seeThrough(
   const quiet = options.quiet === true;
   const watching = { reporter, interrupted: io.interrupted, deadlineMs: watchDeadlineMs, look: !quiet };
   const end = await watchJob(platform, job, watching);
-  if (end.kind === 'ended' && !quiet) reporter.wakes(end.result.wakes);
   reporter.close();
   const files =
     end.kind === 'ended'
@@ -111,4 +118,17 @@ export async function seeThrough(
     readWhole: platform.results.get,
     isolation: platform.isolation.known,
   });
+}
+
+function sayStarted(
+  { ui }: Pick<Platform, 'ui'>,
+  job: JobAddress,
+  { notify }: Pick<RunOptions, 'notify'>,
+  reporter: Reporter,
+): void {
+  const { uiUrl } = linksOf(job, ui);
+  reporter.notice(`Job ${job.jobId} started.${uiUrl === null ? '' : ` See ${uiUrl}`}`, 'detail');
+  if (notify !== undefined) {
+    reporter.notice(`It notifies ${targetText(notify)} when it ends or is blocked.`, 'detail');
+  }
 }

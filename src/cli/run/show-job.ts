@@ -1,13 +1,16 @@
 /** `sandflow jobs show`. */
+import type { JobProgress } from '../../../workflows/job/progress.js';
 import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { finish } from '../output/finish.js';
+import { type JobLinks, linksOf, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
-import { blockedText, degradedText, phaseText } from '../output/job-text.js';
+import { blockedText, degradedText, phaseText, promptText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { formatDuration } from '../units.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
 import { watchJob } from './watch-job.js';
 
@@ -16,6 +19,7 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
   const { io } = context;
   return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
+    const links = linksOf(job, platform.ui);
     const description = await describeJob(platform.temporal, job);
     if (description.status.name !== 'RUNNING') {
       const end = await watchJob(platform, job, { reporter, interrupted: io.interrupted, look: false });
@@ -26,22 +30,39 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
         quiet: false,
         files,
         readWhole: platform.results.get,
+        links,
       });
     }
     const progress = await jobProgress(platform.temporal, job);
     const { sandboxId, prompts, wakes, apiCalls } = progress;
     const waitingFor = waitingCalls(description, job, progress);
     if (options.json) {
-      printJson(io.stdout, { ...emptyReport(jobId, null), sandboxId, prompts, wakes, apiCalls, progress, waitingFor });
+      const known = { sandboxId, prompts, wakes, apiCalls, durationMs: Date.now() - description.startTime.getTime() };
+      printJson(io.stdout, { ...emptyReport(jobId, null), ...known, ...links, progress, waitingFor });
       return exitCodes.done;
     }
-    io.stdout.write(`${oneLine(`${phaseText(progress)}, since ${progress.since}; deadline ${progress.deadlineAt}`)}\n`);
-    for (const [index, { status }] of prompts.entries()) {
-      io.stdout.write(`  prompt ${index + 1}: ${oneLine(status)}\n`);
+    for (const line of linesOf(progress, { links, startedAt: description.startTime, nowMs: Date.now() })) {
+      io.stdout.write(`${line}\n`);
     }
     if (progress.degraded) io.stdout.write(`${degradedText(progress.degraded)}\n`);
     if (progress.blocked) io.stdout.write(`${blockedText(progress)}\n`);
     for (const call of waitingFor) io.stdout.write(`${waitingText(call)}\n`);
+    io.stderr.write(`${nextWhileRunning(jobId)}\n`);
     return exitCodes.done;
   });
+}
+
+/** The progress of a running job, for people. */
+export function linesOf(
+  progress: JobProgress,
+  { links, startedAt, nowMs }: { readonly links: JobLinks; readonly startedAt: Date; readonly nowMs: number },
+): string[] {
+  const passed = (since: number) => formatDuration(Math.max(0, nowMs - since));
+  const left = formatDuration(Math.max(0, Date.parse(progress.deadlineAt) - nowMs));
+  return [
+    oneLine(`${phaseText(progress)} · for ${passed(Date.parse(progress.since))}`),
+    oneLine(`  started ${startedAt.toISOString()}, ${passed(startedAt.getTime())} ago; its deadline is in ${left}`),
+    `  workflow ${links.workflowId}${links.uiUrl === null ? '' : ` · ${links.uiUrl}`}`,
+    ...progress.prompts.map((prompt, index) => `  prompt ${index + 1}: ${promptText(prompt, progress, nowMs)}`),
+  ];
 }

@@ -13,7 +13,8 @@ import type { Platform } from '../connect/platform.js';
 import { type Unfinished, type WatchOptions, watch } from '../connect/watch.js';
 import { plainError } from '../errors.js';
 import type { Reporter } from '../output/reporter.js';
-import { createAgentOutput } from './agent-output.js';
+import { transcriptOfJob } from '../transcript/job-transcript.js';
+import type { Transcript } from '../transcript/transcript.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
 
 const fastLookMs = 1_000;
@@ -22,8 +23,10 @@ const slowLookMs = 5_000;
 const askWhyAfterMs = 5_000;
 /** After this time without a phase change, the watch polls less often. */
 const slowAfterMs = 60_000;
+/** Longest time for the rest of the transcript, once the job has ended. */
+const restMs = 10_000;
 
-type WatchedPlatform = Pick<Platform, 'temporal' | 'service' | 'reconnect'>;
+type WatchedPlatform = Pick<Platform, 'temporal' | 'service' | 'results' | 'reconnect'>;
 
 export type WatchEnd =
   | { readonly kind: 'ended'; readonly result: JobResult }
@@ -38,14 +41,27 @@ export interface WatchJobOptions extends WatchOptions {
 }
 
 /** @throws `job_not_found`, and what `reconnect` throws if Temporal stays unreachable */
-export function watchJob(platform: WatchedPlatform, job: JobAddress, options: WatchJobOptions): Promise<WatchEnd> {
+export async function watchJob(
+  platform: WatchedPlatform,
+  job: JobAddress,
+  options: WatchJobOptions,
+): Promise<WatchEnd> {
   const { reporter } = options;
+  const transcript = transcriptOfJob(platform, job);
   const watched = {
     wait: (signal: AbortSignal) => endOf(platform.temporal, job, signal),
-    look: options.look ? (signal: AbortSignal) => look(platform, job, reporter, signal) : undefined,
+    look: options.look ? (signal: AbortSignal) => look(platform, job, { reporter, transcript }, signal) : undefined,
     reconnect: () => platform.reconnect(reporter),
   };
-  return watch<WatchEnd>(watched, options);
+  const end = await watch<WatchEnd>(watched, options);
+  if (end.kind !== 'ended' || !options.look) return end;
+  const rest = await transcript.readEnd(
+    end.result,
+    AbortSignal.any([options.interrupted, AbortSignal.timeout(restMs)]),
+  );
+  // Without a history, the answers are all that is left, and they are printed as the result.
+  reporter.entries(transcript.hasHistory() ? rest : rest.filter(({ kind }) => kind !== 'message'), end.result);
+  return end;
 }
 
 async function endOf(temporal: Client, job: JobAddress, signal: AbortSignal): Promise<WatchEnd> {
@@ -62,10 +78,9 @@ async function endOf(temporal: Client, job: JobAddress, signal: AbortSignal): Pr
 async function look(
   platform: WatchedPlatform,
   job: JobAddress,
-  reporter: Reporter,
+  { reporter, transcript }: { readonly reporter: Reporter; readonly transcript: Transcript },
   signal: AbortSignal,
 ): Promise<void> {
-  const agent = createAgentOutput(platform.service, (text) => reporter.agent(text));
   let seen = '';
   let changedAt = Date.now();
   let warned = false;
@@ -78,6 +93,10 @@ async function look(
       const key = `${progress.phase} ${progress.since}`;
       if (key !== seen) changedAt = Date.now();
       seen = key;
+      const { phase, since: at } = progress;
+      // A worker of an older version does not tell the earlier phases.
+      const known = { ...progress, phases: progress.phases ?? [{ phase, at }] };
+      reporter.entries(await transcript.readOn(known, signal), progress);
       reporter.progress(progress);
       if (Date.now() - changedAt > askWhyAfterMs) {
         const description = await abortable(client, signal, () => describeJob(client, job));
@@ -85,7 +104,6 @@ async function look(
         for (const text of texts) if (!waitsTold.has(text)) reporter.notice(text);
         waitsTold = new Set(texts);
       }
-      await agent.readOn(progress, signal);
     } catch (error) {
       if (!signal.aborted && !warned && error instanceof SandflowError && error.code === 'no_worker') {
         warned = true;

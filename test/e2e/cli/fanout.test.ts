@@ -42,6 +42,20 @@ describe('sandflow fanout without configuration', () => {
     expect(await readFile(join(cli.home, 'fanout-greet/report.html'), 'utf8')).toContain('Grete');
   });
 
+  it('prints the transcript of an item', async () => {
+    const { exitCode, stdout } = await cli.run(['fanout', 'logs', 'greet', 'ja', '--json']);
+    const kinds = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).kind);
+    expect({ exitCode, kinds }).toMatchObject({
+      exitCode: 0,
+      kinds: expect.arrayContaining(['prompt', 'command', 'ended']),
+    });
+    expect(stdout).toContain('花子');
+    expect(await cli.run(['fanout', 'logs', 'greet', 'nobody'])).toMatchObject({ exitCode: 2 });
+  });
+
   it('resumes the batch and finds nothing left to do', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['fanout', 'resume', 'greet']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'fanout-greet/results.jsonl\n' });

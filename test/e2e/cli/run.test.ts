@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +21,38 @@ describe('sandflow run without configuration', () => {
     const { exitCode, stdout, stderr } = await cli.run(['run', hello]);
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('completed · job') });
     expect(stdout).toMatch(/^Hello from .*\nwritten by a durable job\n$/);
+  });
+
+  it('U11: prints all lines of the agent in a pipe, in order, and the transcript of a job whose sandbox is deleted', async () => {
+    const prompt = `${shell('echo first; sleep 1')}\n${shell('echo second')}`;
+    const id = `told-${randomUUID().slice(0, 8)}`;
+    const { stderr } = await cli.run(['run', prompt, '--id', id, '--then', 'delete']);
+    const marks = [
+      'creating the sandbox',
+      'agent | first',
+      'agent | second',
+      'deleting the sandbox',
+      `completed · job ${id}`,
+    ];
+    const places = marks.map((mark) => stderr.indexOf(mark));
+    expect(places.includes(-1), stderr).toBe(false);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(stderr).toContain('See http://127.');
+    expect(stderr).toContain(`next: sandflow jobs logs ${id}`);
+
+    const calls = async () => (await cli.run(['local', 'log', '--json'])).stdout.match(/"listEvents"/g)?.length;
+    const before = await calls();
+    const logs = await cli.run(['jobs', 'logs', id, '--json']);
+    expect(await calls(), 'calls to the service for the transcript').toBe(before);
+    const entries = logs.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(entries.filter(({ kind }) => kind === 'command').map(({ output }) => output)).toEqual([
+      'first\n',
+      'second\n',
+    ]);
+    expect(entries.at(-1)).toMatchObject({ kind: 'ended', outcome: 'completed' });
   });
 
   it('reports the whole job as JSON, woken by the webhook and confirmed as archived', async () => {
@@ -111,9 +144,15 @@ describe('sandflow run without configuration', () => {
     const watched = cli.start(['jobs', 'watch', 'later', '--json']);
     await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
     expect((await cli.run(['jobs', 'prompt', 'later', shell('echo second')])).exitCode).toBe(0);
+    const followed = cli.start(['jobs', 'logs', 'later', '-f']);
+    await expect.poll(followed.stdout, { timeout: 60_000 }).toContain('the agent is working');
+    const shown = await cli.run(['jobs', 'show', 'later']);
+    expect(shown.stdout, 'U10').toMatch(/workflow sf-\S+-later · http:\/\/127[\s\S]*prompt 1: the agent is working · /);
+    expect(shown.stdout).not.toMatch(/queued|not_sent/);
     const listed = JSON.parse((await cli.run(['jobs', 'list', '--open', '--json'])).stdout);
     expect(listed.jobs).toMatchObject([{ jobId: 'later', status: 'running' }]);
     await cli.run(['jobs', 'cancel', 'later']);
+    expect((await followed.ended).stdout).toContain('job ended: cancelled');
     expect(JSON.parse((await watched.ended).stdout).prompts).toHaveLength(2);
   });
 

@@ -169,7 +169,7 @@ describe('C9: the terminal output', () => {
     const { stream, text } = screen(true);
     const reporter = createReporter({ stream: createTerminal(stream), quiet: false });
     reporter.notice(hostileTexts);
-    reporter.agent(hostileTexts);
+    reporter.entries([{ kind: 'message', prompt: 1, text: hostileTexts, at: null }], { sandboxId: null });
     reporter.close();
     expect(unsafeIn(text(), { coloured: true })).toEqual([]);
     expect(

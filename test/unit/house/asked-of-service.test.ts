@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSource, repository } from './source-imports.js';
 
-/** Optional reads that are worth no retries: a price, and the agent's output during a watch. */
-const lookedAtInPassing = ['src/cli/fanout/progress/price.ts', 'src/cli/run/agent-output.ts'];
+/** Optional reads: a price, and the history of a sandbox while somebody looks, which has pauses of its own. */
+const lookedAtInPassing = ['src/cli/fanout/progress/price.ts', 'src/cli/transcript/history-reader.ts'];
 const theirOwnFiles = ['src/cli/connect/ask-service.ts'];
 
 test('D6: every read of a command uses the retries of `reads`', () => {

@@ -5,6 +5,7 @@ import { finish } from '../../../../src/cli/output/finish.js';
 import { createReporter } from '../../../../src/cli/output/reporter.js';
 import { createTerminal } from '../../../../src/cli/output/terminal.js';
 import { terminalSafe } from '../../../../src/cli/output/terminal-safe.js';
+import type { TranscriptEntry } from '../../../../src/cli/transcript/entry.js';
 import type { JobProgress } from '../../../../workflows/job/progress.js';
 import type { JobResult, PromptResult } from '../../../../workflows/job/result.js';
 
@@ -197,20 +198,58 @@ describe('the progress of a job', () => {
     return { reporter, text: () => text };
   }
 
-  it('is one line per change in a pipe, without repetition', () => {
+  const [wake] = progress.wakes;
+  if (!wake) throw new Error('a wake is missing');
+  const entries: TranscriptEntry[] = [
+    { kind: 'wake', wake, at: null },
+    { kind: 'phase', phase: 'following', at: null },
+    { kind: 'command', prompt: 1, command: 'date', exitCode: 0, output: 'noon', at: null },
+    { kind: 'message', prompt: 1, text: 'noon', at: null },
+    { kind: 'phase', phase: 'stopping', at: null },
+  ];
+
+  it('U11: is one line per entry in a pipe, in order, and a message that repeats an output is left out', () => {
     const { reporter, text } = reporterOn({});
-    reporter.progress(progress);
+    reporter.entries(entries, progress);
     reporter.progress(progress);
     reporter.close();
-    expect(text()).toBe(
-      'woken by the sandbox.ready webhook after 400 ms (waiting for usable, 12 ms old)\nthe agent is working · bx_2345abcd …\n',
-    );
+    expect(text().split('\n')).toEqual([
+      'woken by the sandbox.ready webhook after 400 ms (waiting for usable, 12 ms old)',
+      'the agent is working · bx_2345abcd …',
+      'agent | $ date',
+      'agent | noon',
+      'stopping the sandbox · bx_2345abcd …',
+      '',
+    ]);
+  });
+
+  it('U11: says once a minute in a pipe that a silent agent is alive', () => {
+    vi.useFakeTimers();
+    const { reporter, text } = reporterOn({});
+    const since = new Date().toISOString();
+    for (let second = 0; second < 150; second += 1) {
+      reporter.progress({ ...progress, since });
+      vi.advanceTimersByTime(1_000);
+    }
+    vi.useRealTimers();
+    expect(text().match(/the agent is working · bx_2345abcd · \d m/g)).toHaveLength(2);
+  });
+
+  it('U21: shows on a terminal what the command waits for, and removes it', () => {
+    vi.useFakeTimers();
+    const { reporter, text } = reporterOn({ isTTY: true, columns: 60, hasColors: () => false });
+    reporter.busy?.('starting the worker');
+    vi.advanceTimersByTime(3_000);
+    reporter.busy?.(null);
+    vi.useRealTimers();
+    expect(text()).toContain('starting the worker · 3.0 s');
+    expect(text().endsWith('\u001b[1G\u001b[J')).toBe(true);
   });
 
   it('is one redrawn line in a terminal, cut to its width, and removed at the end', () => {
     vi.useFakeTimers();
     const { reporter, text } = reporterOn({ isTTY: true, columns: 24, hasColors: () => false });
-    reporter.progress({ ...progress, wakes: [] });
+    reporter.progress(progress);
     vi.advanceTimersByTime(2_000);
     reporter.close();
     vi.useRealTimers();

@@ -1,0 +1,67 @@
+/** `sandflow fanout logs`: the transcript of one item of a batch. */
+import { itemStep } from '../../contract/addresses.js';
+import { itemTranscripts } from '../../contract/transcript-places.js';
+import { type FanoutPlace, readItemResult, readListedChunk, storedChunks } from '../../result-store/fanout-objects.js';
+import { fanoutProgress } from '../../temporal/fanouts/client.js';
+import { itemProgress } from '../../temporal/fanouts/item.js';
+import type { CommandContext } from '../command.js';
+import type { Platform } from '../connect/platform.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { plainError } from '../errors.js';
+import { type Looked, printTranscript } from '../transcript/print-transcript.js';
+import { createTranscript } from '../transcript/transcript.js';
+import { UsageError } from '../usage-error.js';
+import type { ItemLogsOptions } from './options.js';
+
+/** @returns the exit code: 0, or 130 if Ctrl-C ended it while the item was running */
+export function showItemLogs(
+  batchId: string,
+  itemId: string,
+  { follow = false, json = false }: ItemLogsOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { io } = context;
+  return withPlatform(context, { batchId, needsWorker: true }, async (platform, reporter) => {
+    const { deployment } = platform.config;
+    const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
+    const place = { deployment, batchId, batchKey };
+    const index = await indexOf(platform, place, itemId);
+    const transcript = createTranscript({
+      service: () => platform.service,
+      results: platform.results,
+      folder: async () => itemTranscripts(place, itemStep(index)),
+    });
+    return printTranscript({
+      ...{ io, reporter, follow, json, transcript },
+      look: () => lookAtItem(platform, place, index),
+      reconnect: (notices) => platform.reconnect(notices),
+    });
+  });
+}
+
+/** @throws UsageError if the batch has no such item */
+async function indexOf({ results }: Platform, place: FanoutPlace, itemId: string): Promise<number> {
+  for (const object of (await storedChunks(results, place)).values()) {
+    const { items, firstIndex } = await readListedChunk(results, object);
+    const at = items.findIndex(({ id }) => id === itemId);
+    if (at >= 0) return firstIndex + at;
+  }
+  const list = `\`sandflow fanout results ${place.batchId}\` lists its items`;
+  throw new UsageError(`The batch "${place.batchId}" has no item "${itemId}"; ${list}.`);
+}
+
+async function lookAtItem({ temporal, results }: Platform, place: FanoutPlace, index: number): Promise<Looked> {
+  const { deployment, batchId } = place;
+  const progress = await itemProgress(temporal, { deployment, batchId, index });
+  if (progress) return { kind: 'running', progress };
+  const item = await readItemResult(results, place, index);
+  if (item === null || item.outcome === 'not_started') {
+    const { outcome } = await fanoutProgress(temporal, { deployment, batchId });
+    if (outcome === null) return { kind: 'waiting' };
+    const error = plainError('not_started', `The batch ended (${outcome}) before the item started.`);
+    return { kind: 'ended', job: null, outcome: null, error, at: null };
+  }
+  const { job, times } = item;
+  const at = times.endedAt ?? times.endingAt;
+  return { kind: 'ended', job, outcome: job?.outcome ?? null, error: job?.error ?? null, at };
+}

@@ -1,0 +1,34 @@
+/** Says after the answer which notifications of a job have not been delivered: the answer does not wait for them. */
+import { jobWorkflowId } from '../../contract/addresses.js';
+import { describeJob, type JobAddress } from '../../temporal/jobs/client.js';
+import { undeliveredNotifications } from '../../temporal/jobs/undelivered.js';
+import type { Platform } from '../connect/platform.js';
+import { oneLine } from '../output/terminal-safe.js';
+
+const withinMs = 4_000;
+
+/** The target in a message. The path of a URL may be a secret. */
+export function targetText(target: string): string {
+  if (!/^https?:\/\//.test(target)) return target.startsWith('command:') ? 'its command' : target;
+  return URL.canParse(target) ? new URL(target).origin : target;
+}
+
+/** Never throws: the job has ended, whatever becomes of its notification. */
+export async function warnUndelivered(
+  { temporal }: Pick<Platform, 'temporal'>,
+  job: JobAddress,
+  { target, warn }: { readonly target: string; readonly warn: (text: string) => void },
+): Promise<void> {
+  try {
+    const { startTime } = await describeJob(temporal, job);
+    const workflowId = jobWorkflowId(job.deployment, job.jobId);
+    const undelivered = await undeliveredNotifications(temporal, workflowId, { since: startTime, withinMs });
+    const [first] = undelivered;
+    if (!first) return;
+    const why = first.lastError === null ? '' : `: ${oneLine(first.lastError).replace(/\.$/, '')}`;
+    const next = first.isAbandoned ? 'It is not repeated.' : 'It is repeated for a day while a worker runs.';
+    warn(`The notification to ${targetText(target)} is not delivered${why}. ${next}`);
+  } catch {
+    // Temporal is away; the delivery goes on when it is back.
+  }
+}

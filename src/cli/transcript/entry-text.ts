@@ -1,0 +1,139 @@
+/** Formats the entries of a transcript as lines: the time, and what was done or said. */
+import type { Wake } from '../../../workflows/job/result.js';
+import { wrapToWidth } from '../output/display-width.js';
+import { phaseNames } from '../output/job-text.js';
+import type { Paint } from '../output/terminal.js';
+import { oneLine, terminalSafe } from '../output/terminal-safe.js';
+import { formatDuration } from '../units.js';
+import type { TranscriptEntry } from './entry.js';
+
+/** Each line of an agent has this mark, so that none looks like a line of this program. */
+const gutter = '| ';
+const indent = ' '.repeat(10);
+/** Below this width, texts get lines of their own, without indentation. */
+const narrowColumns = 60;
+const leastColumns = 10;
+
+export interface EntryTextOptions {
+  readonly paint: Paint;
+  /** The width of the terminal; undefined elsewhere. There, long lines are not wrapped. */
+  readonly columns: () => number | undefined;
+}
+
+export type FormatEntry = (entry: TranscriptEntry) => string[];
+
+/** @returns a function that remembers the last entry: an agent may repeat the output of its command as its answer */
+export function createEntryText({ paint, columns }: EntryTextOptions): FormatEntry {
+  const isRepeated = createRepeats();
+  let day = '';
+
+  return (entry) => {
+    if (isRepeated(entry)) return [];
+    const at = entry.at === null ? undefined : new Date(entry.at);
+    const time = at === undefined || Number.isNaN(at.getTime()) ? undefined : at;
+    const lines: string[] = [];
+    if (time && dayOf(time) !== day) {
+      day = dayOf(time);
+      lines.push(paint('dim', day));
+    }
+    const width = columns();
+    const isNarrow = width !== undefined && width < narrowColumns;
+    const stamp = time ? timeOf(time) : '--:--:--';
+    const isText = entry.kind === 'message' || entry.kind === 'command';
+    if (isNarrow && isText) lines.push(paint('dim', stamp));
+    const margin = isNarrow ? '' : indent;
+    // The last column stays free: some terminals wrap as soon as it is written.
+    const room = width === undefined ? undefined : Math.max(leastColumns, width - margin.length - gutter.length - 1);
+    const wrap = (text: string) => (room === undefined ? [text] : wrapToWidth(text, room));
+    for (const [index, line] of linesOf(entry, { paint, wrap }).entries()) {
+      lines.push(`${index > 0 || (isNarrow && isText) ? margin : paint('dim', `${stamp}  `)}${line}`);
+    }
+    return lines;
+  };
+}
+
+/** The lines of an agent's message or command. */
+export function agentLines(entry: Extract<TranscriptEntry, { kind: 'message' | 'command' }>): string[] {
+  if (entry.kind === 'message') return textLines(entry.text);
+  const exit = entry.exitCode === null || entry.exitCode === 0 ? '' : ` (exit ${entry.exitCode})`;
+  return [...textLines(`$ ${entry.command.trimEnd()}${exit}`), ...(entry.output === '' ? [] : textLines(entry.output))];
+}
+
+/** @returns a function that is true for a message that repeats the end of the entry before it */
+export function createRepeats(): (entry: TranscriptEntry) => boolean {
+  let said = '\n';
+  return (entry) => {
+    if (entry.kind === 'command') said = agentLines(entry).join('\n');
+    if (entry.kind !== 'message') return false;
+    const text = terminalSafe(entry.text).trim();
+    const repeats = said.trimEnd().endsWith(text);
+    said = text;
+    return repeats;
+  };
+}
+
+/** What woke a wait, and after which time. */
+export function wakeText(wake: Wake): string {
+  const waited = `after ${formatDuration(wake.waitedMs)}`;
+  if (wake.by === 'webhook') {
+    const lag = wake.lagMs === null ? '' : `, ${formatDuration(wake.lagMs)} old`;
+    return `woken by the ${wake.event ?? ''} webhook ${waited} (waiting for ${wake.waitedFor}${lag})`;
+  }
+  const cause = wake.by === 'safety_poll' ? 'the safety poll' : 'the deadline';
+  return `woken by ${cause} ${waited} (waiting for ${wake.waitedFor})`;
+}
+
+interface LineOptions {
+  readonly paint: Paint;
+  readonly wrap: (text: string) => string[];
+}
+
+function linesOf(entry: TranscriptEntry, { paint, wrap }: LineOptions): string[] {
+  switch (entry.kind) {
+    case 'phase':
+      return [paint('bold', phaseNames[entry.phase] ?? oneLine(entry.phase))];
+    case 'wake':
+      return [paint('dim', oneLine(wakeText(entry.wake)))];
+    case 'blocked':
+      return [paint('yellow', oneLine(`blocked: ${entry.step}: ${entry.message}`))];
+    case 'prompt':
+      return [
+        paint('bold', nameOf(entry.prompt)),
+        ...textLines(entry.text)
+          .flatMap(wrap)
+          .map((line) => paint('cyan', `> ${line}`)),
+      ];
+    case 'message':
+    case 'command':
+      return agentLines(entry)
+        .flatMap(wrap)
+        .map((line) => `${paint('dim', gutter)}${line}`);
+    case 'prompt_ended': {
+      const isGood = entry.status === 'completed';
+      const why = entry.error === null ? '' : `: ${entry.error}`;
+      return [paint(isGood ? 'green' : 'red', oneLine(`${nameOf(entry.prompt)} ${entry.status}${why}`))];
+    }
+    case 'ended': {
+      const isGood = entry.outcome === 'completed';
+      const why = entry.error === null ? '' : `: ${entry.error.message}`;
+      return [paint(isGood ? 'green' : 'red', oneLine(`job ended: ${entry.outcome ?? entry.error?.code ?? ''}${why}`))];
+    }
+  }
+}
+
+function nameOf(prompt: number | null): string {
+  return prompt === null ? 'prompt' : `prompt ${prompt}`;
+}
+
+function textLines(text: string): string[] {
+  return terminalSafe(text).replace(/\n+$/, '').split('\n');
+}
+
+function timeOf(time: Date): string {
+  return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function dayOf(time: Date): string {
+  const parts = [time.getFullYear(), time.getMonth() + 1, time.getDate()];
+  return parts.map((part) => String(part).padStart(2, '0')).join('-');
+}

@@ -1,0 +1,77 @@
+/** Reads the history of a job's sandbox while somebody looks: only what is new, and less often if the service refuses. */
+import { ApiError, type SandboxClient } from '../../client/index.js';
+import { idPatterns } from '../../contract/ids.js';
+import type { SandboxHistoryEvent } from '../../contract/records.js';
+import type { KnownOfJob } from './entry.js';
+
+const pageSize = 1_000;
+const pagesAtOnce = 10;
+const timeoutMs = 10_000;
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+
+export interface HistoryRead {
+  /** The events since the last call. */
+  readonly events: readonly SandboxHistoryEvent[];
+  /** False if there may be newer events: the service did not answer, or wants to be left alone for a while. */
+  readonly isCurrent: boolean;
+}
+
+export interface HistoryReader {
+  /** Reads on from the last event that it knows. Never throws. */
+  readOn(
+    job: { readonly sandboxId: string | null } & Pick<KnownOfJob, 'prompts'>,
+    signal: AbortSignal,
+  ): Promise<HistoryRead>;
+  /** When the next call may ask the service, in ms since the epoch. */
+  readonly quietUntilMs: () => number;
+}
+
+/** @param service the current client; it is replaced after a reconnect */
+export function createHistoryReader(service: () => Pick<SandboxClient, 'listEvents'>): HistoryReader {
+  /** By sandbox and conversation; a job has one conversation, or all conversations of the sandbox are read at once. */
+  const cursors = new Map<string, string>();
+  let failures = 0;
+  let quietUntilMs = 0;
+
+  async function readPages(sandboxId: string, conversation: string | undefined, signal: AbortSignal) {
+    const place = `${sandboxId} ${conversation ?? ''}`;
+    const found: SandboxHistoryEvent[] = [];
+    for (let page = 0; page < pagesAtOnce; page += 1) {
+      const after = cursors.get(place);
+      const client = service();
+      const { events } = await client.listEvents(
+        sandboxId,
+        { conversation, after, limit: pageSize },
+        { signal, timeoutMs },
+      );
+      const last = events.at(-1)?.id;
+      found.push(...events);
+      // A service without paging sends everything again: the caller drops what it knows.
+      if (last === undefined || last === after || !idPatterns.sandboxEvent.test(last)) break;
+      cursors.set(place, last);
+      if (events.length < pageSize) break;
+    }
+    return found;
+  }
+
+  return {
+    quietUntilMs: () => quietUntilMs,
+    async readOn({ sandboxId, prompts }, signal) {
+      const ids = [...new Set(prompts.flatMap(({ conversationId }) => conversationId ?? []))];
+      if (sandboxId === null || ids.length === 0) return { events: [], isCurrent: true };
+      if (Date.now() < quietUntilMs) return { events: [], isCurrent: false };
+      try {
+        const events = await readPages(sandboxId, ids.length === 1 ? ids[0] : undefined, signal);
+        failures = 0;
+        return { events, isCurrent: true };
+      } catch (error) {
+        failures += 1;
+        const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** failures) * (0.5 + Math.random() / 2);
+        quietUntilMs = Date.now() + Math.max(askedMs, pauseMs);
+        return { events: [], isCurrent: false };
+      }
+    },
+  };
+}

@@ -1,0 +1,138 @@
+/** Prints a transcript on stdout: to its present end, or live until the job ends. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobProgress } from '../../../workflows/job/progress.js';
+import type { JobError, JobOutcome } from '../../../workflows/job/result.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { isTemporalUnreachable } from '../../temporal/errors.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CliIo } from '../io.js';
+import { phaseText } from '../output/job-text.js';
+import { jsonText } from '../output/json.js';
+import type { Notices } from '../output/reporter.js';
+import { createScreenLines, textLine } from '../output/screen-lines.js';
+import { createPaint } from '../output/terminal.js';
+import { setIn } from '../output/terminal-safe.js';
+import { formatDuration } from '../units.js';
+import type { TranscriptEntry } from './entry.js';
+import { createEntryText } from './entry-text.js';
+import type { LookedAt, Transcript } from './transcript.js';
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 5_000;
+const notStarted = 'It has not started yet.';
+
+/** The state of a job or an item, as one look shows it. */
+export type Looked =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'running'; readonly progress: JobProgress }
+  | {
+      readonly kind: 'ended';
+      /** Null if neither a result nor an answer of a worker shows what the job did. */
+      readonly job: LookedAt | null;
+      readonly outcome: JobOutcome | null;
+      readonly error: JobError | null;
+      readonly at: string | null;
+    };
+
+export interface PrintTranscriptOptions {
+  readonly io: Pick<CliIo, 'stdout' | 'interrupted'>;
+  readonly reporter: Notices;
+  readonly transcript: Transcript;
+  /** Looks at the job. Asks Temporal only. */
+  readonly look: () => Promise<Looked>;
+  /** Restores a lost connection to Temporal. */
+  readonly reconnect: (notices: Notices) => Promise<void>;
+  readonly follow: boolean;
+  readonly json: boolean;
+}
+
+/** @returns the exit code: 130 if Ctrl-C ended it while the job was running, otherwise 0 */
+export async function printTranscript(options: PrintTranscriptOptions): Promise<number> {
+  const { io, transcript, look, reconnect, follow } = options;
+  const printer = createPrinter(options);
+  // A reader such as `head` may leave before the job ends.
+  const left = new AbortController();
+  io.stdout.once?.('close', () => left.abort());
+  const over = AbortSignal.any([io.interrupted, left.signal]);
+  let pauseMs = firstPauseMs;
+  let problem = '';
+  try {
+    while (!over.aborted) {
+      try {
+        const looked = await look();
+        if (looked.kind === 'ended') return await printEnd(looked, options, printer);
+        if (looked.kind === 'waiting' && problem !== notStarted) printer.notice(notStarted, 'detail');
+        problem = looked.kind === 'waiting' ? notStarted : '';
+        const entries = looked.kind === 'running' ? await transcript.readOn(asLookedAt(looked.progress), over) : [];
+        printer.print(entries);
+        if (!follow) return exitCodes.done;
+        if (looked.kind === 'running') printer.status(looked.progress);
+        pauseMs = entries.length > 0 ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 1.3);
+      } catch (error) {
+        if (over.aborted) break;
+        const isSilent = error instanceof SandflowError && error.code === 'no_worker';
+        if (!follow || !(isSilent || isTemporalUnreachable(error))) throw error;
+        const message = error instanceof Error ? error.message : '';
+        if (!isSilent) await reconnect(printer);
+        else if (problem !== message) printer.notice(message);
+        problem = message;
+      }
+      await sleep(pauseMs, undefined, { signal: over }).catch(() => undefined);
+    }
+    return io.interrupted.aborted ? exitCodes.detached : exitCodes.done;
+  } finally {
+    printer.close();
+  }
+}
+
+async function printEnd(
+  { job, outcome, error, at }: Extract<Looked, { kind: 'ended' }>,
+  { io, transcript }: PrintTranscriptOptions,
+  printer: Printer,
+): Promise<number> {
+  const entries = job === null ? [] : await transcript.readEnd(job, io.interrupted);
+  printer.print([...entries, { kind: 'ended', outcome, error, at }]);
+  if (job?.prompts.some(({ status }) => status !== 'not_sent') && !transcript.hasHistory()) {
+    printer.notice('The history of the sandbox is gone; these are the prompts and answers that the job kept.');
+  }
+  if (!transcript.isComplete()) printer.notice('The stored history was too long: its newest events are missing.');
+  return exitCodes.done;
+}
+
+function asLookedAt(progress: JobProgress): LookedAt {
+  const { phase, since: at } = progress;
+  // A worker of an older version does not tell the earlier phases.
+  return { ...progress, phases: progress.phases ?? [{ phase, at }] };
+}
+
+function jsonLine({ at, kind, ...rest }: TranscriptEntry): string {
+  return jsonText({ at, kind, ...rest });
+}
+
+interface Printer extends Notices {
+  print(entries: readonly TranscriptEntry[]): void;
+  /** Shows on a terminal that the job is alive. */
+  status(progress: JobProgress): void;
+  close(): void;
+}
+
+function createPrinter({ io: { stdout }, reporter, json, follow }: PrintTranscriptOptions): Printer {
+  const columns = () => (stdout.isTTY ? (stdout.columns ?? 80) : undefined);
+  const format = createEntryText({ paint: createPaint(stdout), columns });
+  const status = createScreenLines(stdout, { enabled: follow && !json && stdout.isTTY === true });
+  return {
+    print(entries) {
+      for (const entry of entries) {
+        const lines = json ? [jsonLine(entry)] : format(entry);
+        if (lines.length > 0) status.printAbove(lines.join('\n'));
+      }
+    },
+    notice: (text, weight) => (status.enabled ? status.printAbove(setIn(text)) : reporter.notice(text, weight)),
+    status(progress) {
+      const sinceMs = Date.parse(progress.since);
+      const text = () => `${phaseText(progress)} · ${formatDuration(Math.max(0, Date.now() - sinceMs))}`;
+      status.show((width) => [textLine(text(), width)]);
+    },
+    close: () => status.close(),
+  };
+}

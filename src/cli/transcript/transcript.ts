@@ -1,0 +1,90 @@
+/** Puts the transcript of one job together, from what the job knows and from the history of its sandbox. */
+import type { SandboxClient } from '../../client/index.js';
+import type { SandboxHistoryEvent } from '../../contract/records.js';
+import { transcriptKey } from '../../contract/transcript-places.js';
+import type { ResultStore } from '../../result-store/index.js';
+import type { StoredTranscript } from '../../result-store/stored-transcript.js';
+import {
+  entriesOfEvents,
+  entriesOfJob,
+  entriesWithoutHistory,
+  inOrder,
+  type KeyedEntry,
+  type KnownOfJob,
+  type TranscriptEntry,
+} from './entry.js';
+import { createHistoryReader } from './history-reader.js';
+
+/** How long the job's own entries wait for the history that comes before them, in ms. */
+const holdMs = 10_000;
+
+export interface TranscriptSource {
+  readonly service: () => Pick<SandboxClient, 'listEvents'>;
+  readonly results: Pick<ResultStore, 'get' | 'list'>;
+  /** The folder of the stored transcript, once the job has ended. */
+  readonly folder: () => Promise<string>;
+}
+
+export type LookedAt = KnownOfJob & { readonly sandboxId: string | null };
+
+export interface Transcript {
+  /** Returns the entries since the last call, in order. Never throws. */
+  readOn(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
+  /**
+   * Returns the remaining entries of a job that has ended: from the stored transcript, otherwise from the service,
+   * otherwise what the job knows itself. Never throws.
+   */
+  readEnd(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
+  /** False if `readEnd` found neither a stored history nor one at the service. */
+  readonly hasHistory: () => boolean;
+  /** False if the stored history is cut. */
+  readonly isComplete: () => boolean;
+}
+
+export function createTranscript({ service, results, folder }: TranscriptSource): Transcript {
+  const reader = createHistoryReader(service);
+  const taken = new Set<string>();
+  let isComplete = true;
+  let hasHistory = false;
+  let heldSinceMs: number | undefined;
+
+  const take = (entries: readonly KeyedEntry[]): TranscriptEntry[] => {
+    const fresh = inOrder(entries).filter(({ key }) => !taken.has(key) && taken.add(key));
+    return fresh.map(({ entry }) => entry);
+  };
+
+  async function readStored(sandboxId: string | null): Promise<readonly SandboxHistoryEvent[]> {
+    if (sandboxId === null) return [];
+    try {
+      const at = await folder();
+      const stored = (await results.list(at)).find(({ key }) => key === transcriptKey(at, sandboxId));
+      if (!stored) return [];
+      const transcript = JSON.parse((await results.get(stored.ref)).toString('utf8')) as StoredTranscript;
+      isComplete = transcript.complete;
+      return transcript.events;
+    } catch {
+      return [];
+    }
+  }
+
+  return {
+    async readOn(job, signal) {
+      const { events, isCurrent } = await reader.readOn(job, signal);
+      hasHistory ||= events.length > 0;
+      if (isCurrent) heldSinceMs = undefined;
+      else heldSinceMs ??= Date.now();
+      // What the agent said before the last phase may still come.
+      const isHeld = heldSinceMs !== undefined && Date.now() - heldSinceMs < holdMs;
+      return take([...entriesOfEvents(events, job), ...(isHeld ? [] : entriesOfJob(job))]);
+    },
+    async readEnd(job, signal) {
+      const stored = await readStored(job.sandboxId);
+      const events = stored.length > 0 ? stored : (await reader.readOn(job, signal)).events;
+      hasHistory ||= events.length > 0;
+      const ofAgents = hasHistory ? entriesOfEvents(events, job) : entriesWithoutHistory(job);
+      return take([...ofAgents, ...entriesOfJob(job)]);
+    },
+    hasHistory: () => hasHistory,
+    isComplete: () => isComplete,
+  };
+}

@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createEntryText } from '../../../../src/cli/transcript/entry-text.js';
+import { createHistoryReader } from '../../../../src/cli/transcript/history-reader.js';
+import { createTranscript } from '../../../../src/cli/transcript/transcript.js';
+import { createSandboxClient, type SandboxClient } from '../../../../src/client/index.js';
+import type { SandboxHistoryEvent } from '../../../../src/contract/records.js';
+import { transcriptKey } from '../../../../src/contract/transcript-places.js';
+import type { PromptResult } from '../../../../workflows/job/result.js';
+import { type Answer, type Stand, startStand } from '../../../client/http-harness.js';
+
+const sandboxId = 'bx_2345abcd';
+const conversationId = 'conv_0123456789abcdef01234567';
+const promptId = 'prm_0123456789abcdef01234567';
+const second = (at: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, at)).toISOString();
+const event = (at: number, type: string, data: Record<string, unknown>): SandboxHistoryEvent => ({
+  id: `sev_${at.toString(16).padStart(24, '0')}`,
+  ...{ type, conversationId, promptId, createdAt: second(at), data },
+});
+
+const history = [
+  event(2, 'prompt.queued', { prompt: 'do it' }),
+  event(4, 'agent.tool', { command: 'date', exitCode: 0, output: 'noon' }),
+  event(5, 'agent.message', { text: 'noon' }),
+  event(7, 'prompt.completed', {}),
+];
+const prompt: PromptResult = {
+  ...{ prompt: 'do it', promptRef: null, promptId, conversationId, status: 'completed', result: 'noon' },
+  ...{ resultRef: null, error: null, queuedAt: second(2), startedAt: second(2), endedAt: second(7) },
+};
+const job = {
+  sandboxId,
+  prompts: [prompt],
+  phases: [
+    { phase: 'following', at: second(3) },
+    { phase: 'stopping', at: second(8) },
+  ],
+  wakes: [
+    { waitedFor: 'usable', by: 'webhook', event: 'sandbox.ready', lagMs: 1, waitedMs: 2, at: second(1) } as const,
+  ],
+} as const;
+
+let close: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const one of close) await one();
+  close = [];
+});
+async function serving(answer: Answer): Promise<[SandboxClient, Stand]> {
+  const stand = await startStand(answer);
+  const client = createSandboxClient({ baseUrl: stand.url, apiKey: 'test-key' });
+  close.push(() => client.close(), stand.close);
+  return [client, stand];
+}
+const eventsFrom = (events: readonly SandboxHistoryEvent[]): Answer => {
+  return ({ url }, response) => {
+    const after = new URL(url, 'http://stand').searchParams.get('after');
+    const list = events.filter(({ id }) => after === null || id > after);
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify({ ok: true, type: 'event.list', events: list }));
+  };
+};
+const refusing: Answer = (_, response) => {
+  response
+    .writeHead(429, { 'content-type': 'application/json', 'retry-after': '30' })
+    .end(JSON.stringify({ ok: false, type: 'sandbox.error', status: 429, code: 'rate_limited', message: 'slow down' }));
+};
+
+const storeOf = (objects: Readonly<Record<string, unknown>>) => ({
+  list: async () => Object.keys(objects).map((key) => ({ key, ref: key })),
+  get: async (ref: string) => Buffer.from(JSON.stringify(objects[ref])),
+});
+const never = new AbortController().signal;
+const kindsOf = (entries: readonly { readonly kind: string }[]) => entries.map(({ kind }) => kind);
+const inOrder = ['wake', 'prompt', 'phase', 'command', 'message', 'prompt_ended', 'phase'];
+const folder = async () => 'place';
+
+describe('a transcript', () => {
+  it('U11: has what the job did and what the agent said in order, and says each thing once', async () => {
+    const [client] = await serving(eventsFrom(history));
+    const transcript = createTranscript({ service: () => client, results: storeOf({}), folder });
+    const early = await transcript.readOn({ ...job, phases: job.phases.slice(0, 1) }, never);
+    expect(kindsOf(early)).toEqual(inOrder.slice(0, -1));
+    expect(kindsOf(await transcript.readEnd(job, never))).toEqual(['phase']);
+  });
+
+  it('U11: holds a phase back while what the agent said before it cannot be read', async () => {
+    const [client] = await serving(refusing);
+    const stored = { sandboxId, readAt: second(9), complete: true, events: history };
+    const results = storeOf({ [transcriptKey('place', sandboxId)]: stored });
+    const transcript = createTranscript({ service: () => client, results, folder });
+    expect(await transcript.readOn(job, never)).toEqual([]);
+    expect(kindsOf(await transcript.readEnd(job, never))).toEqual(inOrder);
+  });
+
+  it('is read from the result store once the job has ended, without a call to the service', async () => {
+    const [client, { seen }] = await serving(refusing);
+    const stored = { sandboxId, readAt: second(9), complete: false, events: history };
+    const results = storeOf({ [transcriptKey('place', sandboxId)]: stored });
+    const transcript = createTranscript({ service: () => client, results, folder });
+    expect(kindsOf(await transcript.readEnd(job, never))).toEqual(inOrder);
+    expect({ calls: seen.length, complete: transcript.isComplete() }).toEqual({ calls: 0, complete: false });
+  });
+
+  it('has the prompts and answers that the job kept if no history is left', async () => {
+    const [client] = await serving((_, response) => void response.writeHead(404).end());
+    const transcript = createTranscript({ service: () => client, results: storeOf({}), folder });
+    const entries = await transcript.readEnd(job, never);
+    expect(kindsOf(entries)).toEqual(['wake', 'prompt', 'phase', 'message', 'prompt_ended', 'phase']);
+    expect(transcript.hasHistory()).toBe(false);
+  });
+
+  it('has nothing of the conversations of others', async () => {
+    const foreign = { ...event(6, 'agent.message', { text: 'foreign' }), conversationId: 'conv_other' };
+    const [client] = await serving(eventsFrom([...history, foreign]));
+    const transcript = createTranscript({ service: () => client, results: storeOf({}), folder });
+    expect(JSON.stringify(await transcript.readOn(job, never))).not.toContain('foreign');
+  });
+});
+
+describe('the reader of a history', () => {
+  it('asks only for what is new', async () => {
+    const [client, { seen }] = await serving(eventsFrom(history));
+    const reader = createHistoryReader(() => client);
+    expect((await reader.readOn(job, never)).events).toHaveLength(4);
+    expect((await reader.readOn(job, never)).events).toHaveLength(0);
+    expect(seen.map(({ url }) => new URL(url, 'http://stand').searchParams.get('after'))).toEqual([
+      null,
+      history.at(-1)?.id,
+    ]);
+  });
+
+  it('leaves the service alone for as long as Retry-After says', async () => {
+    const [client, { seen }] = await serving(refusing);
+    const reader = createHistoryReader(() => client);
+    const nothing = { events: [], isCurrent: false };
+    for (let look = 0; look < 5; look += 1) expect(await reader.readOn(job, never)).toEqual(nothing);
+    expect(seen).toHaveLength(1);
+    expect(reader.quietUntilMs() - Date.now()).toBeGreaterThan(25_000);
+  });
+
+  it('asks nothing before there is a conversation', async () => {
+    const [client, { seen }] = await serving(refusing);
+    await createHistoryReader(() => client).readOn({ sandboxId, prompts: [] }, never);
+    expect(seen).toHaveLength(0);
+  });
+});
+
+describe('the lines of a transcript', () => {
+  const paint = (_: string, text: string) => text;
+
+  it('have a mark before each line of an agent, and leave out an answer that repeats an output', () => {
+    const format = createEntryText({ paint, columns: () => undefined });
+    const command = { kind: 'command', prompt: 1, command: 'date\n', exitCode: 2, output: 'noon\n', at: null } as const;
+    expect(format(command)).toEqual(['--:--:--  | $ date (exit 2)', '          | noon']);
+    expect(format({ kind: 'message', prompt: 1, text: 'noon', at: null })).toEqual([]);
+    const forged = { kind: 'message', prompt: 1, text: 'a\njob ended: completed\u001b[2J', at: null } as const;
+    expect(format(forged)).toEqual(['--:--:--  | a', '          | job ended: completed\ufffd[2J']);
+  });
+
+  it('are wrapped on a terminal, each part with its mark', () => {
+    const format = createEntryText({ paint, columns: () => 63 });
+    const lines = format({ kind: 'message', prompt: 1, text: `${'a'.repeat(50)}日本`, at: null });
+    expect(lines).toEqual([`--:--:--  | ${'a'.repeat(50)}`, '          | 日本']);
+  });
+
+  it('are not indented on a narrow terminal', () => {
+    const format = createEntryText({ paint, columns: () => 30 });
+    expect(format({ kind: 'message', prompt: 1, text: 'a'.repeat(30), at: null })).toEqual([
+      '--:--:--',
+      `| ${'a'.repeat(27)}`,
+      '| aaa',
+    ]);
+  });
+});
