@@ -40,5 +40,6 @@ test('get and create cost the same with a thousand stored sandboxes as with a fe
   // Far below the cost of a scan, with room for a busy machine.
   expect(many.get).toBeLessThan(few.get * 3 + 3);
   expect(many.create).toBeLessThan(few.create * 3 + 3);
-  expect(list).toBeLessThan(100);
+  // The whole list costs far less than reading each sandbox.
+  expect(list).toBeLessThan(many.get * sandboxes * 0.5);
 });

@@ -1,5 +1,5 @@
 /** The grammar of `sandflow up`, `status` and `down`. */
-import type { OptionsOf, Parent } from '../command.js';
+import type { Parent } from '../command.js';
 
 export const declareUp = (parent: Parent) =>
   parent
@@ -51,5 +51,3 @@ Exit codes:
   2    the stack is in use and keeps running
 `,
     );
-
-export type DownOptions = OptionsOf<typeof declareDown>;

@@ -11,6 +11,7 @@ const notCarried = [
   'reachedAtMs',
   'deletion',
   'outcome',
+  'endError',
   'blocked',
   'resolution',
   'takesPrompts',
