@@ -9,7 +9,7 @@ import {
 import type { UpdateDefinition } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
 import { deploymentOfWorkflow, sandboxWatchId } from '../src/contract/addresses.js';
-import { type Counted, unanswered } from '../src/contract/service-failure.js';
+import { type Counted, unanswered } from '../src/contract/errors/service-failure.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import {
   type ClaimRequest,

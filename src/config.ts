@@ -4,7 +4,7 @@ import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { deploymentProblem } from './contract/addresses.js';
-import { SandflowError } from './contract/sandflow-error.js';
+import { SandflowError } from './contract/errors/sandflow-error.js';
 import { isLoopbackHost, withoutEndSlashes } from './contract/urls.js';
 
 /** The configuration that `readConfig` reads from the environment. */

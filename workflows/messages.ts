@@ -1,6 +1,6 @@
 /** Names and payloads of every signal, query and update. The bridge and the command line import this file. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { SandboxEventType } from '../src/contract/states.js';
+import type { SandboxEventType } from '../src/contract/records/states.js';
 import type { CleanupProgress } from './cleanup/types.js';
 import type { FanoutProgress } from './fanout/progress.js';
 import type { ChunkGrant, ChunkReport, ChunkSubmission, SealRequest } from './fanout/protocol.js';

@@ -6,7 +6,7 @@ import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { SendPromptInput } from '../activities/prompt/send.js';
 import type { KeyedCall } from '../activities/retry/idempotent-create.js';
 import { executionOf, type OwnedName, ownedSandboxName, ownerWorkflowId } from '../src/contract/addresses.js';
-import type { SandboxView } from '../src/contract/sandbox-view.js';
+import type { SandboxView } from '../src/contract/records/sandbox-view.js';
 import type { PromptStep } from './job/types.js';
 
 /** What `createSandbox` and `forkSandbox` need besides the body of the request. */

@@ -5,9 +5,9 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { ApiKey } from '../../src/contract/account-records.js';
-import type { CreateApiKeyBody } from '../../src/contract/account-requests.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { ApiKey } from '../../src/contract/records/account-records.js';
+import type { CreateApiKeyBody } from '../../src/contract/requests/account-requests.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { type Attempt, createAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';

@@ -1,8 +1,8 @@
 /** Retry class `evidence`: webhook create. See `retry/send-at-most-once.ts`. */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Webhook } from '../../src/contract/records.js';
-import type { CreateWebhookBody } from '../../src/contract/requests.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { Webhook } from '../../src/contract/records/sandbox-records.js';
+import type { CreateWebhookBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { createAttempt } from '../retry/attempt.js';
 import { sendOnce } from '../retry/send-at-most-once.js';

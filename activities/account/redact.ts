@@ -1,6 +1,6 @@
 /** Views of records that may hold secrets: workflows see only fields without secrets. */
-import type { ApiKey, Environment } from '../../src/contract/account-records.js';
-import type { Webhook } from '../../src/contract/records.js';
+import type { ApiKey, Environment } from '../../src/contract/records/account-records.js';
+import type { Webhook } from '../../src/contract/records/sandbox-records.js';
 
 export const redacted = '[redacted]';
 

@@ -1,9 +1,13 @@
 /** Activities that change the account. Retry class `safe`: repeating one leaves the account in the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { DataRetention, Repo } from '../../src/contract/account-records.js';
-import type { DataRetentionBody, SelectRepoBody, UpgradeEnvironmentBody } from '../../src/contract/account-requests.js';
-import type { UpdateWebhookBody } from '../../src/contract/requests.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { DataRetention, Repo } from '../../src/contract/records/account-records.js';
+import type {
+  DataRetentionBody,
+  SelectRepoBody,
+  UpgradeEnvironmentBody,
+} from '../../src/contract/requests/account-requests.js';
+import type { UpdateWebhookBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';

@@ -1,7 +1,7 @@
 /** Applies one planned action of a cleanup. */
 import { Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { factsOf } from '../../src/retention/index.js';
 import { type Attempt, withCallCount } from '../retry/attempt.js';

@@ -1,7 +1,7 @@
 /** Finds what other runs of the same policy have done this night, and whether another run has not finished. */
 import type { Client } from '@temporalio/client';
 import { cleanupId } from '../../src/contract/addresses.js';
-import { SandflowError } from '../../src/contract/sandflow-error.js';
+import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
 import { type CleanupPolicy, nightBeganAtMs } from '../../src/retention/index.js';
 import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
 import type { CleanupMemo } from '../../workflows/cleanup/types.js';

@@ -1,7 +1,7 @@
 /** Reads the input of a cleanup plan, creates the plan, and stores it in the result store. */
 import { activityInfo, Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import {
   type Candidate,

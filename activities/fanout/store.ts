@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/contract/fanout-addresses.js';
-import { machineSeconds } from '../../src/contract/machine-types.js';
+import { machineSeconds } from '../../src/contract/records/machine-types.js';
 import {
   type FanoutPlace,
   fanoutItemResults,

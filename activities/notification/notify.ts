@@ -2,7 +2,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
-import { SandflowError } from '../../src/contract/sandflow-error.js';
+import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
 import type { NotifyCommands } from '../../src/notify/index.js';
 import { notificationHeaders } from '../../src/webhook/index.js';
 import type { NotifyTarget } from '../../workflows/job/types.js';

@@ -3,9 +3,9 @@
  * (trap S2). Only this module knows both ways.
  */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { SandboxHistoryEvent } from '../../src/contract/records.js';
-import type { DegradedSandbox } from '../../src/contract/sandbox-view.js';
-import type { Text } from '../../src/contract/texts.js';
+import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
+import type { DegradedSandbox } from '../../src/contract/records/sandbox-view.js';
+import type { Text } from '../../src/contract/texts/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isQueued } from './evidence.js';
 import { readHistory } from './history.js';

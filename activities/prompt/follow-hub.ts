@@ -6,7 +6,7 @@
  * does so at growing intervals, and all of them share one rate limit.
  */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Sandbox } from '../../src/contract/records.js';
+import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { describeFailure } from '../retry/classify.js';
 
 export interface FollowHubOptions {

@@ -1,8 +1,8 @@
 /** Reads the full history of a sandbox, or of one of its conversations, oldest first. */
 import type { ListEventsQuery, SandboxClient } from '../../src/client/index.js';
 import { idPatterns } from '../../src/contract/ids.js';
-import { createLengthLimit } from '../../src/contract/length-limit.js';
-import type { SandboxHistoryEvent } from '../../src/contract/records.js';
+import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
+import { createLengthLimit } from '../../src/contract/texts/length-limit.js';
 import type { Attempt } from '../retry/attempt.js';
 
 export interface HistoryOptions {

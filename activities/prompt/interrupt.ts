@@ -5,7 +5,7 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
 import { type Attempt, createAttempt, type Spent } from '../retry/attempt.js';
 import { effectOf, outcomeUnknown, repeatableFailure } from '../retry/classify.js';
 import { createIntentBeats } from '../retry/heartbeat.js';

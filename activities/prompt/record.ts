@@ -7,7 +7,7 @@
  *        └──certainly not──► not_sent
  */
 import { createHash } from 'node:crypto';
-import type { SandboxHistoryEvent } from '../../src/contract/records.js';
+import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 
 /** The ids by which an accepted prompt is known; null if the service named none. */

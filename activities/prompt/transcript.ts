@@ -3,9 +3,9 @@
  * docs/decisions/0034-a-transcript-is-stored-at-the-end.md.
  */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { SandboxHistoryEvent } from '../../src/contract/records.js';
-import type { Counted } from '../../src/contract/service-failure.js';
-import { cut } from '../../src/contract/texts.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
+import { cut } from '../../src/contract/texts/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { StoredTranscript } from '../../src/result-store/stored-transcript.js';
 import { type Attempt, withCallCount } from '../retry/attempt.js';

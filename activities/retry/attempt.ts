@@ -1,7 +1,7 @@
 /** Runs the calls of one activity attempt: counts them, sends heartbeats during them, and maps errors to failures. */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
-import { type Counted, unanswered } from '../../src/contract/service-failure.js';
-import { maxActivityResultBytes, payloadBytes } from '../../src/contract/texts.js';
+import { type Counted, unanswered } from '../../src/contract/errors/service-failure.js';
+import { maxActivityResultBytes, payloadBytes } from '../../src/contract/texts/stored-text.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
 
 /** A longer call sends heartbeats at this interval, so that a dead worker is detected long before a slow service. */

@@ -4,8 +4,8 @@
  */
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
-import type { Sandbox } from '../../src/contract/records.js';
-import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
+import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
 import { sandboxView } from '../sandbox/view.js';
 import type { Attempt } from './attempt.js';
 import { outcomeUnknown } from './classify.js';

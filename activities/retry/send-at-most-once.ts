@@ -13,8 +13,8 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { EndpointName } from '../../src/contract/endpoints.js';
-import { notSentCode, outcomeUnknownCode } from '../../src/contract/service-failure.js';
+import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
+import { notSentCode, outcomeUnknownCode } from '../../src/contract/errors/service-failure.js';
 import type { Attempt, Spent } from './attempt.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown, retryOwner } from './classify.js';
 import { createIntentBeats, type IntentBeats } from './heartbeat.js';

@@ -1,8 +1,8 @@
 /** Moves files between the result store and sandboxes, so that their content stays out of history. */
 import { createHash } from 'node:crypto';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/service-failure.js';
-import { cut } from '../../src/contract/texts.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import { cut } from '../../src/contract/texts/stored-text.js';
 import { timeToReceive, timeToSend } from '../../src/contract/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { CollectedFile } from '../../workflows/job/result.js';

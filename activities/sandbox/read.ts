@@ -1,8 +1,8 @@
 /** Retry class `safe`, reads. Short, so workflows run them as local activities, inside the current workflow task. */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { DeletionOperation } from '../../src/contract/records.js';
-import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';
+import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
 import { withCallCount } from '../retry/attempt.js';
 import { sandboxView, stopView } from './view.js';
 

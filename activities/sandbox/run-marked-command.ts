@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { SandboxClient } from '../../src/client/index.js';
-import type { ResponseOf } from '../../src/contract/endpoints.js';
-import type { CommandBody } from '../../src/contract/requests.js';
+import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
+import type { CommandBody } from '../../src/contract/requests/sandbox-requests.js';
 import { type Attempt, withHeartbeat } from '../retry/attempt.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown, repeatableFailure } from '../retry/classify.js';
 import {

@@ -2,11 +2,11 @@
  * Retry class `read-first`: stop and resume. Every attempt reads first, and sends only what the state still requires.
  */
 import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
-import type { Sandbox } from '../../src/contract/records.js';
-import type { ResumeBody } from '../../src/contract/requests.js';
-import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
-import type { Counted } from '../../src/contract/service-failure.js';
-import { isOpenStop } from '../../src/contract/states.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
+import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
+import { isOpenStop } from '../../src/contract/records/states.js';
+import type { ResumeBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storeTranscript, type TranscriptRequest } from '../prompt/transcript.js';
 import { type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';

@@ -1,6 +1,6 @@
-import type { Sandbox, StopOperation } from '../../src/contract/records.js';
-import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
-import { cut } from '../../src/contract/texts.js';
+import type { Sandbox, StopOperation } from '../../src/contract/records/sandbox-records.js';
+import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
+import { cut } from '../../src/contract/texts/stored-text.js';
 
 /** Limit of texts written by people and scripts, which may have any length. */
 const maxLength = 2_000;

@@ -1,8 +1,8 @@
 /** Retry class `safe`, writes: repeating them leads to the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { UpdateSandboxBody } from '../../src/contract/requests.js';
-import type { SandboxView } from '../../src/contract/sandbox-view.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
+import type { UpdateSandboxBody } from '../../src/contract/requests/sandbox-requests.js';
 import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from './read.js';
 import { sandboxView } from './view.js';

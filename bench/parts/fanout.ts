@@ -1,7 +1,7 @@
 /** Measures what an item of a batch costs, whether it costs more in a larger batch, and what a polling script costs. */
 import { jobWorkflowId } from '../../src/contract/addresses.js';
 import { fanoutPlaces } from '../../src/contract/fanout-addresses.js';
-import { isUsable } from '../../src/contract/states.js';
+import { isUsable } from '../../src/contract/records/states.js';
 import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/submit.js';
 import type { FanoutResult } from '../../workflows/fanout/result.js';
 import type { FanoutInput, FanoutItem } from '../../workflows/fanout/types.js';

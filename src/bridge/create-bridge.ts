@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Registry } from 'prom-client';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { createReadiness } from './readiness.js';

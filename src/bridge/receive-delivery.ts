@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Client } from '@temporalio/client';
 import type { SandboxEvent } from '../../workflows/messages.js';
-import { parseSandboxWebhookEvent, type SandboxWebhookEvent } from '../contract/webhook-events.js';
+import { parseSandboxWebhookEvent, type SandboxWebhookEvent } from '../contract/records/webhook-events.js';
 import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog, SecretSource } from './bridge-options.js';

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../client/create-sandbox-client.js';
 import { ApiError, ConnectionError, TimeoutError } from '../client/errors.js';
-import type { Webhook } from '../contract/records.js';
-import { SandflowError } from '../contract/sandflow-error.js';
-import { sandboxEventTypes } from '../contract/states.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
+import type { Webhook } from '../contract/records/sandbox-records.js';
+import { sandboxEventTypes } from '../contract/records/states.js';
 import { isReserved, reserveSecretFile, type SecretReservation } from './secret-file.js';
 import { readSecrets } from './secret-source.js';
 

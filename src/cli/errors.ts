@@ -1,7 +1,7 @@
 /** Turns an error into a message, an exit code, and the `error` of `--json`. */
 import type { JobError } from '../../workflows/job/result.js';
 import { diskFull, isDiskFull } from '../contract/disk-full.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { numberIn, recordIn, stringIn, systemCodeOf } from './error-fields.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 

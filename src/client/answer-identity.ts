@@ -2,7 +2,7 @@
  * Checks that an answer belongs to its request. A router or a cache may return the answer to another request, and a
  * client that accepted it would work in another sandbox.
  */
-import { type EndpointName, endpoints } from '../contract/endpoints.js';
+import { type EndpointName, endpoints } from '../contract/endpoints/endpoints.js';
 import { isSandboxId } from '../contract/ids.js';
 
 /** The fields in which answers repeat the parameters of the path. A missing field is accepted. */

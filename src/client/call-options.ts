@@ -1,7 +1,7 @@
 /** The options of the client and of its calls, and the types that calls return and record. */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { EndpointName, ResponseOf } from '../contract/endpoints.js';
+import type { EndpointName, ResponseOf } from '../contract/endpoints/endpoints.js';
 
 /** Where an error or a record comes from: an endpoint, or the request line of `SandboxClient.request`. */
 export type CallName = EndpointName | `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;

@@ -8,10 +8,10 @@ import {
   pathOf,
   type RawEndpointName,
   type ResponseOf,
-} from '../contract/endpoints.js';
-import { confirmDeleteHeader, idempotencyKeyHeader } from '../contract/requests.js';
-import { SandflowError } from '../contract/sandflow-error.js';
-import { stableJson } from '../contract/stable-json.js';
+} from '../contract/endpoints/endpoints.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { confirmDeleteHeader, idempotencyKeyHeader } from '../contract/requests/sandbox-requests.js';
+import { stableJson } from '../contract/texts/stable-json.js';
 import type {
   CallName,
   CreateOptions,

@@ -1,10 +1,10 @@
 /** Converts a response into the parsed body of a 2xx, or into an ApiError. */
 import type { Readable } from 'node:stream';
-import { readBytes } from '../contract/byte-collector.js';
-import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } from '../contract/endpoints.js';
-import { currentErrorCode, errorMeaning } from '../contract/error-codes.js';
-import { isShortText } from '../contract/short-text.js';
-import { cut, payloadBytes } from '../contract/texts.js';
+import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } from '../contract/endpoints/endpoints.js';
+import { currentErrorCode, errorMeaning } from '../contract/errors/error-codes.js';
+import { readBytes } from '../contract/texts/byte-collector.js';
+import { isShortText } from '../contract/texts/short-text.js';
+import { cut, payloadBytes } from '../contract/texts/stored-text.js';
 import { foreignField } from './answer-identity.js';
 import type { CallName, CallOptions } from './call-options.js';
 import { ApiError, type ApiErrorFields, TimeoutError, UnexpectedResponseError } from './errors.js';

@@ -1,6 +1,6 @@
 /** Reads and creates the keys of a deployment. */
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { readPrivateText } from '../os/private-file.js';
 
 /** One key of a key ring. */

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { type DataConverter, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { refusedInput } from '../contract/refused-input.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { refusedInput } from '../contract/requests/refused-input.js';
 import { seal, unseal } from './cipher.js';
 import type { KeyRing } from './key-ring.js';
 

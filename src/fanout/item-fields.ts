@@ -1,7 +1,7 @@
 /** The fields that an item may have in a CSV, TSV or JSONL file, and how they are read. */
 import { z } from 'zod';
-import { sandboxTypes } from '../contract/records.js';
-import { reasoningEfforts } from '../contract/requests.js';
+import { sandboxTypes } from '../contract/records/sandbox-records.js';
+import { reasoningEfforts } from '../contract/requests/sandbox-requests.js';
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
 
 const longestLabel = 120;

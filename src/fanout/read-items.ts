@@ -1,5 +1,5 @@
 /** Reads the items of a batch, one after the other, whatever their number and size. */
-import { bytesOf } from '../contract/texts.js';
+import { bytesOf } from '../contract/texts/stored-text.js';
 import { readCsvLines } from './csv-lines.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readJsonlLines } from './jsonl-lines.js';

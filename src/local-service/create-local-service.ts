@@ -2,8 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { machineTypes } from '../contract/machine-types.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { machineTypes } from '../contract/records/machine-types.js';
 import { type Accounts, createAccounts } from './accounts/accounts.js';
 import { type AccountSetup, createAccountSetup } from './accounts/setup.js';
 import { type Agent, createAgents } from './agent/index.js';

@@ -2,8 +2,8 @@
  * Stores the commands that notifications may run, by id. They are in a file of the worker, never in a workflow's input.
  */
 import { createHash } from 'node:crypto';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
-import { SandflowError } from '../contract/sandflow-error.js';
 import { acquireFileLock } from '../os/file-lock.js';
 import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { isNotificationSecret } from '../webhook/index.js';
 

@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { namingFullDisk } from '../contract/disk-full.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
 
 /** The largest file that `readPrivateText` reads. */

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { namingFullDisk } from '../contract/disk-full.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 
 const scheme = 'file-store:';

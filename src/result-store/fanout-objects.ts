@@ -3,8 +3,8 @@
 import type { KnownItem, SealRequest, StoredChunk } from '../../workflows/fanout/protocol.js';
 import type { ItemResult } from '../../workflows/fanout/result.js';
 import type { FanoutItem, ItemToEnd } from '../../workflows/fanout/types.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { fanoutPlaces } from '../contract/fanout-addresses.js';
-import { SandflowError } from '../contract/sandflow-error.js';
 import type { ListedObject, ResultStore } from './directory-store.js';
 
 /**

@@ -1,8 +1,8 @@
 /** Reads a policy file, and reports the line of each problem. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { noCommandText } from '../contract/notify-command.js';
-import { SandflowError } from '../contract/sandflow-error.js';
 import type { CleanupPolicy } from './policy.js';
 import { policyOf, policySchema } from './policy-schema.js';
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';

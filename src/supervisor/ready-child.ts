@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import type { RotatingLog } from '../os/rotating-log.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 import type { ChildCommand } from './children.js';

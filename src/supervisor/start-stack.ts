@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, splitSecrets } from '../config.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { createNotifyCommands } from '../notify/index.js';
 import { ensureKeyFile } from '../os/private-file.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';

@@ -4,7 +4,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { freePort } from '../os/free-port.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';

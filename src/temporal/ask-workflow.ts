@@ -1,7 +1,7 @@
 /** Sends requests to the workflow of a job or a batch. Errors say how to fix the problem. */
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { jobWorkflowId } from '../contract/addresses.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { withAnswerTimeout } from './calls.js';
 import { isClosing, isSlow, reasonOf } from './errors.js';
 import { describeReadable } from './readable-memos.js';

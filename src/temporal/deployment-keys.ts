@@ -12,7 +12,7 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { encryptionScheduleId } from '../contract/addresses.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import type { KeyRing } from '../encryption/index.js';
 import { lenientClient } from './readable-memos.js';
 

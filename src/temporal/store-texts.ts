@@ -5,7 +5,13 @@
 import { createHash } from 'node:crypto';
 import type { FanoutInput, FanoutItem } from '../../workflows/fanout/types.js';
 import type { FilePut, JobInput, PromptStep } from '../../workflows/job/types.js';
-import { maxInlineBytes, maxInlineTextBytes, type StoredText, storedHead, type Text } from '../contract/texts.js';
+import {
+  maxInlineBytes,
+  maxInlineTextBytes,
+  type StoredText,
+  storedHead,
+  type Text,
+} from '../contract/texts/stored-text.js';
 import type { ResultStore } from '../result-store/index.js';
 
 /** A text or file that an input contains, rather than a reference to it. */

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { deliveryHeaders } from '../contract/webhook-events.js';
+import { deliveryHeaders } from '../contract/records/webhook-events.js';
 
 /** The input of a delivery's signature (specification, "Events"). */
 export interface SignedParts {

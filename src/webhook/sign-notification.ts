@@ -2,7 +2,7 @@
  * Signs and verifies notifications as version `v1` of Standard Webhooks (https://www.standardwebhooks.com) specifies.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { timestampToleranceSeconds } from '../contract/webhook-events.js';
+import { timestampToleranceSeconds } from '../contract/records/webhook-events.js';
 
 const secretPrefix = 'whsec_';
 /** The standard requires 24 to 64 bytes. */

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { deliveryHeaders, timestampToleranceSeconds } from '../contract/webhook-events.js';
+import { deliveryHeaders, timestampToleranceSeconds } from '../contract/records/webhook-events.js';
 import { digestOf } from './sign-delivery.js';
 
 /** A delivery to verify, and the settings to verify it with. */

@@ -18,7 +18,7 @@ import {
 } from '../../activities/index.js';
 import { workflowTypes } from '../../workflows/messages.js';
 import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/addresses.js';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { failureConverterPath } from '../encryption/index.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */

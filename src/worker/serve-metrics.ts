@@ -1,7 +1,7 @@
 /** Configures the metrics and the log of Temporal's runtime in a worker process. */
 import { inspect } from 'node:util';
 import { type DefaultLogger, Runtime } from '@temporalio/worker';
-import { SandflowError } from '../contract/sandflow-error.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { WorkerLogger } from '../temporal/runtime-log.js';
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Endpoint, type EndpointName, endpoints } from '../../src/contract/endpoints.js';
+import { type Endpoint, type EndpointName, endpoints } from '../../src/contract/endpoints/endpoints.js';
 import { aSandbox, sendJson } from '../client/http-harness.js';
 import { accountRows } from '../client/rows/account-rows.js';
 import { id, type Row } from '../client/rows/row.js';

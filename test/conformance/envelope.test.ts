@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Endpoint, endpoints } from '../../src/contract/endpoints.js';
+import { type Endpoint, endpoints } from '../../src/contract/endpoints/endpoints.js';
 import { inventory } from './coverage/inventory.js';
 import { rule } from './rule.js';
 import { useTarget } from './target/index.js';

@@ -1,5 +1,5 @@
 /** The allowed outcomes of a run for each fault and call. `oracle.ts` checks the rest of its result. */
-import type { EndpointName } from '../../src/contract/endpoints.js';
+import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import type { FaultClass } from './faults/faults.js';
 import type { Scenario } from './scenarios/scenario.js';
 

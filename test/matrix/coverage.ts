@@ -1,6 +1,6 @@
 /** Calls of workflows without rows: a new activity, or a new endpoint in an existing one, until a scenario calls it. */
 import { createActivities, createFollowActivities } from '../../activities/index.js';
-import { endpoints } from '../../src/contract/endpoints.js';
+import { endpoints } from '../../src/contract/endpoints/endpoints.js';
 import { importsIn, readSource, sourceFiles } from '../unit/house/source-imports.js';
 import type { Recording } from './table.js';
 

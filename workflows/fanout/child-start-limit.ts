@@ -1,6 +1,6 @@
 /** Limits the unconfirmed starts of child workflows: one workflow task response holds at most 4 MiB, inputs included. */
 import { condition } from '@temporalio/workflow';
-import { payloadBytes } from '../../src/contract/texts.js';
+import { payloadBytes } from '../../src/contract/texts/stored-text.js';
 
 /** Largest total size of the inputs of unconfirmed children, in bytes. */
 const roomBytes = 1_500_000;

@@ -1,5 +1,5 @@
 /** The results of a batch and its items. Types only. */
-import type { MachineType } from '../../src/contract/machine-types.js';
+import type { MachineType } from '../../src/contract/records/machine-types.js';
 import type { JobError, JobResult, LeftBehind } from '../job/result.js';
 import type { FanoutProgress } from './progress.js';
 import type { FanoutOutcome, ItemOutcome } from './types.js';

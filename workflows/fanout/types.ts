@@ -1,6 +1,6 @@
 /** The input of a `forkFanout` batch, and its outcomes. Types only. */
-import type { MachineType } from '../../src/contract/machine-types.js';
-import type { Text } from '../../src/contract/texts.js';
+import type { MachineType } from '../../src/contract/records/machine-types.js';
+import type { Text } from '../../src/contract/texts/stored-text.js';
 import type { JobOutcome } from '../job/result.js';
 import type { FilePut, JobEnd, JobInput, JobTiming, NotifyTarget, PromptStep, SandboxSource } from '../job/types.js';
 

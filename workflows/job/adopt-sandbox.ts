@@ -1,7 +1,7 @@
 /** Uses an existing sandbox: resumes it if it is archived, and waits until it is usable. */
 import { sleep } from '@temporalio/workflow';
-import type { SandboxView } from '../../src/contract/sandbox-view.js';
-import { isUsable } from '../../src/contract/states.js';
+import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
+import { isUsable } from '../../src/contract/records/states.js';
 import { effects } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { until } from '../shared/until.js';

@@ -1,8 +1,8 @@
 /** Calls into a machine: retries while the machine may still run, and fails once it will not run again. */
 import { sleep } from '@temporalio/workflow';
-import type { ResultErrorCode } from '../../src/contract/result-error-codes.js';
-import type { Counted } from '../../src/contract/service-failure.js';
-import { isCreating, isUsable } from '../../src/contract/states.js';
+import type { ResultErrorCode } from '../../src/contract/errors/result-error-codes.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import { isCreating, isUsable } from '../../src/contract/records/states.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
 import type { JobState } from './state.js';

@@ -2,11 +2,11 @@
 import { patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../activities/retry/idempotent-create.js';
 import { forkTaskQueue } from '../../src/contract/addresses.js';
+import { type Counted, outcomeUnknownCode } from '../../src/contract/errors/service-failure.js';
 import { itemRecords } from '../../src/contract/fanout-addresses.js';
-import type { SandboxView } from '../../src/contract/sandbox-view.js';
-import { type Counted, outcomeUnknownCode } from '../../src/contract/service-failure.js';
-import { isUsable } from '../../src/contract/states.js';
-import { bytesOf } from '../../src/contract/texts.js';
+import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
+import { isUsable } from '../../src/contract/records/states.js';
+import { bytesOf } from '../../src/contract/texts/stored-text.js';
 import { mayBeOfEarlierRun, recoverStoppedFork, settleGoneFork } from '../fanout/item/recover-fork.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import type { InboxMark } from '../shared/event-inbox.js';

@@ -1,5 +1,5 @@
 /** The details of a job that Temporal shows while it runs and after its end. */
-import { degradedOf, type SandboxView } from '../../src/contract/sandbox-view.js';
+import { degradedOf, type SandboxView } from '../../src/contract/records/sandbox-view.js';
 import type { JobPhase } from './phases.js';
 import type { JobProgress } from './progress.js';
 import type { JobError, JobOutcome } from './result.js';

@@ -1,6 +1,6 @@
 /** The signal, query and update handlers of a running job. */
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
-import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/texts.js';
+import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/texts/stored-text.js';
 import {
   progressQuery,
   promptUpdate,

@@ -1,5 +1,5 @@
 /** The progress of a `createThenPrompt` job. Types only. */
-import type { DegradedSandbox } from '../../src/contract/sandbox-view.js';
+import type { DegradedSandbox } from '../../src/contract/records/sandbox-view.js';
 import type { EnteredPhase, JobPhase } from './phases.js';
 import type { JobOutcome, PromptResult, Wake } from './result.js';
 

@@ -1,6 +1,6 @@
 /** The result of a `createThenPrompt` job. Types only. */
-import type { PreservedWork } from '../../src/contract/preserved-work.js';
-import type { DegradedSandbox } from '../../src/contract/sandbox-view.js';
+import type { PreservedWork } from '../../src/contract/records/preserved-work.js';
+import type { DegradedSandbox } from '../../src/contract/records/sandbox-view.js';
 import type { EnteredPhase } from './phases.js';
 
 /**

@@ -2,10 +2,10 @@
 import { CancellationScope, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { SandflowActivities } from '../../activities/index.js';
 import { executionOf } from '../../src/contract/addresses.js';
-import type { Counted } from '../../src/contract/service-failure.js';
-import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
-import { isUsable } from '../../src/contract/states.js';
-import { cut, headOf, type Text } from '../../src/contract/texts.js';
+import type { Counted } from '../../src/contract/errors/service-failure.js';
+import { outcomeUnknownCode } from '../../src/contract/errors/service-failure.js';
+import { isUsable } from '../../src/contract/records/states.js';
+import { cut, headOf, type Text } from '../../src/contract/texts/stored-text.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { commands } from '../shared/proxies.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';

@@ -1,6 +1,6 @@
 /** The state of one job, its progress and its result. */
 import { patched, setCurrentDetails } from '@temporalio/workflow';
-import { type DegradedSandbox, degradedOf, type SandboxView } from '../../src/contract/sandbox-view.js';
+import { type DegradedSandbox, degradedOf, type SandboxView } from '../../src/contract/records/sandbox-view.js';
 import type { Resolution } from '../messages.js';
 import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
 import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';

@@ -1,10 +1,10 @@
 /** How a step ends the job, and which outcome a failed activity leads to. */
 
 import { ActivityFailure, ApplicationFailure, TemporalFailure, TimeoutFailure } from '@temporalio/workflow';
-import type { JobErrorCode, ResultErrorCode } from '../../src/contract/result-error-codes.js';
-import type { ForeignCode } from '../../src/contract/sandflow-error.js';
-import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/service-failure.js';
-import { cut } from '../../src/contract/texts.js';
+import type { JobErrorCode, ResultErrorCode } from '../../src/contract/errors/result-error-codes.js';
+import type { ForeignCode } from '../../src/contract/errors/sandflow-error.js';
+import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/errors/service-failure.js';
+import { cut } from '../../src/contract/texts/stored-text.js';
 import type { JobError, JobOutcome } from './result.js';
 
 /** Longest error message, in characters. A message may quote output of any length. */

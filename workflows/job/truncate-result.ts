@@ -1,5 +1,5 @@
 /** Keeps the result and progress of a job within one payload of Temporal, whatever its prompts and answers. Pure. */
-import { bytesOf, cut, headLength, maxJobResultBytes, payloadBytes } from '../../src/contract/texts.js';
+import { bytesOf, cut, headLength, maxJobResultBytes, payloadBytes } from '../../src/contract/texts/stored-text.js';
 import type { PromptResult } from './result.js';
 
 /** Longest answer that a job holds itself, in bytes. */

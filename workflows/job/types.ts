@@ -1,6 +1,6 @@
 /** The input of a `createThenPrompt` job. Types only. */
-import type { MachineType } from '../../src/contract/machine-types.js';
-import type { Text } from '../../src/contract/texts.js';
+import type { MachineType } from '../../src/contract/records/machine-types.js';
+import type { Text } from '../../src/contract/texts/stored-text.js';
 
 /** Time limits and intervals of a job. `wait-intervals.ts` holds the default of every field; tests shorten them. */
 export interface JobTiming {

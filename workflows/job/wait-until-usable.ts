@@ -1,6 +1,6 @@
 /** Waits until a sandbox is usable, and reports why if it cannot be used. */
-import type { SandboxView } from '../../src/contract/sandbox-view.js';
-import { isCreating, isUsable } from '../../src/contract/states.js';
+import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
+import { isCreating, isUsable } from '../../src/contract/records/states.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import type { InboxMark } from '../shared/event-inbox.js';
 import { reads } from '../shared/proxies.js';

@@ -1,6 +1,6 @@
 /** Retries a call that the service refuses temporarily, with visible waits, until it is accepted. */
 import { sleep, TimeoutFailure } from '@temporalio/workflow';
-import { type Counted, type ServiceFailure, unanswered } from '../../src/contract/service-failure.js';
+import { type Counted, type ServiceFailure, unanswered } from '../../src/contract/errors/service-failure.js';
 import type { JobProgress } from '../job/progress.js';
 import { serviceFailureOf } from '../job/termination.js';
 import type { NotifyTarget } from '../job/types.js';

@@ -6,7 +6,7 @@
  * next call would detect a wrong hint anyway, `believe` avoids the read.
  */
 import { condition } from '@temporalio/workflow';
-import type { SandboxEventType } from '../../src/contract/states.js';
+import type { SandboxEventType } from '../../src/contract/records/states.js';
 import type { Wake } from '../job/result.js';
 import type { JobTiming } from '../job/types.js';
 import type { SandboxEvent } from '../messages.js';

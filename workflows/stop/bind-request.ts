@@ -2,8 +2,8 @@
 import { isCancellation, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
-import type { StopView } from '../../src/contract/sandbox-view.js';
-import { isOpenStop } from '../../src/contract/states.js';
+import type { StopView } from '../../src/contract/records/sandbox-view.js';
+import { isOpenStop } from '../../src/contract/records/states.js';
 import { toJobTermination } from '../job/termination.js';
 import { reads } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';

@@ -1,6 +1,6 @@
 /** Checks stops by their own ids, together with the sandbox: the state of the service decides, not events. */
 import { isCancellation } from '@temporalio/workflow';
-import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
+import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
 import { toJobTermination } from '../job/termination.js';
 import { confirmMissing } from '../shared/confirm-missing.js';
 import { reads } from '../shared/proxies.js';

@@ -1,6 +1,6 @@
 /** Reads the sandbox of a job and its requested stop until the two reads are consistent. */
-import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
-import { isUsable } from '../../src/contract/states.js';
+import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
+import { isUsable } from '../../src/contract/records/states.js';
 import type { JobState } from '../job/state.js';
 import { readSandbox } from '../job/wait-until-usable.js';
 import { confirmMissing } from '../shared/confirm-missing.js';

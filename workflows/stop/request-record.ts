@@ -1,8 +1,8 @@
 /** The record of one request to stop, and when its next action is due. Pure. */
 
-import type { PreservedWork } from '../../src/contract/preserved-work.js';
-import { preservedWorkOf } from '../../src/contract/preserved-work.js';
-import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
+import type { PreservedWork } from '../../src/contract/records/preserved-work.js';
+import { preservedWorkOf } from '../../src/contract/records/preserved-work.js';
+import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
 import type { JobError } from '../job/result.js';
 import type { StopOutcome, StopRecord, StopRequest, StopRequestView } from './types.js';
 

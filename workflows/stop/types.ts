@@ -1,6 +1,6 @@
 /** The input, result and progress of a `stopAndAwaitArchive`. Types only. */
 
-import type { PreservedWork } from '../../src/contract/preserved-work.js';
+import type { PreservedWork } from '../../src/contract/records/preserved-work.js';
 import type { JobProgress } from '../job/progress.js';
 import type { JobError, Wake } from '../job/result.js';
 import type { JobTiming, NotifyTarget } from '../job/types.js';

@@ -1,7 +1,7 @@
 /** Leases sandboxes that the workflow does not own: it then receives their events, and nobody else ends them. */
 import { getExternalWorkflowHandle, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/addresses.js';
-import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
 import type { JobState } from '../job/state.js';
 import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../messages.js';
 import { effects } from '../shared/proxies.js';

@@ -1,5 +1,5 @@
 /** Looks a request up in the contract. Unknown requests are sent too: the service may have more endpoints. */
-import { type Endpoint, endpoints } from '../../contract/endpoints.js';
+import { type Endpoint, endpoints } from '../../contract/endpoints/endpoints.js';
 import { editsBetween } from '../edits.js';
 
 export interface InContract {

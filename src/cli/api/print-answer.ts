@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { PlainResponse } from '../../client/index.js';
 import { isOverlargeJson } from '../../client/json-size.js';
-import { errorEnvelopeSchema } from '../../contract/endpoints.js';
+import { errorEnvelopeSchema } from '../../contract/endpoints/endpoints.js';
 import { readWhole } from '../connect/answer-text.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';

@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { type Agreement, type AgreeOptions, agreeOnKeys } from '../../temporal/deployment-keys.js';
 
 const askAgainMs = 15_000;

@@ -1,8 +1,8 @@
 /** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
 import { readFile } from 'node:fs/promises';
 import { type Config, splitSecrets } from '../../config.js';
-import type { Webhook } from '../../contract/records.js';
-import { sandboxEventTypes } from '../../contract/states.js';
+import type { Webhook } from '../../contract/records/sandbox-records.js';
+import { sandboxEventTypes } from '../../contract/records/states.js';
 import { isLoopbackHost, withoutEndSlashes } from '../../contract/urls.js';
 import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/ask-service.js';

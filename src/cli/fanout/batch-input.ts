@@ -2,7 +2,7 @@
 import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
 import type { PromptStep } from '../../../workflows/job/types.js';
 import { maxRetries } from '../../contract/fanout-addresses.js';
-import { reasoningEfforts } from '../../contract/requests.js';
+import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import type { Matrix } from '../../fanout/index.js';
 import { parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
 import { UsageError } from '../usage-error.js';

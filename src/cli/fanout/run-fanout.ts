@@ -1,7 +1,7 @@
 /** `sandflow fanout`: checks everything, sends the items, watches the batch and downloads its results. */
 import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../../workflows/fanout/types.js';
 import { jobIdProblem } from '../../contract/addresses.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
 import { defaultPolicy, parseFanoutInput } from '../../temporal/fanouts/input.js';
 import { submitFanout } from '../../temporal/fanouts/submit.js';

@@ -1,7 +1,7 @@
 /** Reads all items once before anything starts, to find mistakes and to compute the maximum machine time. */
 import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
-import { machineSeconds } from '../../contract/machine-types.js';
-import { bytesOf, headOf } from '../../contract/texts.js';
+import { machineSeconds } from '../../contract/records/machine-types.js';
+import { bytesOf, headOf } from '../../contract/texts/stored-text.js';
 import { ItemsError, type ItemWish } from '../../fanout/index.js';
 import { parseFanoutItem } from '../../temporal/fanouts/input.js';
 import { itemToSubmit } from '../../temporal/fanouts/pack-items.js';

@@ -3,7 +3,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, JobResult, PromptResult } from '../../../workflows/job/result.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { makeFolderOf } from '../../os/inner-folder.js';
 import { type JobReportData, renderJobReport } from '../../report/index.js';
 import { describeJob, jobProgress } from '../../temporal/jobs/client.js';

@@ -2,8 +2,8 @@
 import type { JobPhase } from '../../../workflows/job/phases.js';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { LeftBehind, PromptResult } from '../../../workflows/job/result.js';
-import type { PreservedWork } from '../../contract/preserved-work.js';
-import type { DegradedSandbox } from '../../contract/sandbox-view.js';
+import type { PreservedWork } from '../../contract/records/preserved-work.js';
+import type { DegradedSandbox } from '../../contract/records/sandbox-view.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { formatDuration } from '../units.js';
 import { oneLine } from './terminal-safe.js';

@@ -1,7 +1,7 @@
 /** What `run --id` does about a job that exists: attaches to the same job, and refuses another one. */
 import type { Client } from '@temporalio/client';
 import type { JobInput } from '../../../workflows/job/types.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { type DifferingJob, differingJob } from '../../temporal/jobs/differing-input.js';
 import type { Reporter } from '../output/reporter.js';
 import type { RunOptions } from './options.js';

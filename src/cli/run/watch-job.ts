@@ -4,7 +4,7 @@ import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@tempor
 import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, JobResult } from '../../../workflows/job/result.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { explainError } from '../../temporal/ask-workflow.js';
 import { abortable } from '../../temporal/calls.js';
 import { reasonOf } from '../../temporal/errors.js';

@@ -1,5 +1,5 @@
 /** Selects the sandboxes of `stop --all` and asks for confirmation. */
-import type { Sandbox, StopOperation } from '../../contract/records.js';
+import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';

@@ -3,10 +3,10 @@
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import { ownerWorkflowId } from '../../contract/addresses.js';
 import { isDate } from '../../contract/is-date.js';
-import type { PreservedWork } from '../../contract/preserved-work.js';
-import { preservedWorkOf } from '../../contract/preserved-work.js';
-import type { Sandbox, StopOperation } from '../../contract/records.js';
-import { isUsable } from '../../contract/states.js';
+import type { PreservedWork } from '../../contract/records/preserved-work.js';
+import { preservedWorkOf } from '../../contract/records/preserved-work.js';
+import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import { isUsable } from '../../contract/records/states.js';
 import { ageText } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import { requestText } from './stop-text.js';

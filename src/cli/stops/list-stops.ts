@@ -1,6 +1,6 @@
 /** `sandflow stops list`: joins the service's stops with the requests that workflows track. */
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
-import type { Sandbox, StopOperation } from '../../contract/records.js';
+import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import { openStopReports } from '../../temporal/stops/list.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';

@@ -1,8 +1,8 @@
 /** `sandflow stops explain`. */
 import type { StopReport } from '../../../workflows/stop/types.js';
 import { ApiError } from '../../client/index.js';
-import type { Sandbox, StopOperation } from '../../contract/records.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import { stopReport } from '../../temporal/stops/read.js';
 import type { CommandContext } from '../command.js';
 import type { ServiceReads } from '../connect/ask-service.js';

@@ -1,6 +1,6 @@
 /** `sandflow stop` for one sandbox: requests the stop and, with `--wait`, waits for its end. */
 import type { StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { requestStop } from '../../temporal/stops/client.js';
 import { awaitStop } from '../../temporal/stops/read.js';
 import { failureOf } from '../errors.js';

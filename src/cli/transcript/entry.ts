@@ -2,7 +2,7 @@
 import type { EnteredPhase, JobPhase } from '../../../workflows/job/phases.js';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, PromptResult, Wake } from '../../../workflows/job/result.js';
-import type { SandboxHistoryEvent } from '../../contract/records.js';
+import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 
 /** `at` is an ISO 8601 time; null if it is unknown. `prompt` is the number of the prompt in the job, from 1. */
 export type TranscriptEntry = { readonly at: string | null } & (

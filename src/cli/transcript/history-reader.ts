@@ -1,7 +1,7 @@
 /** Reads the history of a job's sandbox while somebody looks: only what is new, and less often if the service refuses. */
 import { ApiError, type SandboxClient } from '../../client/index.js';
 import { idPatterns } from '../../contract/ids.js';
-import type { SandboxHistoryEvent } from '../../contract/records.js';
+import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 import type { KnownOfJob } from './entry.js';
 
 const pageSize = 1_000;

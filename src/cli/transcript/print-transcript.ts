@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, JobOutcome } from '../../../workflows/job/result.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { isTemporalUnreachable } from '../../temporal/errors.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';

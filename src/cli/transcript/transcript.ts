@@ -1,6 +1,6 @@
 /** Puts the transcript of one job together, from what the job knows and from the history of its sandbox. */
 import type { SandboxClient } from '../../client/index.js';
-import type { SandboxHistoryEvent } from '../../contract/records.js';
+import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 import { transcriptKey } from '../../contract/transcript-places.js';
 import type { ResultStore } from '../../result-store/index.js';
 import type { StoredTranscript } from '../../result-store/stored-transcript.js';

@@ -1,4 +1,4 @@
-import type { DataRetentionBody, SelectRepoBody, UpdateSecretsBody } from '../../contract/account-requests.js';
+import type { DataRetentionBody, SelectRepoBody, UpdateSecretsBody } from '../../contract/requests/account-requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 

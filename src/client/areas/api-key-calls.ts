@@ -1,4 +1,4 @@
-import type { CreateApiKeyBody } from '../../contract/account-requests.js';
+import type { CreateApiKeyBody } from '../../contract/requests/account-requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 

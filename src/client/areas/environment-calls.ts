@@ -1,4 +1,4 @@
-import type { UpdateEnvironmentBody, UpgradeEnvironmentBody } from '../../contract/account-requests.js';
+import type { UpdateEnvironmentBody, UpgradeEnvironmentBody } from '../../contract/requests/account-requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { DesktopBody, desktopQuerySchema, SshKeyBody } from '../../contract/requests.js';
+import type { DesktopBody, desktopQuerySchema, SshKeyBody } from '../../contract/requests/sandbox-requests.js';
 import type { Answer, CallOptions, StreamOptions } from '../call-options.js';
 import type { Call, Open } from '../caller.js';
 import {

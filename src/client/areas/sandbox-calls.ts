@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { createLengthLimit } from '../../contract/length-limit.js';
-import type { Sandbox } from '../../contract/records.js';
+import type { Sandbox } from '../../contract/records/sandbox-records.js';
 import type {
   CreateSandboxBody,
   ForkBody,
@@ -8,7 +7,8 @@ import type {
   OtherFields,
   ResumeBody,
   UpdateSandboxBody,
-} from '../../contract/requests.js';
+} from '../../contract/requests/sandbox-requests.js';
+import { createLengthLimit } from '../../contract/texts/length-limit.js';
 import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 import { UnexpectedResponseError } from '../errors.js';

@@ -1,4 +1,4 @@
-import type { CreateWebhookBody, UpdateWebhookBody } from '../../contract/requests.js';
+import type { CreateWebhookBody, UpdateWebhookBody } from '../../contract/requests/sandbox-requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 

@@ -6,7 +6,7 @@ import type {
   OtherFields,
   PromptBody,
   WriteFileBody,
-} from '../../contract/requests.js';
+} from '../../contract/requests/sandbox-requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 

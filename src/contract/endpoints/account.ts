@@ -1,9 +1,13 @@
 /** The account, and resources that belong to the account and not to one sandbox. */
 import { z } from 'zod';
-import { dataRetentionSchema, limitsSchema, repoSchema, secretNameSchema } from '../account-records.js';
-import { dataRetentionBodySchema, selectRepoBodySchema, updateSecretsBodySchema } from '../account-requests.js';
-import { type Endpoint, read } from '../endpoint.js';
-import { deletionOperationSchema, providerModelsSchema, userSchema } from '../records.js';
+import { dataRetentionSchema, limitsSchema, repoSchema, secretNameSchema } from '../records/account-records.js';
+import { deletionOperationSchema, providerModelsSchema, userSchema } from '../records/sandbox-records.js';
+import {
+  dataRetentionBodySchema,
+  selectRepoBodySchema,
+  updateSecretsBodySchema,
+} from '../requests/account-requests.js';
+import { type Endpoint, read } from './endpoint.js';
 
 export const accountEndpoints = {
   getMe: {

@@ -1,8 +1,8 @@
 /** API keys. */
 import { z } from 'zod';
-import { apiKeySchema } from '../account-records.js';
-import { createApiKeyBodySchema } from '../account-requests.js';
-import { type Endpoint, read } from '../endpoint.js';
+import { apiKeySchema } from '../records/account-records.js';
+import { createApiKeyBodySchema } from '../requests/account-requests.js';
+import { type Endpoint, read } from './endpoint.js';
 
 const ofNewSecret = z.looseObject({ apiKey: apiKeySchema.optional(), secret: z.string() });
 

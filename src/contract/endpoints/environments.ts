@@ -1,8 +1,8 @@
 /** Environments: versioned configuration of sandboxes. Their answers have `success` instead of `ok`. */
 import { z } from 'zod';
-import { environmentSchema } from '../account-records.js';
-import { updateEnvironmentBodySchema, upgradeEnvironmentBodySchema } from '../account-requests.js';
-import { type Endpoint, read } from '../endpoint.js';
+import { environmentSchema } from '../records/account-records.js';
+import { updateEnvironmentBodySchema, upgradeEnvironmentBodySchema } from '../requests/account-requests.js';
+import { type Endpoint, read } from './endpoint.js';
 
 export const environmentEndpoints = {
   listEnvironments: {

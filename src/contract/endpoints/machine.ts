@@ -1,9 +1,14 @@
 /** The machine of a sandbox: processes, artifacts, desktop, SSH. */
 import { z } from 'zod';
-import { type Endpoint, read } from '../endpoint.js';
-import { processSchema } from '../machine-records.js';
-import { desktopBodySchema, desktopQuerySchema, filePathQuerySchema, sshKeyBodySchema } from '../requests.js';
-import { shortText } from '../short-text.js';
+import { processSchema } from '../records/machine-records.js';
+import {
+  desktopBodySchema,
+  desktopQuerySchema,
+  filePathQuerySchema,
+  sshKeyBodySchema,
+} from '../requests/sandbox-requests.js';
+import { shortText } from '../texts/short-text.js';
+import { type Endpoint, read } from './endpoint.js';
 
 export const machineEndpoints = {
   listProcesses: {

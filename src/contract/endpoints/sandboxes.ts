@@ -1,15 +1,20 @@
 /** The life of a sandbox: create, read, change, stop, resume, delete. */
 import { z } from 'zod';
-import { type Endpoint, read } from '../endpoint.js';
-import { deletionOperationSchema, sandboxSchema, stopOperationSchema, usageSchema } from '../records.js';
+import {
+  deletionOperationSchema,
+  sandboxSchema,
+  stopOperationSchema,
+  usageSchema,
+} from '../records/sandbox-records.js';
 import {
   createSandboxBodySchema,
   forkBodySchema,
   listSandboxesQuerySchema,
   resumeBodySchema,
   updateSandboxBodySchema,
-} from '../requests.js';
-import { shortText } from '../short-text.js';
+} from '../requests/sandbox-requests.js';
+import { shortText } from '../texts/short-text.js';
+import { type Endpoint, read } from './endpoint.js';
 
 const ofSandbox = z.looseObject({ sandbox: sandboxSchema });
 

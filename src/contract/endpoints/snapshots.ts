@@ -1,10 +1,10 @@
 /** Snapshots: saved states of a sandbox. */
 import { z } from 'zod';
-import { type Endpoint, read } from '../endpoint.js';
-import { snapshotSchema, treeEntrySchema } from '../machine-records.js';
-import { deletionOperationSchema } from '../records.js';
-import { filePathQuerySchema, treeQuerySchema } from '../requests.js';
-import { shortText } from '../short-text.js';
+import { snapshotSchema, treeEntrySchema } from '../records/machine-records.js';
+import { deletionOperationSchema } from '../records/sandbox-records.js';
+import { filePathQuerySchema, treeQuerySchema } from '../requests/sandbox-requests.js';
+import { shortText } from '../texts/short-text.js';
+import { type Endpoint, read } from './endpoint.js';
 
 const ofSnapshots = z.looseObject({ snapshots: z.array(snapshotSchema) });
 

@@ -1,8 +1,8 @@
 /** Webhooks. */
 import { z } from 'zod';
-import { type Endpoint, read } from '../endpoint.js';
-import { webhookSchema } from '../records.js';
-import { createWebhookBodySchema, updateWebhookBodySchema } from '../requests.js';
+import { webhookSchema } from '../records/sandbox-records.js';
+import { createWebhookBodySchema, updateWebhookBodySchema } from '../requests/sandbox-requests.js';
+import { type Endpoint, read } from './endpoint.js';
 
 const ofWebhook = z.looseObject({ webhook: webhookSchema });
 const ofNewSecret = z.looseObject({ webhook: webhookSchema, secret: z.string() });

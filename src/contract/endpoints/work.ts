@@ -1,7 +1,6 @@
 /** Work inside a sandbox: prompts, files, commands. */
 import { z } from 'zod';
-import { type Endpoint, read } from '../endpoint.js';
-import { promptSchema, sandboxHistoryEventSchema } from '../records.js';
+import { promptSchema, sandboxHistoryEventSchema } from '../records/sandbox-records.js';
 import {
   commandBodySchema,
   conversationQuerySchema,
@@ -9,8 +8,9 @@ import {
   listEventsQuerySchema,
   promptBodySchema,
   writeFileBodySchema,
-} from '../requests.js';
-import { shortText } from '../short-text.js';
+} from '../requests/sandbox-requests.js';
+import { shortText } from '../texts/short-text.js';
+import { type Endpoint, read } from './endpoint.js';
 
 export const workEndpoints = {
   sendPrompt: {

@@ -1,6 +1,6 @@
 /** Builds the OpenAPI document of the service from the endpoint table. */
-import type { Endpoint } from '../endpoint.js';
-import { type EndpointName, endpoints } from '../endpoints.js';
+import type { Endpoint } from '../endpoints/endpoint.js';
+import { type EndpointName, endpoints } from '../endpoints/endpoints.js';
 import { errorResponseComponents, errorSchema } from './errors.js';
 import { createSchemaCollector, type JsonSchema } from './json-schemas.js';
 import { operationOf } from './operation.js';

@@ -1,6 +1,6 @@
 /** The links of the OpenAPI document: from answers that hold an id to the operations that need it. */
-import type { Endpoint } from '../endpoint.js';
-import { type EndpointName, endpoints } from '../endpoints.js';
+import type { Endpoint } from '../endpoints/endpoint.js';
+import { type EndpointName, endpoints } from '../endpoints/endpoints.js';
 import type { JsonSchema } from './json-schemas.js';
 
 /** For each answer with an id: the path parameter that needs the id, and the pointer to the id in the answer. */

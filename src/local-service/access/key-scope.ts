@@ -1,5 +1,5 @@
 /** Checks what a key may do, and to which resources (specification, "Scope"). The default is to deny. */
-import type { ScopeAction } from '../../contract/endpoint.js';
+import type { ScopeAction } from '../../contract/endpoints/endpoint.js';
 import { ServiceError } from '../service-error.js';
 import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';

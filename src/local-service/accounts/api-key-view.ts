@@ -1,6 +1,6 @@
 /** API keys as the service shows them (specification, "API key"; the names of most fields are an assumption). */
-import { scopeActions } from '../../contract/endpoint.js';
-import { keyPresetActions } from '../../contract/key-presets.js';
+import { scopeActions } from '../../contract/endpoints/endpoint.js';
+import { keyPresetActions } from '../../contract/records/key-presets.js';
 import type { Context } from '../core/context.js';
 import type { CredentialRecord } from '../store/credential-store.js';
 import { scopedCreationEnabled } from './api-keys.js';

@@ -1,8 +1,9 @@
 /**
  * Creates scoped API keys, and rotates and revokes API keys (specification, "API key endpoints" and "Key lifecycle").
  */
-import type { CreateApiKeyBody } from '../../contract/account-requests.js';
-import { keyPresetActions } from '../../contract/key-presets.js';
+
+import { keyPresetActions } from '../../contract/records/key-presets.js';
+import type { CreateApiKeyBody } from '../../contract/requests/account-requests.js';
 import { type Caller, isUnrestricted } from '../access/key-scope.js';
 import { sandboxFor } from '../access/sandbox-access.js';
 import { assume } from '../core/assume.js';

@@ -1,5 +1,5 @@
 /** Limits the number of sandboxes: the 429 answers of create and fork (specification, "Errors"; trap S14). */
-import type { Limits } from '../../contract/account-records.js';
+import type { Limits } from '../../contract/records/account-records.js';
 import type { Caller } from '../access/key-scope.js';
 import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';

@@ -1,7 +1,7 @@
 /** Creates and changes accounts and organizations of the local service. Not part of the specification. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { nameSchema } from '../../contract/requests.js';
+import { nameSchema } from '../../contract/requests/sandbox-requests.js';
 import type { Core } from '../core/context.js';
 import { notFound, ServiceError } from '../service-error.js';
 import type { AccountRecord, TeamRecord } from '../store/account-store.js';

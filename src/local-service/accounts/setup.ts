@@ -1,7 +1,7 @@
 /** Sets up environments and repositories of an account. The API cannot; the service object and `/_local` can. */
 import type { z } from 'zod';
-import { updateEnvironmentBodySchema } from '../../contract/account-requests.js';
-import { nameSchema } from '../../contract/requests.js';
+import { updateEnvironmentBodySchema } from '../../contract/requests/account-requests.js';
+import { nameSchema } from '../../contract/requests/sandbox-requests.js';
 import type { Context } from '../core/context.js';
 import { addEnvironment } from '../environments/environments.js';
 import { configuredRepos, type LocalRepo, reposOf, setRepos } from '../environments/repos.js';

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { stableJson } from '../../contract/stable-json.js';
+import { stableJson } from '../../contract/texts/stable-json.js';
 import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { assume } from './assume.js';

@@ -1,5 +1,5 @@
 /** The content of an environment version, and how a request body changes it. */
-import type { UpdateEnvironmentBody } from '../../contract/account-requests.js';
+import type { UpdateEnvironmentBody } from '../../contract/requests/account-requests.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { invalidRequest } from '../service-error.js';

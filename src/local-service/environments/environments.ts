@@ -1,7 +1,7 @@
 /** Environments of an account: versioned configuration of its sandboxes (specification, "Environment"). */
 import { randomUUID } from 'node:crypto';
-import type { SelectRepoBody, UpdateEnvironmentBody } from '../../contract/account-requests.js';
-import { stableJson } from '../../contract/stable-json.js';
+import type { SelectRepoBody, UpdateEnvironmentBody } from '../../contract/requests/account-requests.js';
+import { stableJson } from '../../contract/texts/stable-json.js';
 import { type Caller, reachesEnvironment, requireEnvironmentOnKey } from '../access/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';

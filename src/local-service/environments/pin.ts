@@ -1,5 +1,5 @@
 /** The environment and version that a new sandbox is pinned to (specification, field `environment`). */
-import type { CreateSandboxBody } from '../../contract/requests.js';
+import type { CreateSandboxBody } from '../../contract/requests/sandbox-requests.js';
 import type { Caller } from '../access/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';

@@ -4,7 +4,7 @@
  * and no setup script of a repository runs.
  */
 import { z } from 'zod';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import type { Context } from '../core/context.js';
 import type { SelectedRepository } from '../store/environment-store.js';
 

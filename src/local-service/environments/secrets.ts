@@ -1,5 +1,5 @@
 /** The secrets of an account: variables of its sandboxes (assumptions, GET and POST /secrets). */
-import type { UpdateSecretsBody } from '../../contract/account-requests.js';
+import type { UpdateSecretsBody } from '../../contract/requests/account-requests.js';
 import type { Context } from '../core/context.js';
 import { invalidRequest, type ServiceError } from '../service-error.js';
 import type { SecretName } from '../store/environment-store.js';

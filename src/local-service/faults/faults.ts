@@ -1,7 +1,7 @@
 /**
  * The armed faults. The database keeps them, so they survive a restart. They are used up in the order of their arming.
  */
-import type { EndpointName } from '../../contract/endpoints.js';
+import type { EndpointName } from '../../contract/endpoints/endpoints.js';
 import type { Database } from '../store/database.js';
 import type { CallFault, DeliveryFault, FaultKind, FaultOf, FaultSpecification } from './fault-specification.js';
 

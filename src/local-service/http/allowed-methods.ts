@@ -1,5 +1,5 @@
 /** The methods of each path of the endpoint table, to distinguish a wrong method from a wrong path. */
-import { type Endpoint, endpoints } from '../../contract/endpoints.js';
+import { type Endpoint, endpoints } from '../../contract/endpoints/endpoints.js';
 import { surfaces } from './surface.js';
 
 const table = surfaces.flatMap(({ base, pathOf }) =>

@@ -1,8 +1,8 @@
 /**
  * Decides whether a caller may make a request, before its input is read (specification, "Scope" and "Authentication").
  */
-import type { ScopeAction } from '../../contract/endpoint.js';
-import type { Endpoint, EndpointName } from '../../contract/endpoints.js';
+import type { ScopeAction } from '../../contract/endpoints/endpoint.js';
+import type { Endpoint, EndpointName } from '../../contract/endpoints/endpoints.js';
 import { type Caller, requireAccountWide, requireAction } from '../access/key-scope.js';
 import { ServiceError } from '../service-error.js';
 

@@ -1,8 +1,8 @@
 /** A request on its way through the service, as the call book will show it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AssumptionId } from '../../contract/assumptions.js';
-import { endpoints } from '../../contract/endpoints.js';
-import { idempotencyKeyHeader } from '../../contract/requests.js';
+import { endpoints } from '../../contract/endpoints/endpoints.js';
+import { idempotencyKeyHeader } from '../../contract/requests/sandbox-requests.js';
 import type { Caller } from '../access/key-scope.js';
 import { newRequestId } from '../core/ids.js';
 import type { CallFault } from '../faults/fault-specification.js';

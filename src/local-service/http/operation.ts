@@ -1,6 +1,6 @@
 /** The interface between a route and the domain: typed input from the endpoint table, and the fields of the answer. */
 import type { z } from 'zod';
-import type { EndpointName, endpoints, PathParameters } from '../../contract/endpoints.js';
+import type { EndpointName, endpoints, PathParameters } from '../../contract/endpoints/endpoints.js';
 import type { Caller } from '../access/key-scope.js';
 import type { Context } from '../core/context.js';
 import type { Download } from '../machine/disk/download.js';

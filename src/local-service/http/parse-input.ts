@@ -1,8 +1,8 @@
 /** Checks what a request holds against the endpoint table. */
 import type { z } from 'zod';
-import type { Endpoint } from '../../contract/endpoints.js';
+import type { Endpoint } from '../../contract/endpoints/endpoints.js';
 import { isSandboxId } from '../../contract/ids.js';
-import { confirmDeleteHeader, idempotencyKeyHeader } from '../../contract/requests.js';
+import { confirmDeleteHeader, idempotencyKeyHeader } from '../../contract/requests/sandbox-requests.js';
 import { invalidRequest, ServiceError, sandboxNotFound } from '../service-error.js';
 
 const maxIdempotencyKeyLength = 255;

@@ -1,7 +1,7 @@
 /** Registers a route for each row of the endpoint table, and applies armed faults. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Endpoint, type EndpointName, endpoints } from '../../contract/endpoints.js';
+import { type Endpoint, type EndpointName, endpoints } from '../../contract/endpoints/endpoints.js';
 import { noteAssumptions } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';

@@ -1,6 +1,7 @@
 /** Providers, their aliases and what is configured (specification, prompt endpoint). */
-import { providerAliases, reasoningEfforts } from '../../contract/requests.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { providerAliases, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { invalidRequest, ServiceError } from '../service-error.js';
 
 type ProviderName = keyof typeof providerAliases;

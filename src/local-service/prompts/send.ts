@@ -1,6 +1,7 @@
 /** Accepts a prompt (specification, prompt endpoint; assumptions, "Prompt state and sandbox state"). */
-import type { PromptBody } from '../../contract/requests.js';
-import { isUsable } from '../../contract/states.js';
+
+import { isUsable } from '../../contract/records/states.js';
+import type { PromptBody } from '../../contract/requests/sandbox-requests.js';
 import { assume } from '../core/assume.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';

@@ -1,5 +1,5 @@
 /** Takes a sandbox from accepted to usable, after a create or a resume. */
-import { isCreating, type SandboxState } from '../../contract/states.js';
+import { isCreating, type SandboxState } from '../../contract/records/states.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { prepareDisk } from '../environments/on-machine.js';

@@ -1,5 +1,5 @@
 /** Create (specification, POST /sandboxes). */
-import type { CreateSandboxBody } from '../../contract/requests.js';
+import type { CreateSandboxBody } from '../../contract/requests/sandbox-requests.js';
 import { type Caller, requireEnvironmentOnKey, requireSandboxOnKey } from '../access/key-scope.js';
 import { requireStandingToCreate } from '../accounts/billing-status.js';
 import { refuseOverLimit } from '../accounts/limits.js';

@@ -5,8 +5,9 @@
  * caller saw, and whatever is written after the answer belongs to the source alone. A separate program makes the copy:
  * calls to the source go on meanwhile, and only its archival and the next copy wait.
  */
-import type { ForkBody } from '../../contract/requests.js';
-import { isUsable } from '../../contract/states.js';
+
+import { isUsable } from '../../contract/records/states.js';
+import type { ForkBody } from '../../contract/requests/sandbox-requests.js';
 import { type Caller, requireSandboxOnKey } from '../access/key-scope.js';
 import { sandboxFor } from '../access/sandbox-access.js';
 import { requireStandingToCreate } from '../accounts/billing-status.js';

@@ -1,5 +1,5 @@
 /** Creates the record of a sandbox once a create or a fork is accepted. */
-import type { CreateSandboxBody } from '../../contract/requests.js';
+import type { CreateSandboxBody } from '../../contract/requests/sandbox-requests.js';
 import type { Caller } from '../access/key-scope.js';
 import { freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';

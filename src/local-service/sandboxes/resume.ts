@@ -1,7 +1,7 @@
 /** Resume (specification, "States and transitions"; assumptions, POST …/resume). */
 
-import type { ResumeBody } from '../../contract/requests.js';
-import { isCreating, isUsable } from '../../contract/states.js';
+import { isCreating, isUsable } from '../../contract/records/states.js';
+import type { ResumeBody } from '../../contract/requests/sandbox-requests.js';
 import { requireStandingToStart } from '../accounts/billing-status.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';

@@ -1,4 +1,4 @@
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 
 /**
  * The codes of SSH errors.

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import { isSandboxId } from '../../contract/ids.js';
-import { sandboxTypes } from '../../contract/records.js';
-import { createWebhookBodySchema, nameSchema } from '../../contract/requests.js';
+import { sandboxTypes } from '../../contract/records/sandbox-records.js';
+import { createWebhookBodySchema, nameSchema } from '../../contract/requests/sandbox-requests.js';
 import { newAccountSchema, newTeamSchema } from '../accounts/records.js';
 import { newEnvironmentSchema } from '../accounts/setup.js';
 import { ServiceError } from '../service-error.js';

@@ -1,5 +1,5 @@
 /** API keys, sessions and the credentials written into sandboxes: their hashes, never their secrets. */
-import type { KeyAction, KeyPreset } from '../../contract/key-presets.js';
+import type { KeyAction, KeyPreset } from '../../contract/records/key-presets.js';
 import type { Database } from './database.js';
 
 export interface CredentialScope {

@@ -1,6 +1,6 @@
 /** What the local service knows about a sandbox. Records are never changed in place: a change creates a new record. */
-import { machineSeconds, type machineTypes } from '../../contract/machine-types.js';
-import type { SandboxState, StopStatus } from '../../contract/states.js';
+import { machineSeconds, type machineTypes } from '../../contract/records/machine-types.js';
+import type { SandboxState, StopStatus } from '../../contract/records/states.js';
 
 export interface StopRecord {
   readonly id: string;

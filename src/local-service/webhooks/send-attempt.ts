@@ -1,6 +1,6 @@
 /** One attempt to deliver one event: a signed POST, no redirects, a deadline. */
 import { Agent, request } from 'undici';
-import { otherName, otherVocabulary } from '../../contract/legacy-vocabulary.js';
+import { otherName, otherVocabulary } from '../../contract/records/legacy-vocabulary.js';
 import { deliveryHeadersFor } from '../../webhook/index.js';
 import { reasonOf } from '../log.js';
 import type { QueuedDelivery } from '../store/delivery-store.js';

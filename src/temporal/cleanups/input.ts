@@ -1,8 +1,8 @@
 /** Checks the input of a cleanup before anything is started or scheduled. */
 import { deploymentProblem } from '../../contract/addresses.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { noCommandText } from '../../contract/notify-command.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
-import { payloadBytes } from '../../contract/texts.js';
+import { payloadBytes } from '../../contract/texts/stored-text.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 
 /**

@@ -10,7 +10,7 @@ import {
 import type { CleanupInput, CleanupMemo, CleanupSettings } from '../../../workflows/cleanup/types.js';
 import { workflowTypes } from '../../../workflows/messages.js';
 import { cleanupId, cleanupPrefix } from '../../contract/addresses.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import type { CleanupPolicy, Weekday } from '../../retention/index.js';
 import { lenientClient } from '../readable-memos.js';
 import { checkCleanup } from './input.js';

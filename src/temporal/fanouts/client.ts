@@ -12,7 +12,7 @@ import type { FanoutInput } from '../../../workflows/fanout/types.js';
 import { fanoutProgressQuery, workflowTypes } from '../../../workflows/messages.js';
 import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { type AskedWorkflow, askWorkflow, endedError, notFoundError } from '../ask-workflow.js';
 import { firstQueryTimeoutMs } from '../calls.js';

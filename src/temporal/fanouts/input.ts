@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../../workflows/fanout/types.js';
 import { deploymentProblem, jobIdProblem } from '../../contract/addresses.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { maxBytesInChunk, maxRetries } from '../../contract/fanout-addresses.js';
-import { sandboxIdSchema, sandboxTypes } from '../../contract/records.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
-import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/texts.js';
+import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
+import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/texts/stored-text.js';
 import {
   checkSize,
   commandSchema,

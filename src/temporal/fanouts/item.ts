@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import { progressQuery } from '../../../workflows/messages.js';
 import { itemStep, itemWorkflowId } from '../../contract/addresses.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { askWorkflow } from '../ask-workflow.js';
 import { firstQueryTimeoutMs } from '../calls.js';
 

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/client';
 import type { BatchInput } from '../../../workflows/fanout/protocol.js';
 import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { firstInput } from '../first-input.js';
 import {
   askedBatch,

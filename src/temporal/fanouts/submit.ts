@@ -5,7 +5,7 @@ import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
 import type { FanoutResult } from '../../../workflows/fanout/result.js';
 import type { FanoutItem } from '../../../workflows/fanout/types.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { notFoundError } from '../ask-workflow.js';
 import { abortable } from '../calls.js';
 import { reasonOf } from '../errors.js';

@@ -20,8 +20,8 @@ import {
 } from '../../../workflows/messages.js';
 import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
-import { bytesOf, cut, headOf } from '../../contract/texts.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { bytesOf, cut, headOf } from '../../contract/texts/stored-text.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { type AskedWorkflow, askWorkflow, endedError } from '../ask-workflow.js';
 import { inputDigest } from '../input-digest.js';

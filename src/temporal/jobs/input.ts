@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { JobInput } from '../../../workflows/job/types.js';
 import type { Resolution } from '../../../workflows/messages.js';
 import { deploymentProblem, jobIdProblem } from '../../contract/addresses.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
-import { sandboxIdSchema, sandboxTypes } from '../../contract/records.js';
-import { reasoningEfforts } from '../../contract/requests.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
-import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts.js';
+import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
+import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
+import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts/stored-text.js';
 
 const positiveMs = z.number().int().positive();
 /** A duration of up to two years, which is longer than anything is kept. */

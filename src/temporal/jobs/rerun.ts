@@ -1,7 +1,7 @@
 /** Starts a job again from the input of an earlier one. */
 import type { Client } from '@temporalio/client';
 import type { JobExecution } from '../../../workflows/job/carry-over.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { firstInput } from '../first-input.js';
 import { labelsIn } from '../labels.js';
 import { askedJob, describeJob, type JobAddress, type StartedJob, type StartJobOptions, startJob } from './client.js';

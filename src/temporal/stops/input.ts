@@ -1,8 +1,8 @@
 /** Validates a request to stop a sandbox before anything starts. */
 import { z } from 'zod';
 import type { StopRequest } from '../../../workflows/stop/types.js';
-import { sandboxIdSchema } from '../../contract/records.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { sandboxIdSchema } from '../../contract/records/sandbox-records.js';
 import { jobTimingSchema, longMs as ms, notifyTargetSchema, parseWith } from '../jobs/input.js';
 
 export const stopOptionsSchema = z.strictObject({

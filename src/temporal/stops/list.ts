@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { workflowTypes } from '../../../workflows/messages.js';
 import type { StopReport } from '../../../workflows/stop/types.js';
 import { sandboxStopId } from '../../contract/addresses.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { lenientClient } from '../readable-memos.js';
 import { stopReport } from './read.js';
 

@@ -4,7 +4,7 @@ import { type Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdate
 import { stopReportQuery } from '../../../workflows/messages.js';
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import { sandboxStopId } from '../../contract/addresses.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { firstQueryTimeoutMs, withAnswerTimeout } from '../calls.js';
 import { isBusy, isSlow, reasonOf } from '../errors.js';
 import { lenientClient } from '../readable-memos.js';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type EndpointName, endpoints } from '../../../src/contract/endpoints.js';
+import { type EndpointName, endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { rule } from '../rule.js';
 import { callSample, endpointNames, scopedKey, startLocalTarget, unknownIds } from '../target/index.js';
 

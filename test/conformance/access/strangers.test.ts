@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { endpoints } from '../../../src/contract/endpoints.js';
+import { endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { register, startReceiver } from '../../local-service/webhooks/receiver.js';
 import { rule } from '../rule.js';
 import { callSample, endpointNames, onesOfEverything, scopedKey, startPeople } from '../target/index.js';

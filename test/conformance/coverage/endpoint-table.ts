@@ -1,7 +1,7 @@
 /** Every endpoint of the contract with the parts that implement it. */
 import { createActivities, createFollowActivities } from '../../../activities/index.js';
 import { createSandboxClient } from '../../../src/client/index.js';
-import { type Endpoint, endpoints } from '../../../src/contract/endpoints.js';
+import { type Endpoint, endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { allOperations } from '../../../src/local-service/http/operations.js';
 import { createResultStore } from '../../../src/result-store/index.js';
 import { inventory } from './inventory.js';

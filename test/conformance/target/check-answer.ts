@@ -1,5 +1,5 @@
 /** Checks every answer that a test receives against the contract and the strict envelope of the specification. */
-import { type Endpoint, endpoints } from '../../../src/contract/endpoints.js';
+import { type Endpoint, endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { strictError, strictRecords } from './strict-records.js';
 
 const rows: readonly (Endpoint & { readonly pattern: RegExp })[] = Object.values<Endpoint>(endpoints).map((row) => ({

@@ -1,5 +1,5 @@
 /** One well-formed request for each endpoint of the contract. */
-import { type EndpointName, endpoints } from '../../../src/contract/endpoints.js';
+import { type EndpointName, endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import type { Answer, CallOptions } from './answer.js';
 import type { Target } from './target.js';
 

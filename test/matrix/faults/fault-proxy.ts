@@ -1,7 +1,7 @@
 /** A proxy between the worker's client and the service that records every call and applies faults to chosen ones. */
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type EndpointName, endpoints } from '../../../src/contract/endpoints.js';
+import { type EndpointName, endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { type Tag, tagHeader } from '../tagged-client.js';
 
 export interface ProxiedCall extends Tag {

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { describeFailure, effectOf, repeatableFailure, retryOwner } from '../../../activities/retry/classify.js';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
-import { errorCodes, errorMeaning } from '../../../src/contract/error-codes.js';
+import { errorCodes, errorMeaning } from '../../../src/contract/errors/error-codes.js';
 import { refusedCallDelayMs } from '../../../workflows/shared/wait-intervals.js';
 
 const apiError = (status: number, code: string, over: { typed?: boolean; retryAfterMs?: number } = {}) =>

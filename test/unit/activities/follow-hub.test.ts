@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFollower, createFollowHub } from '../../../activities/prompt/follow-hub.js';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
-import { errorMeaning } from '../../../src/contract/error-codes.js';
-import type { Sandbox } from '../../../src/contract/records.js';
+import { errorMeaning } from '../../../src/contract/errors/error-codes.js';
+import type { Sandbox } from '../../../src/contract/records/sandbox-records.js';
 
 const sandbox = (id: string, state = 'running'): Sandbox => ({ id, state });
 const refusal = (status: number, code: string) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { promptEndOfEvents } from '../../../activities/prompt/end.js';
 import { newPrompts, type PromptQuery } from '../../../activities/prompt/evidence.js';
 import { newTo, recordOf } from '../../../activities/prompt/record.js';
-import type { SandboxHistoryEvent } from '../../../src/contract/records.js';
+import type { SandboxHistoryEvent } from '../../../src/contract/records/sandbox-records.js';
 
 let position = 0;
 const event = (type: string, over: Partial<SandboxHistoryEvent> = {}): SandboxHistoryEvent => {

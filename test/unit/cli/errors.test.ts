@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { failureOf } from '../../../src/cli/errors.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
 import { readConfig } from '../../../src/config.js';
-import { SandflowError } from '../../../src/contract/sandflow-error.js';
+import { SandflowError } from '../../../src/contract/errors/sandflow-error.js';
 import { cli } from './in-process.js';
 import { temporaryDirectory } from './temporary-directory.js';
 

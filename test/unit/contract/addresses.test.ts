@@ -15,7 +15,7 @@ import {
   ownerWorkflowId,
   parseOwnedSandboxName,
 } from '../../../src/contract/addresses.js';
-import { nameSchema } from '../../../src/contract/requests.js';
+import { nameSchema } from '../../../src/contract/requests/sandbox-requests.js';
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz0123456789'];
 const word = (maxLength: number) => fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter, type Payload, type SerializationContext } from '@temporalio/common';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isRefusedInput } from '../../../src/contract/refused-input.js';
+import { isRefusedInput } from '../../../src/contract/requests/refused-input.js';
 import { createPayloadCodec, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 
 const old = newKeyLine('old');

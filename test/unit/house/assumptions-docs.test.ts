@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { assumptions } from '../../../src/contract/assumptions.js';
-import { type Endpoint, endpoints } from '../../../src/contract/endpoints.js';
+import { type Endpoint, endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { readSource, sourceFiles } from './source-imports.js';
 
 const document = readSource('docs/assumptions.md');

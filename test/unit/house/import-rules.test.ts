@@ -14,10 +14,10 @@ describe('imports', () => {
     ['workflows/job/types.ts', `import { z } from 'zod';`],
     ['workflows/job/x.ts', `import { readFileSync } from 'node:fs';`],
     ['workflows/x.ts', `import { createActivities } from '../activities/index.js';`],
-    ['workflows/x.ts', `import { endpoints } from '../src/contract/endpoints.js';`],
+    ['workflows/x.ts', `import { endpoints } from '../src/contract/endpoints/endpoints.js';`],
     ['workflows/x.ts', `export * from '../src/contract/index.js';`],
-    ['src/contract/states.ts', `import { z } from 'zod';`],
-    ['src/contract/endpoints.ts', `import { ApiError } from '../client/index.js';`],
+    ['src/contract/records/states.ts', `import { z } from 'zod';`],
+    ['src/contract/endpoints/endpoints.ts', `import { ApiError } from '../../client/index.js';`],
     ['src/client/caller.ts', `import { sign } from '../webhook/index.js';`],
     ['src/local-service/http/x.ts', `import { ApiError } from '../../client/index.js';`],
     ['src/bridge/create-bridge.ts', `import { ApiError } from '../client/index.js';`],
@@ -30,7 +30,7 @@ describe('imports', () => {
 
   test.each([
     ['workflows/x.ts', `import type { SandflowActivities } from '../activities/index.js';`],
-    ['workflows/x.ts', `import { isUsable } from '../src/contract/states.js';`],
+    ['workflows/x.ts', `import { isUsable } from '../src/contract/records/states.js';`],
     ['activities/x.ts', `import type {\n  JobInput,\n} from '../workflows/job.js';`],
   ])('allows in %s: %s', (file, text) => {
     expect(importsIn(file, text)).toHaveLength(1);

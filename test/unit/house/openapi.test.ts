@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { endpoints } from '../../../src/contract/endpoints.js';
+import { endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { openApiDocument } from '../../../src/contract/openapi/document.js';
 
 type Json = { readonly [key: string]: Json } & readonly Json[] & string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../../src/contract/records.js';
+import type { Sandbox } from '../../../src/contract/records/sandbox-records.js';
 import { factsOf } from '../../../src/retention/facts.js';
 import { fitsAny } from '../../../src/retention/glob.js';
 import { ownershipOf } from '../../../src/retention/ownership.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { payloadBytes } from '../../../src/contract/texts.js';
+import { payloadBytes } from '../../../src/contract/texts/stored-text.js';
 import { keptReport, newRecord, sumEndedChunks } from '../../../workflows/fanout/batch/chunk-record.js';
 import { countsOf } from '../../../workflows/fanout/batch/counts.js';
 import { packChunk, unpackChunk } from '../../../workflows/fanout/batch/pack-chunk.js';

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesOf, headLength, maxJobResultBytes, maxSteps, payloadBytes } from '../../../src/contract/texts.js';
+import {
+  bytesOf,
+  headLength,
+  maxJobResultBytes,
+  maxSteps,
+  payloadBytes,
+} from '../../../src/contract/texts/stored-text.js';
 import { hasEndedAsRequested, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
 import type { JobResult, PromptResult } from '../../../workflows/job/result.js';
 import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';

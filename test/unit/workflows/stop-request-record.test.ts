@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
+import type { SandboxView, StopView } from '../../../src/contract/records/sandbox-view.js';
 import {
   describeStop,
   keptByStop,

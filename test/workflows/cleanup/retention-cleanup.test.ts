@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../src/contract/records.js';
+import type { Sandbox } from '../../../src/contract/records/sandbox-records.js';
 import { createStand, type Stand } from '../workflow-harness.js';
 import { archived, begin, clean, cleaned, holdJob, nameOf, policyFor, ready, stateOf } from './cleanup-harness.js';
 

@@ -1,7 +1,7 @@
 /** Ends a batch: ends its source, stores its results and sends the notification. */
 
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import { isUsable } from '../../../src/contract/states.js';
+import { isUsable } from '../../../src/contract/records/states.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import type { JobError } from '../../job/result.js';

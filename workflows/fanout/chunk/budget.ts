@@ -1,5 +1,5 @@
 /** The budget of a chunk: what an item reserves before it starts, and what is left. Pure. */
-import { machineSeconds } from '../../../src/contract/machine-types.js';
+import { machineSeconds } from '../../../src/contract/records/machine-types.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import type { ChunkInput } from '../protocol.js';
 import type { FanoutItem, MachineType } from '../types.js';

@@ -1,6 +1,6 @@
 /** Ends the fork of an item whose work is done, but whose earlier run was terminated before it had ended the fork. */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
-import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
+import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js';
 import { cleanUp } from '../../job/end/clean-up.js';
 import type { JobError, JobOutcome } from '../../job/result.js';
 import type { JobState } from '../../job/state.js';

@@ -1,6 +1,6 @@
 /** Reports of a running item to its chunk. They are rare: a hundred items share one chunk, and may wait for days. */
 import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
-import { cut } from '../../../src/contract/texts.js';
+import { cut } from '../../../src/contract/texts/stored-text.js';
 import type { JobState } from '../../job/state.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../messages.js';
 import type { FanoutItemInput } from '../types.js';

@@ -1,5 +1,5 @@
 /** The result of an item: in full for the result store, and as a summary for its chunk. Pure. */
-import { machineSeconds } from '../../../src/contract/machine-types.js';
+import { machineSeconds } from '../../../src/contract/records/machine-types.js';
 import type { JobResult, LeftBehind } from '../../job/result.js';
 import type { JobState, Milestone } from '../../job/state.js';
 import type { JobEnd } from '../../job/types.js';

@@ -1,10 +1,10 @@
 /** Decides whether forks of a sandbox would start from its current content. Pure. */
 
-import type { PreservedWork } from '../../../src/contract/preserved-work.js';
-import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
-import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/result-error-codes.js';
-import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
-import { isCreating, isUsable } from '../../../src/contract/states.js';
+import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/errors/result-error-codes.js';
+import type { PreservedWork } from '../../../src/contract/records/preserved-work.js';
+import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js';
+import type { SandboxView, StopView } from '../../../src/contract/records/sandbox-view.js';
+import { isCreating, isUsable } from '../../../src/contract/records/states.js';
 import type { JobError } from '../../job/result.js';
 import { jobError } from '../../job/termination.js';
 

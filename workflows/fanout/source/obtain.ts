@@ -2,10 +2,10 @@
 
 import { workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../../src/contract/addresses.js';
-import { machineTypes } from '../../../src/contract/machine-types.js';
-import type { JobErrorCode } from '../../../src/contract/result-error-codes.js';
-import type { SandboxView } from '../../../src/contract/sandbox-view.js';
-import { isCreating } from '../../../src/contract/states.js';
+import type { JobErrorCode } from '../../../src/contract/errors/result-error-codes.js';
+import { machineTypes } from '../../../src/contract/records/machine-types.js';
+import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
+import { isCreating } from '../../../src/contract/records/states.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import type { JobState } from '../../job/state.js';
 import { JobTermination, jobError } from '../../job/termination.js';

@@ -9,8 +9,8 @@
  */
 import { patched, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
-import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
-import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
+import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js';
+import type { SandboxView, StopView } from '../../../src/contract/records/sandbox-view.js';
 import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';

@@ -2,7 +2,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
 import { fanoutPrefix } from '../../../src/contract/fanout-addresses.js';
-import type { Text } from '../../../src/contract/texts.js';
+import type { Text } from '../../../src/contract/texts/stored-text.js';
 import type { JobState } from '../state.js';
 
 /** Limit of the ids that distinguish prompts with the same text while the history lags. */

@@ -2,7 +2,7 @@
  * Runs the prompts of a job: sequentially in one conversation, or in parallel in several. Continues from the status of
  * each prompt: skips a prompt that has ended, follows a running prompt, and sends only prompts that were not sent.
  */
-import { isFinalPromptStatus } from '../../../src/contract/states.js';
+import { isFinalPromptStatus } from '../../../src/contract/records/states.js';
 import type { JobPrompt, JobState } from '../state.js';
 import { JobTermination, jobError, sandboxFailed } from '../termination.js';
 import { waitUntilUsable } from '../wait-until-usable.js';

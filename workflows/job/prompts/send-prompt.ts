@@ -10,8 +10,8 @@ import { CancellationScope, CancelledFailure, isCancellation, sleep } from '@tem
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
 import type { PromptEvidence } from '../../../activities/prompt/record.js';
 import type { SendPromptInput } from '../../../activities/prompt/send.js';
-import { outcomeUnknownCode } from '../../../src/contract/service-failure.js';
-import { bytesOf, cut, headOf, type Text } from '../../../src/contract/texts.js';
+import { outcomeUnknownCode } from '../../../src/contract/errors/service-failure.js';
+import { bytesOf, cut, headOf, type Text } from '../../../src/contract/texts/stored-text.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
 import { forShareOfCleanUp } from '../../shared/finish-despite-cancel.js';
 import { effects, reads, timeForSending } from '../../shared/proxies.js';

@@ -1,7 +1,7 @@
 /** Watches a batch until it ends, the user detaches, or the watch deadline passes. Never changes the batch. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FanoutResult } from '../../../../workflows/fanout/result.js';
-import { SandflowError } from '../../../contract/sandflow-error.js';
+import { SandflowError } from '../../../contract/errors/sandflow-error.js';
 import { abortable } from '../../../temporal/calls.js';
 import { type FanoutAddress, fanoutProgress } from '../../../temporal/fanouts/client.js';
 import { awaitFanout } from '../../../temporal/fanouts/submit.js';

@@ -1,4 +1,4 @@
-import type { DataRetention } from '../../../contract/account-records.js';
+import type { DataRetention } from '../../../contract/records/account-records.js';
 import { limitsOf } from '../../accounts/limits.js';
 import { accountOf } from '../../accounts/records.js';
 import type { Context } from '../../core/context.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explainStop, type KnownOfStop } from '../../../../src/cli/stops/explain-stop.js';
 import { fits, openStops } from '../../../../src/cli/stops/list-stops.js';
 import { withOwners } from '../../../../src/cli/stops/stop-owners.js';
-import type { Sandbox, StopOperation } from '../../../../src/contract/records.js';
+import type { Sandbox, StopOperation } from '../../../../src/contract/records/sandbox-records.js';
 import type { StopReport, StopRequestView } from '../../../../workflows/stop/types.js';
 import { aSandbox } from '../../../client/http-harness.js';
 import { grammarProblems } from '../../house/cli-grammar.js';

@@ -3,7 +3,7 @@ import { createEntryText } from '../../../../src/cli/transcript/entry-text.js';
 import { createHistoryReader } from '../../../../src/cli/transcript/history-reader.js';
 import { createTranscript } from '../../../../src/cli/transcript/transcript.js';
 import { createSandboxClient, type SandboxClient } from '../../../../src/client/index.js';
-import type { SandboxHistoryEvent } from '../../../../src/contract/records.js';
+import type { SandboxHistoryEvent } from '../../../../src/contract/records/sandbox-records.js';
 import { transcriptKey } from '../../../../src/contract/transcript-places.js';
 import type { PromptResult } from '../../../../workflows/job/result.js';
 import { type Answer, type Stand, startStand } from '../../../client/http-harness.js';

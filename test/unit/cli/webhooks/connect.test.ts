@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readSecrets } from '../../../../src/bridge/index.js';
 import { checkBridge, checkWebhook } from '../../../../src/cli/doctor/check-webhook.js';
-import { parseSandboxWebhookEvent } from '../../../../src/contract/webhook-events.js';
+import { parseSandboxWebhookEvent } from '../../../../src/contract/records/webhook-events.js';
 import { verifyDelivery } from '../../../../src/webhook/index.js';
 import { apiKey, startService } from '../../../local-service/service-under-test.js';
 import { cli } from '../in-process.js';

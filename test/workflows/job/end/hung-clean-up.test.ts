@@ -1,6 +1,6 @@
 /** A job that is cut short ends within its clean-up time, whichever call of its clean-up hangs. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { EndpointName } from '../../../../src/contract/endpoints.js';
+import type { EndpointName } from '../../../../src/contract/endpoints/endpoints.js';
 import type { JobInput } from '../../../../workflows/index.js';
 import { heal } from '../../stop/stop-harness.js';
 import { createStand, type Stand, script, shortTiming } from '../../workflow-harness.js';

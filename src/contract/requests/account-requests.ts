@@ -1,9 +1,9 @@
 /** Request bodies and queries of the account, its environments and its keys; see `requests.ts`. */
 import { z } from 'zod';
-import { scopeActions } from './endpoint.js';
-import { keyPresetActions } from './key-presets.js';
-import { sandboxIdSchema } from './records.js';
-import { nameSchema, textWithoutNul } from './requests.js';
+import { scopeActions } from '../endpoints/endpoint.js';
+import { keyPresetActions } from '../records/key-presets.js';
+import { sandboxIdSchema } from '../records/sandbox-records.js';
+import { nameSchema, textWithoutNul } from './sandbox-requests.js';
 
 /** Assumption: the body of PATCH /account/data-retention. */
 export const dataRetentionBodySchema = z.object({ zeroDataRetention: z.boolean().optional() });

@@ -1,5 +1,5 @@
 /** The actions that the presets of API keys grant (specification, "Scope"). No dependencies. */
-import type { ScopeAction } from './endpoint.js';
+import type { ScopeAction } from '../endpoints/endpoint.js';
 
 /** `*` stands for every action. */
 export type KeyAction = ScopeAction | '*';

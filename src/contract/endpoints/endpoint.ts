@@ -1,6 +1,6 @@
 /** The types of the endpoint table. */
 import type { z } from 'zod';
-import type { AssumptionId } from './assumptions.js';
+import type { AssumptionId } from '../assumptions.js';
 
 /**
  * What a caller may do after an ambiguous failure (a lost response, a timeout, an untyped 5xx):

@@ -3,9 +3,9 @@
  * fields with a wrong type are refused. The local service ignores unknown fields.
  */
 import { z } from 'zod';
-import { idPatterns } from './ids.js';
-import { sandboxTypes } from './records.js';
-import { sandboxEventTypes } from './states.js';
+import { idPatterns } from '../ids.js';
+import { sandboxTypes } from '../records/sandbox-records.js';
+import { sandboxEventTypes } from '../records/states.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const noControlCharacters = /^[^\u0000-\u001f\u007f]*$/;

@@ -4,15 +4,15 @@
  * nowhere else.
  */
 import { z } from 'zod';
+import { accountEndpoints } from './account.js';
+import { apiKeyEndpoints } from './api-keys.js';
 import type { Endpoint } from './endpoint.js';
-import { accountEndpoints } from './endpoints/account.js';
-import { apiKeyEndpoints } from './endpoints/api-keys.js';
-import { environmentEndpoints } from './endpoints/environments.js';
-import { machineEndpoints } from './endpoints/machine.js';
-import { sandboxEndpoints, sharingEndpoints } from './endpoints/sandboxes.js';
-import { snapshotEndpoints } from './endpoints/snapshots.js';
-import { webhookEndpoints } from './endpoints/webhooks.js';
-import { workEndpoints } from './endpoints/work.js';
+import { environmentEndpoints } from './environments.js';
+import { machineEndpoints } from './machine.js';
+import { sandboxEndpoints, sharingEndpoints } from './sandboxes.js';
+import { snapshotEndpoints } from './snapshots.js';
+import { webhookEndpoints } from './webhooks.js';
+import { workEndpoints } from './work.js';
 
 export type { Endpoint, RetryClass, ScopeAction } from './endpoint.js';
 

@@ -3,7 +3,7 @@
  * vocabulary (`box.*`, trap S15) is translated to the current one and marked as `legacy`.
  */
 import { z } from 'zod';
-import { shortText } from './short-text.js';
+import { shortText } from '../texts/short-text.js';
 import { type SandboxEventType, sandboxEventTypes } from './states.js';
 
 /** Request headers of a delivery, in lower case as Node presents them. */

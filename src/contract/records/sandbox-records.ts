@@ -4,8 +4,8 @@
  * required.
  */
 import { z } from 'zod';
-import { idPatterns } from './ids.js';
-import { shortText } from './short-text.js';
+import { idPatterns } from '../ids.js';
+import { shortText } from '../texts/short-text.js';
 import { promptStatuses, sandboxStates, stopStatuses } from './states.js';
 
 /**
