@@ -1,5 +1,10 @@
 /** Sends requests to the workflow of a job or a batch. Errors say how to fix the problem. */
-import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  type Client,
+  QueryNotRegisteredError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { withAnswerTimeout } from './calls.js';
@@ -32,7 +37,8 @@ export async function askWorkflow<T>(
 
 /**
  * Converts an error of a request into an error that says how to fix the problem.
- * @returns `refused`, `no_worker`, or that the workflow is missing or has ended; other errors unchanged
+ * @returns `refused`, `no_worker`, or that the workflow is missing, has ended or is of the other kind; other errors
+ *   unchanged
  */
 export async function explainError(error: unknown, client: Client, asked: AskedWorkflow): Promise<unknown> {
   const { kind, deployment, id } = asked;
@@ -49,6 +55,8 @@ export async function explainError(error: unknown, client: Client, asked: AskedW
     );
     return isThere ? endedError(asked, error) : notFoundError(asked, error);
   }
+  // Jobs and batches answer different queries.
+  if (error instanceof QueryNotRegisteredError) return otherKindError(asked, error);
   if (!isSlow(error)) return error;
   const message = `The ${kind} "${id}" did not answer in time: no worker takes its tasks. Start one with \`sandflow worker\`.`;
   return new SandflowError('no_worker', message, { cause: error });
@@ -59,6 +67,16 @@ export function notFoundError({ kind, deployment, id }: AskedWorkflow, cause?: u
     kind === 'job' ? (['job_not_found', 'jobs'] as const) : (['fanout_not_found', 'fanout'] as const);
   const message = `There is no ${kind} "${id}" in the deployment "${deployment}". \`sandflow ${list} list\` lists them.`;
   return new SandflowError(code, message, { cause });
+}
+
+/** The error for a request to a job whose id belongs to a batch, or the other way round. */
+export function otherKindError({ kind, id }: AskedWorkflow, cause?: unknown): SandflowError {
+  if (kind === 'job') {
+    const message = `"${id}" is a batch, not a job: see \`sandflow fanout show ${id}\`, or choose another id.`;
+    return new SandflowError('not_a_job', message, { cause });
+  }
+  const message = `"${id}" is a job, not a batch: see \`sandflow jobs show ${id}\`, or choose another id.`;
+  return new SandflowError('not_a_fanout', message, { cause });
 }
 
 /** The error for a request to a workflow that has ended. */

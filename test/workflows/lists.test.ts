@@ -1,6 +1,7 @@
 /** Lists of jobs and batches answer "what failed last night?", and a job can be run again. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { fanoutProgress } from '../../src/temporal/fanouts/client.js';
 import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/submit.js';
 import { startJob } from '../../src/temporal/jobs/client.js';
 import { rerunJob } from '../../src/temporal/jobs/rerun.js';
@@ -87,4 +88,9 @@ it('U2: a list of batches has their outcome and labels', async () => {
       ]),
     { timeout: 20_000, interval: 200 },
   );
+});
+
+it('a job that is asked for as a batch is named as a job', async () => {
+  const asked = fanoutProgress(stand.client, { deployment, batchId: 'good' });
+  await expect(asked).rejects.toMatchObject({ code: 'not_a_fanout' });
 });

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { jobWorkflowId } from '../../src/contract/addresses.js';
 import { describeFanout } from '../../src/temporal/fanouts/client.js';
+import { awaitFanout } from '../../src/temporal/fanouts/submit.js';
 import { cancelJob, startJob } from '../../src/temporal/jobs/client.js';
 import { deployment, jobInput } from './workflow-harness.js';
 
@@ -29,6 +30,8 @@ it('a batch is not attached to or cancelled as a job with the same id', async ()
 it('a job is not taken for a batch with the same id', async () => {
   const jobId = `shared-${randomUUID().slice(0, 8)}`;
   const { handle } = await startJob(client, jobInput({ jobId }), { taskQueue });
-  await expect(describeFanout(client, { deployment, batchId: jobId })).rejects.toMatchObject({ code: 'not_a_fanout' });
+  const batch = { deployment, batchId: jobId };
+  await expect(describeFanout(client, batch)).rejects.toMatchObject({ code: 'not_a_fanout' });
+  await expect(awaitFanout(client, batch)).rejects.toMatchObject({ code: 'not_a_fanout' });
   await handle.terminate();
 });

@@ -14,7 +14,7 @@ import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { type AskedWorkflow, askWorkflow, endedError, notFoundError } from '../ask-workflow.js';
+import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindError } from '../ask-workflow.js';
 import { firstQueryTimeoutMs } from '../calls.js';
 import { contentDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
@@ -130,7 +130,7 @@ export function fanoutHandle(client: Client, { deployment, batchId }: FanoutAddr
 
 /**
  * Queries the progress of a batch, also after its end. The query is cheap for any number of items. Needs a worker.
- * @throws SandflowError `fanout_not_found`, or `no_worker` if no worker answers within 30 s
+ * @throws SandflowError `fanout_not_found`, `not_a_fanout`, or `no_worker` if no worker answers within 30 s
  */
 export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<FanoutProgress> {
   return askWorkflow(
@@ -164,8 +164,7 @@ export async function describeFanout(client: Client, batch: FanoutAddress): Prom
   );
   if (there.type === workflowTypes.forkFanout) return there;
   if (there.type !== workflowTypes.createThenPrompt) throw notFoundError(askedBatch(batch));
-  const message = `"${batch.batchId}" is a job, not a batch. Choose another id.`;
-  throw new SandflowError('not_a_fanout', message);
+  throw otherKindError(askedBatch(batch));
 }
 
 /** Computes a digest of a batch's input, without batch id and deployment. */

@@ -11,6 +11,7 @@ import { abortable } from '../calls.js';
 import { reasonOf } from '../errors.js';
 import {
   askedBatch,
+  describeFanout,
   type FanoutAddress,
   fanoutHandle,
   fanoutProgress,
@@ -97,6 +98,8 @@ export async function awaitFanout(
   options: AwaitFanoutOptions = {},
 ): Promise<FanoutResult> {
   const { signal, onProgress } = options;
+  signal?.throwIfAborted();
+  await describeFanout(client, batch);
   const over = new AbortController();
   const watching = onProgress && watch(client, batch, { ...options, onProgress, signal: over.signal });
   try {

@@ -23,7 +23,7 @@ import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { bytesOf, cut, headOf } from '../../contract/texts/stored-text.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { type AskedWorkflow, askWorkflow, endedError } from '../ask-workflow.js';
+import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../ask-workflow.js';
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
 import { describeReadable } from '../readable-memos.js';
@@ -149,8 +149,7 @@ export async function describeJob(client: Client, job: JobAddress): Promise<Work
     describeReadable(client, jobHandle(client, job).workflowId),
   );
   if (description.type === workflowTypes.createThenPrompt) return description;
-  const message = `"${job.jobId}" is a batch, not a job: see \`sandflow fanout show ${job.jobId}\`, or choose another id.`;
-  throw new SandflowError('not_a_job', message);
+  throw otherKindError(askedJob(job));
 }
 
 /**
