@@ -24,7 +24,8 @@ describe('two commands that start at once in a fresh home', () => {
   afterEach(() => cli.close());
 
   it('share one stack; Ctrl-C of one keeps both jobs running; the stack ends after the last command', async () => {
-    const start = (id: string) => cli.start(['run', worksUntilReleased, '--id', id, '--json']);
+    const env = { SANDFLOW_IDLE_SECONDS: '10' };
+    const start = (id: string) => cli.start(['run', worksUntilReleased, '--id', id, '--json'], env);
     const [first, second] = [start('first'), start('second')];
     await untilBooks(cli, ({ prompts }) => prompts.filter(({ status }) => status === 'running').length === 2);
     for (const part of parts) expect(partPids(cli, part), part).toHaveLength(1);
@@ -39,7 +40,7 @@ describe('two commands that start at once in a fresh home', () => {
     await releaseAgents(cli);
     const whole = { outcome: 'completed', prompts: [{ result: 'through\n' }] };
     expect(reportOf(await second.ended)).toMatchObject(whole);
-    expect(reportOf(await cli.run(['jobs', 'watch', 'first', '--json']))).toMatchObject(whole);
+    expect(reportOf(await cli.run(['jobs', 'watch', 'first', '--json'], env))).toMatchObject(whole);
     expect(accepted(await embeddedBooks(cli))).toEqual({ sandboxes: 2, prompts: 2, stops: 2 });
 
     await expect.poll(() => cli.alive(), patient).toEqual([]);
