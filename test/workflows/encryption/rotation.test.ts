@@ -9,6 +9,7 @@ import {
   parseKeyRing,
 } from '../../../src/encryption/index.js';
 import { promptJob, startJob } from '../../../src/temporal/jobs/client.js';
+import { describeReadable } from '../../../src/temporal/readable-memos.js';
 import { createStand, script } from '../workflow-harness.js';
 import { bundleEncrypted, createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-harness.js';
 
@@ -71,8 +72,8 @@ describe('C6: a change of keys', () => {
       await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
       encrypts = true;
       await stand.restartWorker();
-      // This client has no keys: it can read only that the workflow has ended.
-      const status = async () => (await handle.describe()).status.name;
+      // This client has no keys: it can read only that the workflow has ended, and not its memo.
+      const status = async () => (await describeReadable(stand.client, handle.workflowId)).status.name;
       await expect.poll(status, { timeout: 100_000 }).toBe('COMPLETED');
       const { events } = await handle.fetchHistory();
       const [result] = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
