@@ -5,6 +5,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
+import { workflowTypes } from '../../workflows/messages.js';
 import { jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { withAnswerTimeout } from './calls.js';
@@ -55,8 +56,15 @@ export async function explainError(error: unknown, client: Client, asked: AskedW
     );
     return isThere ? endedError(asked, error) : notFoundError(asked, error);
   }
-  // Jobs and batches answer different queries.
-  if (error instanceof QueryNotRegisteredError) return otherKindError(asked, error);
+  // The SDK throws this for every query that fails, so the type of the workflow decides.
+  if (error instanceof QueryNotRegisteredError) {
+    const type = await describeReadable(client, jobWorkflowId(deployment, id)).then(
+      (there) => there.type,
+      () => undefined,
+    );
+    const other = kind === 'job' ? workflowTypes.forkFanout : workflowTypes.createThenPrompt;
+    return type === other ? otherKindError(asked, error) : error;
+  }
   if (!isSlow(error)) return error;
   const message = `The ${kind} "${id}" did not answer in time: no worker takes its tasks. Start one with \`sandflow worker\`.`;
   return new SandflowError('no_worker', message, { cause: error });
