@@ -6,6 +6,7 @@ const target = useTarget();
 
 /** Lasts until the sandbox stops. */
 const longCommand = 'sleep 3600';
+const busyCommand = 'while :; do :; done';
 const processes = async (on: Target, id: string) => (await on.call('GET', `/sandboxes/${id}/processes`)).body;
 /** Starts a command without waiting for it; it ends with its sandbox. */
 function begin(on: Target, id: string, command: string): void {
@@ -61,17 +62,21 @@ rule('processes.command-id', 'a background process has the id of the command tha
 
 rule(
   ['processes.stopped-sample', 'processes.sample-top-12'],
-  'a stopped sandbox shows the processes at its stop: their number, and the first twelve',
+  'a stopped sandbox shows the processes at its stop: their number, and the twelve busiest',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
     begin(local, id, `for i in $(seq 20); do ${longCommand} & done; wait`);
+    begin(local, id, busyCommand);
     await expect.poll(async () => (await sleeping(local, id)).length, { timeout: 10_000 }).toBe(20);
+    const busiest = async () => (await processes(local, id)).processes[0]?.command;
+    await expect.poll(busiest, { timeout: 10_000 }).toContain(busyCommand);
     await local.archive(id);
     const list = await processes(local, id);
     expect(list).toMatchObject({ live: false, sampledAt: expect.any(String) });
-    expect(list.total).toBeGreaterThanOrEqual(20);
+    expect(list.total).toBeGreaterThanOrEqual(21);
     expect(list.processes).toHaveLength(12);
+    expect(list.processes[0]?.command).toContain(busyCommand);
     const never = await local.create();
     await local.reach(never, 'ready');
     await local.archive(never);

@@ -96,6 +96,8 @@ rule(
     expect(await read(local, id)).toMatchObject({ hydrated: false, hydration: null });
     const waitedMs = performance.now() - asked;
     expect(waitedMs).toBeGreaterThanOrEqual(1_490);
+    await local.arm({ kind: 'hydration_late', ms: 1_501 });
+    expect((await read(local, id)).hydration).toBeNull();
     await local.arm({ kind: 'hydration_late', ms: 10 });
     expect((await read(local, id)).hydration).toMatchObject({ phase: 'dvol' });
   },

@@ -46,10 +46,16 @@ rule(
   { needs: ['clock'] },
 );
 
-rule('deletion.confirm-exact', 'an id in upper case does not confirm a deletion', async () => {
-  const id = await target.create();
-  const headers = { 'x-svc-confirm-delete': id.toUpperCase() };
-  const refused = await target.call('DELETE', `/sandboxes/${id}`, { headers });
-  expect(refused).toMatchObject({ status: 400, body: { code: 'confirmation_required' } });
-  expect((await target.call('GET', `/sandboxes/${id}`)).status).toBe(200);
-});
+rule(
+  'deletion.confirm-exact',
+  'an id in upper case, or with more than the id, does not confirm a deletion',
+  async () => {
+    const id = await target.create();
+    // HTTP itself drops spaces and tabs around a value, but not a no-break space.
+    for (const value of [id.toUpperCase(), `${id}\u00a0`, `${id},${id}`, `"${id}"`, id.slice(0, -1)]) {
+      const refused = await target.call('DELETE', `/sandboxes/${id}`, { headers: { 'x-svc-confirm-delete': value } });
+      expect(refused, value).toMatchObject({ status: 400, body: { code: 'confirmation_required' } });
+    }
+    expect((await target.call('GET', `/sandboxes/${id}`)).status).toBe(200);
+  },
+);

@@ -49,7 +49,12 @@ rule(
 );
 
 rule(
-  ['sandbox.failing-snapshots', 'sandbox.last-snapshot-status', 'sandbox.last-snapshot-attempt-at'],
+  [
+    'sandbox.failing-snapshots',
+    'sandbox.last-snapshot-status',
+    'sandbox.last-snapshot-attempt-at',
+    'sandbox.snapshot-verified-at',
+  ],
   'a failed snapshot shows in the status and time of the attempt, beside the time of the previous one',
   async () => {
     const local = await startLocalTarget({ timings: { stopRetryMs: 60_000 } });
@@ -64,6 +69,7 @@ rule(
     await expect.poll(async () => (await read()).lastSnapshotStatus).toBe('failed');
     const after = await read();
     expect(after.snapshotCompletedAt).toBe(before.snapshotCompletedAt);
+    expect(after.snapshotVerifiedAt).toBe(before.snapshotVerifiedAt);
     expect(Date.parse(after.lastSnapshotAttemptAt ?? '')).toBeGreaterThan(Date.parse(before.snapshotCompletedAt ?? ''));
   },
   { needs: ['faults', 'clock'] },

@@ -106,6 +106,22 @@ rule(
 
 rule(
   ['trap.S9', 'delivery.timeout-5s'],
+  'an endpoint that does not answer has five seconds before the next attempt',
+  async () => {
+    const local = await startLocalTarget();
+    const receiver = await startReceiver((response, _delivery, number) => {
+      if (number > 1) response.writeHead(204).end();
+    });
+    await register(local, receiver.url, ['sandbox.ready']);
+    await local.ready();
+    const [first, second] = await receiver.waitFor(2);
+    expect((second?.receivedAt ?? 0) - (first?.receivedAt ?? 0)).toBeGreaterThanOrEqual(4_900);
+  },
+  { needs: ['local'] },
+);
+
+rule(
+  ['trap.S9', 'delivery.timeout-5s'],
   'a slow endpoint delays neither other endpoints nor its own other events for long',
   async () => {
     const local = await startLocalTarget({ timings: { webhookTimeoutMs: 60_000 } });

@@ -1,9 +1,12 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
 import type { SandboxProcess } from '../../../src/local-service/machine/processes/ps-listing.js';
 import { listByPs } from '../../../src/local-service/machine/processes/ps-listing.js';
 import { readBootId } from '../../../src/local-service/machine/processes/table.js';
-import { machine, ownSandboxId, usableIsolations } from './machine-fixture.js';
+import { mappedUid, readUserNames, userName } from '../../../src/local-service/machine/processes/user-name.js';
+import { machine, ownSandboxId, temporaryDirectory, usableIsolations } from './machine-fixture.js';
 
 const otherId = 'bx_efgh2345';
 /** Time enough on a busy machine. */
@@ -76,10 +79,20 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
       expect(busiest?.cpuPercent).toBeGreaterThan(idle.cpuPercent + 1);
       expect(idle.memoryMB).toBeGreaterThan(0.1);
       expect(idle.memoryMB).toBeLessThan(memory / 1024 / 1024);
-      expect(idle.user).toBe('sandbox');
       expect(Math.abs(Date.parse(idle.startedAt) + idle.ageMs - Date.now())).toBeLessThan(3_000);
       const shares = processes.map(({ cpuPercent }) => cpuPercent);
       expect(shares).toEqual([...shares].sort((a, b) => b - a));
+    }, patience);
+  });
+
+  it('C15: run as the user that the sandbox itself names', async () => {
+    const { host } = await machine(isolation);
+    await begin(host, { script: 'sleep 1125 & id -un >user 2>/dev/null || id -u >user;' });
+    const user = (await host.run(ownSandboxId, { command: 'cat user' })).stdout.trim();
+    expect(user).toMatch(/^\w+/);
+    await vi.waitFor(async () => {
+      const { processes } = await host.processes(ownSandboxId);
+      expect(named(processes, 'sleep 1125').user).toBe(user);
     }, patience);
   });
 
@@ -100,6 +113,27 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
   });
 });
 
+describe('C15: the user of a process', () => {
+  it('has the first name that its number has, or else the number', async () => {
+    const file = join(await temporaryDirectory(), 'passwd');
+    await writeFile(
+      file,
+      'root:x:0:0::/root:/bin/sh\ntoor:x:0:0::/root:/bin/sh\n# a comment\nwrong:x:one:1::/:/bin/sh\n',
+    );
+    const names = readUserNames(file);
+    expect([...names]).toEqual([[0, 'root']]);
+    expect([userName(process.pid, 0, names), userName(process.pid, 1000, names)]).toEqual(['root', '1000']);
+    expect(readUserNames(`${file}-missing`).size).toBe(0);
+  });
+
+  it('has the number that its own namespace gives it', () => {
+    const map = '      1000          0          1\n      2000     100000      65536\n';
+    expect([0, 1, 100_000, 165_535, 165_536].map((uid) => mappedUid(map, uid))).toEqual([
+      1000, 1, 2000, 67_535, 165_536,
+    ]);
+  });
+});
+
 describe('processes without a process table', () => {
   it('are read from ps, with the same figures', async () => {
     const { host } = await machine('plain');
@@ -116,7 +150,7 @@ describe('processes without a process table', () => {
     );
     for (const entry of listed) {
       const twin = processes.find(({ pid }) => pid === entry.pid);
-      expect(entry).toMatchObject({ user: 'sandbox', parentPid: twin?.parentPid, commandId: 'cmd_1' });
+      expect(entry).toMatchObject({ user: twin?.user, parentPid: twin?.parentPid, commandId: 'cmd_1' });
       expect(Math.abs(Date.parse(entry.startedAt) - Date.parse(twin?.startedAt ?? ''))).toBeLessThan(3_000);
       expect(Math.abs(entry.ageMs - (twin?.ageMs ?? 0))).toBeLessThan(5_000);
       expect(Math.abs(entry.memoryMB - (twin?.memoryMB ?? 0))).toBeLessThan(2);

@@ -34,11 +34,19 @@ export function processUse({ startTime, cpuTicks }: ProcessEntry, times: Machine
   return { cpuPercent: tenths((100 * cpuMs) / lifetimeMs), startedAtMs: times.startedAtMs + startMs, ageMs };
 }
 
+interface ProcessStatus {
+  readonly memoryMB: number;
+  /** The effective user, by its number outside of the sandbox. */
+  readonly uid: number;
+}
+
 /** Undefined when the process has ended. */
-export function readMemoryMB(pid: number): number | undefined {
+export function readStatus(pid: number): ProcessStatus | undefined {
   try {
-    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-    return tenths(Number(kibibytes ?? 0) / 1024);
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+    const uid = /^Uid:\s+\d+\s+(\d+)/m.exec(status)?.[1];
+    return { memoryMB: tenths(Number(kibibytes ?? 0) / 1024), uid: Number(uid) };
   } catch {
     return undefined;
   }

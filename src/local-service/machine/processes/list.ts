@@ -1,9 +1,10 @@
 /** Lists the processes of one sandbox. */
-import { processUse, readCommand, readMachineTimes, readMemoryMB } from './details.js';
+import { processUse, readCommand, readMachineTimes, readStatus } from './details.js';
 import { listByPs, type SandboxProcess } from './ps-listing.js';
 import type { ProcessGroup } from './records.js';
 import { createProcessSearch, oneDisk } from './search.js';
 import type { ProcessEntry } from './table.js';
+import { readUserNames, userName } from './user-name.js';
 
 export interface ProcessSample {
   /** At most 500, the busiest first. */
@@ -29,11 +30,12 @@ export async function listProcesses(groups: readonly ProcessGroup[], disk: strin
     .map((entry) => ({ entry, use: processUse(entry, times) }))
     .sort((a, b) => b.use.cpuPercent - a.use.cpuPercent || a.entry.pid - b.entry.pid)
     .slice(0, maxProcesses);
+  const names = readUserNames();
   const processes: SandboxProcess[] = [];
   let ended = 0;
   for (const { entry, use } of busiest) {
-    const [command, memoryMB] = [readCommand(entry.pid), readMemoryMB(entry.pid)];
-    if (command === undefined || memoryMB === undefined) {
+    const [command, status] = [readCommand(entry.pid), readStatus(entry.pid)];
+    if (command === undefined || status === undefined) {
       ended += 1;
       continue;
     }
@@ -41,9 +43,9 @@ export async function listProcesses(groups: readonly ProcessGroup[], disk: strin
       pid: entry.pid,
       command,
       parentPid: shownPids.has(entry.parentPid) ? entry.parentPid : 0,
-      user: 'sandbox',
+      user: userName(entry.pid, status.uid, names),
       cpuPercent: use.cpuPercent,
-      memoryMB,
+      memoryMB: status.memoryMB,
       startedAt: new Date(use.startedAtMs).toISOString(),
       ageMs: use.ageMs,
       commandId: commandIdOf(entry, byPid, groups),

@@ -10,7 +10,8 @@ export interface SandboxProcess {
   readonly command: string;
   /** 0 if the parent is not a process of the sandbox. */
   readonly parentPid: number;
-  readonly user: 'sandbox';
+  /** The user as which the process runs, as `ps` in the sandbox names it: a name, or the number of a user without one. */
+  readonly user: string;
   /** The CPU time divided by the lifetime; 100 is one core. */
   readonly cpuPercent: number;
   /** Resident memory, in MiB. */
@@ -23,11 +24,12 @@ export interface SandboxProcess {
   readonly commandId: string | null;
 }
 
-const fields = ['pid', 'ppid', 'pgid', 'pcpu', 'rss', 'etime', 'lstart', 'args'];
+const fields = ['pid', 'ppid', 'pgid', 'user', 'pcpu', 'rss', 'etime', 'lstart', 'args'];
 /** The start time consists of five words, such as "Mon Jan  5 12:00:00 2026". */
-const linePattern = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+([\d.]+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\d+)\s+(.*)$/;
+const linePattern =
+  /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+([\d.]+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\d+)\s+(.*)$/;
 
-interface PsLine extends Omit<SandboxProcess, 'commandId' | 'user'> {
+interface PsLine extends Omit<SandboxProcess, 'commandId'> {
   readonly processGroup: number;
 }
 
@@ -50,17 +52,18 @@ export async function listByPs(groups: readonly ProcessGroup[]): Promise<Sandbox
   return lines.flatMap(({ processGroup: _, ...line }) => {
     const commandId = commandIds.get(line.pid);
     if (commandId === undefined) return [];
-    return [{ ...line, parentPid: commandIds.has(line.parentPid) ? line.parentPid : 0, user: 'sandbox', commandId }];
+    return [{ ...line, parentPid: commandIds.has(line.parentPid) ? line.parentPid : 0, commandId }];
   });
 }
 
 function parseLine(text: string): PsLine | undefined {
-  const [, pid, parentPid, processGroup, cpu, memory, age, start, command] = linePattern.exec(text) ?? [];
+  const [, pid, parentPid, processGroup, user, cpu, memory, age, start, command] = linePattern.exec(text) ?? [];
   if (start === undefined || age === undefined) return undefined;
   return {
     pid: Number(pid),
     parentPid: Number(parentPid),
     processGroup: Number(processGroup),
+    user: user ?? '',
     cpuPercent: Number(cpu),
     memoryMB: tenths(Number(memory) / 1024),
     startedAt: new Date(start).toISOString(),
