@@ -48,6 +48,41 @@ describe('each method', () => {
   });
 });
 
+/** Every place in a value where it has one of these ids. */
+function placesOf(value: unknown, ids: readonly string[], path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value === 'string') return ids.includes(value) ? [path] : [];
+  return Object.entries(value ?? {}).flatMap(([name, part]) => placesOf(part, ids, [...path, name]));
+}
+
+function replaced(value: unknown, [name, ...rest]: readonly string[], by: string): unknown {
+  if (name === undefined) return by;
+  const parts = value as Readonly<Record<string, unknown>>;
+  return { ...parts, [name]: replaced(parts[name], rest, by) };
+}
+
+describe('D3: an answer to each method', () => {
+  const repeating = Object.entries(rows).flatMap(([name, row]) => {
+    const ids =
+      row.sends
+        .split('?', 1)[0]
+        ?.split('/')
+        .filter((part) => /[_-]/.test(part)) ?? [];
+    return placesOf(row.answer, ids).map((path) => [name, path.join('.'), row, path] as const);
+  });
+
+  it('repeats the ids of its request in many places', () => {
+    expect(repeating.length).toBeGreaterThan(10);
+  });
+
+  it.each(repeating)('%s is refused if its %s is another one', async (name, field, row, path) => {
+    const { status, type }: Endpoint = endpoints[name as EndpointName];
+    const answer = replaced({ ok: true, type, ...row.answer }, path, 'bx_99999999');
+    const stand = closing.keep(await startStand((_, response) => sendJson(response, status, answer)));
+    const made = row.call(closing.client(stand), '');
+    await expect(made).rejects.toMatchObject({ code: 'unexpected_response', field });
+  });
+});
+
 describe('the client', () => {
   const ok = { ok: true, type: 'sandbox.created', sandbox: aSandbox };
   const another = 'bx_3333aaaa';
