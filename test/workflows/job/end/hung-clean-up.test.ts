@@ -37,3 +37,14 @@ it.each<[EndpointName, Partial<JobInput>]>([
   if (sandbox && sandbox.state !== 'archived')
     expect(result.left).toContainEqual(expect.objectContaining({ kind: 'sandbox', sandboxId: sandbox.id }));
 });
+
+it.each(['interruptSandbox', 'readFile'] as const)(
+  'B13: a job at its deadline still has the time to stop its sandbox if %s hangs',
+  async (endpoint) => {
+    await stand.fault({ kind: 'latency', ms: hangsMs, times: 1_000, endpoint });
+    const timing = { ...shortTiming, cleanUpMs: 16_000 };
+    const result = await (await stand.start({ ...cut, timing })).result();
+    expect(result).toMatchObject({ outcome: 'deadline_exceeded', stop: { status: 'completed' }, left: [] });
+    expect(result.files).toMatchObject([{ path: 'out.txt', partial: true }]);
+  },
+);

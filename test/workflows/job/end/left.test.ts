@@ -1,6 +1,11 @@
 /** The result of a job names what it could not end, find again or confirm. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ApiError, type SandboxClient } from '../../../../src/client/index.js';
+import {
+  ApiError,
+  ConnectionError,
+  type SandboxClient,
+  UnexpectedResponseError,
+} from '../../../../src/client/index.js';
 import { type JobResult, progressQuery, skipCollectingSignal } from '../../../../workflows/index.js';
 import { changedBy } from '../../changed-client.js';
 import { heal } from '../../stop/stop-harness.js';
@@ -20,7 +25,7 @@ afterAll(() => stand.close());
 
 const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
 const refusal = (
-  endpoint: 'getSandbox' | 'interruptSandbox' | 'createSandbox',
+  endpoint: 'getSandbox' | 'createSandbox',
   status: number,
   code: string,
   meaning: 'permanent' | 'throttled_shortly' | 'throttled_for_long',
@@ -36,7 +41,6 @@ const refusal = (
     details: null,
   });
 const notFound = () => Promise.reject(refusal('getSandbox', 404, 'sandbox_not_found', 'permanent'));
-const long = [{ prompt: script('sleep 60') }];
 
 describe('a created sandbox that is not found', () => {
   it('A6, D5: for less than the lag of reads is awaited, and no second one is created', async () => {
@@ -73,8 +77,12 @@ describe('a created sandbox that is not found', () => {
 });
 
 describe('a create', () => {
-  it('A13, D9: whose answers are all lost until the deadline is named', async () => {
-    await stand.fault({ kind: 'drop_response', endpoint: 'createSandbox', times: 1_000 });
+  it.each(['are all lost', 'name no sandbox'])('A13, D9: whose answers %s until the deadline is named', async (how) => {
+    change.createSandbox = async (body, options) => {
+      await stand.api.createSandbox(body, options);
+      if (how === 'are all lost') throw new ConnectionError('createSandbox', true, 'UND_ERR_SOCKET');
+      throw new UnexpectedResponseError('createSandbox', 202, 'sandbox.id', 'is missing');
+    };
     const began = Date.now();
     const result = await run({ deadlineMs: 1_500, timing: { ...shortTiming, cleanUpMs: 2_500 } });
     expect(result).toMatchObject({ outcome: 'deadline_exceeded', sandboxId: null });
@@ -82,7 +90,6 @@ describe('a create', () => {
     expect(result.left).toMatchObject([{ kind: 'sandbox', sandboxId: null, why: expect.stringContaining('unknown') }]);
     expect(made).toContain(result.left[0]?.sandboxName);
     expect(Date.now() - began).toBeLessThan(45_000);
-    await heal(stand);
   });
 
   it('A19: that the service refuses does not age: the age of its key counts from the first call that may have been accepted', async () => {
@@ -136,36 +143,6 @@ describe('a deletion', () => {
   });
 });
 
-describe('an interrupt', () => {
-  it('A15: that is refused is repeated, and the prompt is interrupted when the result says so', async () => {
-    let refused = 0;
-    change.interruptSandbox = (id, query, options) => {
-      refused += 1;
-      if (refused <= 2) return Promise.reject(refusal('interruptSandbox', 429, 'rate_limited', 'throttled_shortly'));
-      return stand.api.interruptSandbox(id, query, options);
-    };
-    const handle = await stand.start({ prompts: long, end: 'keep', timing: { ...shortTiming, cleanUpMs: 40_000 } });
-    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
-    await handle.cancel();
-    const result = await handle.result();
-    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
-    const { prompt } = await stand.api.getPrompt(result.sandboxId ?? '', result.prompts[0]?.promptId ?? '');
-    expect(prompt.status).toBe('interrupted');
-  });
-
-  it('A15: that is never accepted leaves a working agent, which is named', async () => {
-    change.interruptSandbox = () =>
-      Promise.reject(refusal('interruptSandbox', 429, 'rate_limited', 'throttled_shortly'));
-    const handle = await stand.start({ prompts: long, end: 'keep', timing: { ...shortTiming, cleanUpMs: 8_000 } });
-    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
-    await handle.cancel();
-    const result = await handle.result();
-    expect(result.outcome).toBe('cancelled');
-    expect(result.prompts[0]?.status).not.toBe('interrupted');
-    expect(result.left).toMatchObject([{ kind: 'prompt', sandboxId: result.sandboxId }]);
-  });
-});
-
 describe('files', () => {
   const work = { prompts: [{ prompt: script('echo half > out.txt; sleep 60') }], collect: ['out.txt'] };
   const works = async (handle: Awaited<ReturnType<Stand['start']>>) => {
@@ -196,7 +173,16 @@ describe('files', () => {
     expect(result).toMatchObject({ outcome: 'deadline_exceeded', files: [{ size: 5, partial: true, error: null }] });
   });
 
-  it('B13: never take the time of the stop, and a second cancel skips them', async () => {
+  it('B13: are collected after a failed prompt, and marked partial', async () => {
+    const result = await run({ ...work, prompts: [{ prompt: script('echo half > out.txt; exit 1') }] });
+    expect(result).toMatchObject({
+      outcome: 'prompt_failed',
+      stop: { status: 'completed' },
+      files: [{ path: 'out.txt', size: 5, partial: true, unchanged: false, error: null }],
+    });
+  });
+
+  it('B13: are skipped by a second cancel', async () => {
     const handle = await stand.start({ ...work, timing: { ...shortTiming, cleanUpMs: 120_000 } });
     await works(handle);
     let asked = 0;

@@ -1,0 +1,77 @@
+/** A job that is cut short interrupts its own prompt, again while it runs, and no prompt of others. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SandboxClient } from '../../../../src/client/index.js';
+import { progressQuery } from '../../../../workflows/index.js';
+import { changedBy } from '../../changed-client.js';
+import { refusal } from '../../played-service.js';
+import { createStand, type Stand, script, shortTiming } from '../../workflow-harness.js';
+
+let stand: Stand;
+let change: Partial<SandboxClient> = {};
+beforeAll(async () => {
+  stand = await createStand({ through: changedBy(() => change) });
+});
+afterEach(() => {
+  change = {};
+});
+afterAll(() => stand.close());
+
+const long = [{ prompt: script('sleep 60') }];
+
+describe('an interrupt', () => {
+  const kept = { prompts: long, end: 'keep', timing: { ...shortTiming, cleanUpMs: 120_000 } } as const;
+  const cancelled = async (handle: Awaited<ReturnType<Stand['start']>>) => {
+    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    await handle.cancel();
+    return handle.result();
+  };
+
+  it('A15: that is refused is repeated, and the prompt is interrupted when the result says so', async () => {
+    let refused = 0;
+    change.interruptSandbox = (id, query, options) => {
+      refused += 1;
+      if (refused <= 2) return Promise.reject(refusal('interruptSandbox', 429, 'rate_limited'));
+      return stand.api.interruptSandbox(id, query, options);
+    };
+    const result = await cancelled(await stand.start(kept));
+    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
+    const { prompt } = await stand.api.getPrompt(result.sandboxId ?? '', result.prompts[0]?.promptId ?? '');
+    expect(prompt.status).toBe('interrupted');
+  });
+
+  it('A15: that is never accepted leaves a working agent, which is named', async () => {
+    change.interruptSandbox = () => Promise.reject(refusal('interruptSandbox', 429, 'rate_limited'));
+    const result = await cancelled(await stand.start({ ...kept, timing: { ...shortTiming, cleanUpMs: 8_000 } }));
+    expect(result.outcome).toBe('cancelled');
+    expect(result.prompts[0]?.status).not.toBe('interrupted');
+    expect(result.left).toMatchObject([{ kind: 'prompt', sandboxId: result.sandboxId }]);
+  });
+
+  it('A15: that has no effect is repeated while a read shows the prompt running', async () => {
+    let sent = 0;
+    change.interruptSandbox = async (...args) => {
+      sent += 1;
+      return sent === 1 ? { ok: true, interrupted: 0 } : stand.api.interruptSandbox(...args);
+    };
+    const result = await cancelled(await stand.start(kept));
+    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
+    expect(sent).toBe(2);
+  });
+
+  it('A15: is not repeated for the prompt of somebody else in the same conversation', async () => {
+    const conversations: unknown[] = [];
+    let othersId: string | null | undefined;
+    change.interruptSandbox = async (id, query, options) => {
+      conversations.push(query?.conversation);
+      const answer = await stand.api.interruptSandbox(id, query, options);
+      const prompt = { prompt: script('sleep 20'), conversationId: query?.conversation };
+      othersId = (await stand.api.sendPrompt(id, prompt)).promptId;
+      return answer;
+    };
+    const result = await cancelled(await stand.start(kept));
+    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
+    expect(conversations).toEqual([result.prompts[0]?.conversationId]);
+    const { prompt } = await stand.api.getPrompt(result.sandboxId ?? '', othersId ?? '');
+    expect(['queued', 'running']).toContain(prompt.status);
+  });
+});
