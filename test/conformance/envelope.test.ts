@@ -103,15 +103,26 @@ rule(
   },
 );
 
+rule('flow.commands-for-the-rest', 'a tool that a command installs is available to the next command', async () => {
+  const id = await target.ready();
+  const run = (command: string) => target.call('POST', `/sandboxes/${id}/commands`, { body: { command } });
+  await run('mkdir -p bin && printf "#!/bin/sh\\necho tool ran\\n" > bin/tool && chmod +x bin/tool');
+  expect((await run('./bin/tool')).body.stdout).toBe('tool ran\n');
+});
+
 rule(
   'flow.commands-for-the-rest',
-  'a tool that a command installs is available to the next command and to the agent',
+  'the agent runs what a command has installed',
   async () => {
     const id = await target.ready();
-    const run = (command: string) => target.call('POST', `/sandboxes/${id}/commands`, { body: { command } });
-    await run('mkdir -p bin && printf "#!/bin/sh\\necho tool ran\\n" > bin/tool && chmod +x bin/tool');
-    expect((await run('./bin/tool')).body.stdout).toBe('tool ran\n');
+    const command = 'mkdir -p bin && printf "#!/bin/sh\necho from the tool > made\n" > bin/tool && chmod +x bin/tool';
+    await target.call('POST', `/sandboxes/${id}/commands`, { body: { command } });
+    const { promptId } = (await target.prompt(id, '```sh\n./bin/tool\n```')).body;
+    await target.promptEnd(id, promptId);
+    const { body } = await target.call('GET', `/sandboxes/${id}/files?path=made`);
+    expect(body.content).toBe('from the tool\n');
   },
+  { needs: ['local'] },
 );
 
 rule(

@@ -96,6 +96,28 @@ rule(
 );
 
 rule(
+  ['trap.S4', 'idempotency.after-5xx', 'fork.idempotent'],
+  'a create or a fork that was answered with a 5xx is found again by its key',
+  async () => {
+    const local = await startLocalTarget();
+    const source = await local.ready();
+    const attempts = { createSandbox: '/sandboxes', forkSandbox: `/sandboxes/${source}/fork` };
+    for (const [endpoint, path] of Object.entries(attempts)) {
+      for (const status of [500, 502, 503]) {
+        const name = `${endpoint}-${status}`;
+        const send = () => local.call('POST', path, { body: { name }, headers: { 'idempotency-key': name } });
+        await local.arm({ kind: 'drop_response', endpoint: endpoint as 'createSandbox', status });
+        expect(await send()).toMatchObject({ status, body: { code: 'http_500' } });
+        const again = await send();
+        expect(again.status).toBe(202);
+        expect(local.service.books.sandboxes({ name }).map(({ id }) => id)).toEqual([again.body.sandbox.id]);
+      }
+    }
+  },
+  { needs: ['faults', 'local'] },
+);
+
+rule(
   ['trap.S5', 'idempotency.same-sandbox'],
   'the key of a create that became cancelled keeps returning that sandbox',
   async () => {

@@ -28,8 +28,15 @@ const callFaults = [
     html: z.boolean().optional(),
   }),
   z.strictObject({ ...onCall, kind: z.literal('latency'), ms }),
-  /** The request is accepted and carried out; then the connection ends without an answer. */
-  z.strictObject({ ...onCall, kind: z.literal('drop_response') }),
+  /**
+   * The request is accepted and carried out; then the connection ends without an answer, or the answer is an error with
+   * this `status`.
+   */
+  z.strictObject({
+    ...onCall,
+    kind: z.literal('drop_response'),
+    status: z.number().int().min(500).max(599).optional(),
+  }),
   /** The connection ends at once. The request is accepted after `ms`, when the caller no longer waits for it. */
   z.strictObject({ ...onCall, kind: z.literal('accept_late'), ms }),
 ] as const;
@@ -54,8 +61,15 @@ const domainFaults = [
    * The next create operations end in `error`. If `recoverMs` is given, the sandbox recovers by itself after that time.
    */
   z.strictObject({ ...every, kind: z.literal('boot_error'), recoverMs: ms.optional() }),
+  /** The next setup scripts cannot be started; each is tried again after a second. */
+  z.strictObject({ ...every, kind: z.literal('setup_start_fails') }),
   /** The next archival attempts fail. */
   z.strictObject({ ...every, kind: z.literal('stop_fails') }),
+  /**
+   * The next archival attempts find nothing new: they keep the previous snapshot, if there is one, and lose whatever
+   * was changed since.
+   */
+  z.strictObject({ ...every, kind: z.literal('snapshot_unchanged') }),
   /** In each of the next background copies, a step fails and is retried for `ms`; then the copy continues. */
   z.strictObject({ ...every, kind: z.literal('hydration_degraded'), ms }),
   z.strictObject({ ...every, kind: z.literal('hydration_stuck'), ms }),

@@ -108,12 +108,16 @@ function registerRoute(
         });
         return reply;
       }
-      if (fault?.kind === 'drop_response') {
+      if (fault?.kind === 'drop_response' && fault.status === undefined) {
         await unanswered('dropped', () => perform(request));
         cutOff(request, reply);
         return reply;
       }
       const answer = await perform(request);
+      if (fault?.kind === 'drop_response' && fault.status !== undefined) {
+        if (typeof answer !== 'string') answer.stream.destroy();
+        throw new ServiceError(fault.status, defaultCode(fault.status), 'A fault was injected.');
+      }
       reply.code(endpoint.status);
       if (typeof answer !== 'string') {
         if (answer.kind === 'folder') return reply.type('application/gzip').send(answer.stream);

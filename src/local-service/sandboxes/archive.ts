@@ -3,10 +3,10 @@
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
-import { MachineError, type MachineHost } from '../machine/index.js';
+import { MachineError } from '../machine/index.js';
 import { keepSample } from '../processes/samples.js';
 import { removeReplacedSnapshots } from '../snapshots/data.js';
-import { recordSnapshot } from '../snapshots/snapshots.js';
+import { recordNothingNew, recordSnapshot } from '../snapshots/snapshots.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
 
@@ -24,14 +24,13 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
   const sandbox = current();
   if (sandbox?.state === 'archiving') {
     const snapshotId = sandbox.pendingSnapshotId;
-    const createdAt = context.clock.iso();
-    let sizeBytes: number | null = null;
+    let snapshot: SnapshotFound = null;
     try {
       if (context.faults.take('stop_fails')) throw new Error('The machine did not finish its snapshot.');
       if (sandbox.stop?.lastAttemptAt === null) await sampleAtStop(context, sandbox);
       await context.ssh.close(subject);
       await host.endProcesses(subject);
-      if (snapshotId !== null) sizeBytes = await sizeOfSnapshot(host, subject, snapshotId);
+      if (snapshotId !== null) snapshot = await takeSnapshot(context, sandbox, snapshotId);
     } catch (cause) {
       const now = current();
       if (now?.state !== 'archiving' || context.closing.aborted) return;
@@ -46,20 +45,30 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
       if (snapshotId !== null) await host.deleteSnapshot(snapshotId);
       return;
     }
-    complete(context, now, snapshotId === null || sizeBytes === null ? null : { snapshotId, sizeBytes, createdAt });
+    complete(context, now, snapshot);
   }
   if (current()?.state !== 'archived') return;
   await host.deleteDisk(subject);
   removeReplacedSnapshots(context, subject);
 }
 
-/**
- * Takes the snapshot and returns its size; null if there is nothing to keep, because the boot could not create the
- * disk.
- */
-async function sizeOfSnapshot(host: MachineHost, sandboxId: string, snapshotId: string): Promise<number | null> {
+/** Null if nothing is kept. */
+type SnapshotFound =
+  | { readonly snapshotId: string; readonly sizeBytes: number; readonly createdAt: string }
+  | 'unchanged'
+  | null;
+
+/** Takes the snapshot; there is nothing to keep if the boot could not create the disk. */
+async function takeSnapshot(
+  { host, faults, clock }: Context,
+  sandbox: SandboxRecord,
+  snapshotId: string,
+): Promise<SnapshotFound> {
+  if (sandbox.snapshotId !== null && faults.take('snapshot_unchanged')) return 'unchanged';
+  const createdAt = clock.iso();
   try {
-    return (await host.takeSnapshot(sandboxId, snapshotId)).sizeBytes;
+    const { sizeBytes } = await host.takeSnapshot(sandbox.id, snapshotId);
+    return { snapshotId, sizeBytes, createdAt };
   } catch (cause) {
     if (cause instanceof MachineError && cause.code === 'no_disk') return null;
     throw cause;
@@ -90,17 +99,13 @@ function fail(context: Context, sandbox: SandboxRecord, error: string): void {
   });
 }
 
-function complete(
-  context: Context,
-  sandbox: SandboxRecord,
-  snapshot: { readonly snapshotId: string; readonly sizeBytes: number; readonly createdAt: string } | null,
-): void {
+function complete(context: Context, sandbox: SandboxRecord, snapshot: SnapshotFound): void {
   const { stores, timings } = context;
   const completedAt = context.clock.iso();
   const stop = stopAfterAttempt(context, sandbox, { status: 'completed', error: null, endedAt: completedAt });
   context.database.transaction(() => {
     if (stop) stores.stops.put(sandbox.id, stop);
-    const kept = snapshot ? recordSnapshot(context, sandbox, snapshot) : { snapshotId: sandbox.snapshotId };
+    const kept = recorded(context, sandbox, snapshot);
     if (kept.snapshotId !== null) {
       context.schedule(
         'expire_data',
@@ -112,6 +117,11 @@ function complete(
     const ended = { state: 'archived', stop, pendingSnapshotId: null, restoreFrom: null } as const;
     changeSandbox(context, sandbox, { ...ended, ...kept });
   });
+}
+
+function recorded(context: Context, sandbox: SandboxRecord, snapshot: SnapshotFound) {
+  if (snapshot === 'unchanged') return recordNothingNew(context, sandbox);
+  return snapshot ? recordSnapshot(context, sandbox, snapshot) : { snapshotId: sandbox.snapshotId };
 }
 
 /** The work `expire_data`: deletes the data that a stopped sandbox has kept (trap S12). */

@@ -60,6 +60,7 @@ export function newSandbox(
     snapshotId: null,
     pendingSnapshotId: null,
     snapshotCompletedAt: null,
+    snapshotVerifiedAt: null,
     lastSnapshotAttemptAt: null,
     lastSnapshotStatus: null,
     nextSnapshotName: null,

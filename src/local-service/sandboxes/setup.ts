@@ -7,9 +7,11 @@ import { reasonOf } from '../log.js';
 import type { Work } from '../store/work-store.js';
 
 const stderrTail = 2_000;
+/** Between two attempts to start a script. */
+const startAgainMs = 1_000;
 
 /** The work `setup`: runs the script once, in the background of a usable sandbox. */
-export async function setUp(context: Context, { subject }: Work): Promise<void> {
+export async function setUp(context: Context, { subject, token }: Work): Promise<void> {
   const sandbox = context.stores.sandboxes.get(subject);
   if (!sandbox || sandbox.setupScript === null) return;
   if (sandbox.setupStatus === 'running') {
@@ -19,7 +21,14 @@ export async function setUp(context: Context, { subject }: Work): Promise<void> 
   }
   // If a stop came first, the next boot schedules the script again.
   if (sandbox.setupStatus !== 'pending' || !isUsable(sandbox.state)) return;
-  changeSandbox(context, sandbox, { setupStatus: 'running' });
+  if (context.faults.take('setup_start_fails')) {
+    context.database.transaction(() => {
+      changeSandbox(context, sandbox, { setupError: 'The setup script could not be started.' });
+      context.schedule('setup', subject, token, context.clock.now() + startAgainMs);
+    });
+    return;
+  }
+  changeSandbox(context, sandbox, { setupStatus: 'running', setupError: null });
   let problem: string | null;
   try {
     const { exitCode, stderr } = await context.host.run(subject, {

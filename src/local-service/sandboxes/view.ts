@@ -62,7 +62,7 @@ export function sandboxView(context: Pick<Core, 'stores'>, caller: Caller, recor
     monitoring: record.monitoring,
     snapshotAvailable: record.snapshotId !== null,
     snapshotCompletedAt: record.snapshotCompletedAt,
-    snapshotVerifiedAt: record.snapshotCompletedAt,
+    snapshotVerifiedAt: record.snapshotVerifiedAt ?? record.snapshotCompletedAt,
     lastSnapshotAttemptAt: record.lastSnapshotAttemptAt,
     lastSnapshotStatus: record.lastSnapshotStatus,
     ...accessView(context, record, access),

@@ -42,6 +42,7 @@ export function deleteSnapshot(context: Context, snapshot: SnapshotRecord): Dele
       changeSandbox(context, sandbox, {
         snapshotId: latest?.id ?? null,
         snapshotCompletedAt: latest?.completedAt ?? null,
+        snapshotVerifiedAt: null,
       });
     }
     context.schedule('drop_snapshot', snapshot.id, '', clock.now() + timings.deleteMs);

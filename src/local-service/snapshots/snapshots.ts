@@ -95,7 +95,27 @@ export function recordSnapshot(
     snapshotId: id,
     nextSnapshotName: null,
     snapshotCompletedAt: completedAt,
+    snapshotVerifiedAt: null,
     lastSnapshotAttemptAt: completedAt,
+    lastSnapshotStatus: 'completed',
+  };
+}
+
+/**
+ * Records a check that found nothing new since the latest snapshot, in the transaction of the caller. The next name
+ * goes to that snapshot.
+ */
+export function recordNothingNew(
+  context: Context,
+  { snapshotId, nextSnapshotName }: SandboxRecord,
+): Partial<SandboxRecord> & Pick<SandboxRecord, 'snapshotId'> {
+  const verifiedAt = context.clock.iso();
+  if (snapshotId !== null && nextSnapshotName !== null) giveName(context, snapshotId, nextSnapshotName);
+  return {
+    snapshotId,
+    nextSnapshotName: null,
+    snapshotVerifiedAt: verifiedAt,
+    lastSnapshotAttemptAt: verifiedAt,
     lastSnapshotStatus: 'completed',
   };
 }

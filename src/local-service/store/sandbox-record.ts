@@ -73,6 +73,8 @@ export interface SandboxRecord {
    */
   readonly pendingSnapshotId: string | null;
   readonly snapshotCompletedAt: string | null;
+  /** When a check last found nothing new since that snapshot; null if none did. */
+  readonly snapshotVerifiedAt: string | null;
   readonly lastSnapshotAttemptAt: string | null;
   readonly lastSnapshotStatus: 'in_progress' | 'completed' | 'failed' | null;
   /** The name that the next snapshot takes (assumption: PATCH with `snapshotName` before there is a snapshot). */
@@ -113,6 +115,7 @@ export const sandboxRecordDefaults = {
   wipePendingUntilRestart: false,
   createdByKeyId: null,
   hydrationEntries: null,
+  snapshotVerifiedAt: null,
   hydrationSetback: null,
   degraded: null,
   sshKeys: [],

@@ -56,7 +56,7 @@ rule(
 );
 
 rule(
-  ['scope.sandbox-credential-cannot', 'scope.both-hold'],
+  ['scope.sandbox-credential-cannot', 'scope.both-hold', 'environments.pass-sandbox-credentials'],
   'the credential ends with its sandbox, and does not exist without an environment that passes it',
   async () => {
     const { ann, local: target } = await startPeople();

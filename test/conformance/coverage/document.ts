@@ -23,6 +23,9 @@ another service than the local one (\`SANDFLOW_CONFORMANCE_URL\`, \`SANDFLOW_CON
 
 ## Totals
 
+A rule has a test if a test names it. That alone does not show that the test fails when the rule is broken. The traps repeat
+rules of other areas, so the sum leaves them out.
+
 ${rules.totals}
 
 ## Endpoints

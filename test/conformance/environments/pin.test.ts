@@ -83,7 +83,12 @@ rule(
 );
 
 rule(
-  ['sandbox.holds-creator-logins', 'environments.pass-repo-host'],
+  [
+    'sandbox.holds-creator-logins',
+    'environments.pass-repo-host',
+    'environments.pass-sandbox-credentials',
+    'environments.pass-agents-credentials',
+  ],
   'a sandbox holds logins if its environment passes some',
   async () => {
     const { target, make } = await openEnvironmentDesk();

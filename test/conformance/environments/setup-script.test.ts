@@ -23,7 +23,7 @@ rule(
 );
 
 rule(
-  ['sandbox.setup-pending', 'sandbox.setup-status', 'sandbox.setup-error', 'sandbox.setup-error-pending'],
+  ['sandbox.setup-pending', 'sandbox.setup-status', 'sandbox.setup-error'],
   'the script is pending while its sandbox is being created, and has no error until a start has failed',
   async () => {
     const local = await startLocalTarget({ timings: { bootMs: 60_000 } });
@@ -35,6 +35,31 @@ rule(
     await expect.poll(status).toBe('done');
   },
   { needs: ['clock'] },
+);
+
+rule(
+  ['sandbox.setup-error-pending', 'sandbox.setup-pending', 'sandbox.setup-error', 'states.setup-moves'],
+  'a script that cannot be started says so while it is pending, and is started again',
+  async () => {
+    const local = await startLocalTarget();
+    local.service.clock.hold();
+    await local.arm({ kind: 'setup_start_fails', times: 2 });
+    const id = await local.create({ setupScript: 'true', ttlSeconds: null });
+    const read = async () => (await local.call('GET', `/sandboxes/${id}`)).body.sandbox;
+    await local.service.clock.advance(500);
+    const pending = {
+      state: 'ready',
+      setupStatus: 'pending',
+      setupError: expect.stringMatching(/could not be started/),
+    };
+    expect(await read()).toMatchObject(pending);
+    await local.service.clock.advance(1_000);
+    expect(await read()).toMatchObject(pending);
+    await local.service.clock.advance(1_000);
+    await expect.poll(async () => (await read()).setupStatus).toBe('done');
+    expect((await read()).setupError).toBeNull();
+  },
+  { needs: ['clock', 'faults'] },
 );
 
 rule(

@@ -35,6 +35,10 @@ export const authenticationRules = {
     'scope.sandbox-create': '`sandbox.create` unlocks create.',
     'scope.sandbox-read': '`sandbox.read` unlocks list and inspect.',
     'scope.sandbox-update': '`sandbox.update` unlocks rename and other sandbox writes.',
+    'scope.recover': untestable(
+      '`sandbox.update` unlocks recover.',
+      'The specification shows no endpoint that recovers a sandbox.',
+    ),
     'scope.sandbox-stop': '`sandbox.stop` unlocks stop.',
     'scope.sandbox-resume': '`sandbox.resume` unlocks resume.',
     'scope.sandbox-fork': '`sandbox.fork` unlocks fork.',
@@ -51,7 +55,15 @@ export const authenticationRules = {
     'scope.snapshots': '`snapshot.read` and `snapshot.write` unlock snapshots.',
     'scope.environments': '`environment.read` and `environment.write` unlock environments.',
     'scope.account-read': '`account.read` unlocks /me, limits and listing keys.',
+    'scope.organization-discovery': untestable(
+      '`account.read` unlocks organization discovery.',
+      'The specification shows no endpoint that discovers organizations.',
+    ),
     'scope.account-admin': '`account.admin` unlocks webhooks and account writes.',
+    'scope.billing-teams-identities': untestable(
+      '`account.admin` unlocks billing, teams and identities.',
+      'The specification shows no endpoint for billing, teams or identities.',
+    ),
     'scope.wildcard': '`*` is the admin wildcard.',
     'scope.preset-read-only': 'Preset `read-only`: inspect sandboxes, files, snapshots, environments.',
     'scope.preset-full-sandbox':

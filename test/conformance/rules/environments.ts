@@ -8,6 +8,9 @@ export const environmentRules = {
       'safeForThirdParties, passRepoHost, passSecrets, passSandboxCredentials and passAgentsCredentials are booleans.',
     'environments.pass-repo-host': '`passRepoHost` controls passing the repository-host login.',
     'environments.pass-secrets': '`passSecrets` controls passing the owner’s secrets.',
+    'environments.pass-sandbox-credentials': '`passSandboxCredentials` controls passing the credential of the sandbox.',
+    'environments.pass-agents-credentials':
+      '`passAgentsCredentials` controls passing logins of agents; a sandbox that gets them holds its creator’s logins.',
     'environments.contents': '`envContents` is .env-style text that sandboxes on the environment get.',
     'environments.secret-files': '`secretFiles` is an array of `{path, contents}` that sandboxes on it get.',
     'environments.versions': '`versions` holds id, versionNumber, sandboxCount and createdAt of each version.',

@@ -32,8 +32,41 @@ rule(
 );
 
 rule(
-  'sandbox.snapshot-verified-nothing-new',
-  'a stop without changes updates snapshotVerifiedAt',
+  ['sandbox.snapshot-verified-nothing-new', 'sandbox.snapshot-verified-at', 'stops.keeps-snapshots'],
+  'a check that finds nothing new moves the verified time, and keeps the snapshot with its time and its files',
+  async () => {
+    const local = await startLocalTarget();
+    const id = await local.ready({ ttlSeconds: null });
+    await local.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'kept', content: 'yes' } });
+    const first = await local.archive(id);
+    const latest = async () => (await local.call('GET', `/sandboxes/${id}/snapshots/latest`)).body.snapshot.id;
+    const snapshotId = await latest();
+    await local.service.clock.advance(60_000);
+    await local.call('POST', `/sandboxes/${id}/resume`);
+    await local.reach(id, 'ready');
+    await local.call('PATCH', `/sandboxes/${id}`, { body: { snapshotName: 'still-the-same' } });
+    await local.arm({ kind: 'snapshot_unchanged' });
+    const second = await local.archive(id);
+    expect(second).toMatchObject({
+      lastSnapshotStatus: 'completed',
+      snapshotAvailable: true,
+      snapshotCompletedAt: first.snapshotCompletedAt,
+      lastSnapshotAttemptAt: second.snapshotVerifiedAt,
+    });
+    const passed = Date.parse(second.snapshotVerifiedAt ?? '') - Date.parse(first.snapshotVerifiedAt ?? '');
+    expect(passed).toBeGreaterThanOrEqual(60_000);
+    expect(await latest()).toBe(snapshotId);
+    expect((await local.call('POST', '/sandboxes', { body: { from: 'still-the-same' } })).status).toBe(202);
+    await local.call('POST', `/sandboxes/${id}/resume`);
+    await local.reach(id, 'ready');
+    expect((await local.call('GET', `/sandboxes/${id}/files?path=kept`)).body.content).toBe('yes');
+  },
+  { needs: ['clock', 'faults', 'local'] },
+);
+
+rule(
+  'sandbox.snapshot-verified-at',
+  'a snapshot that completes updates snapshotVerifiedAt',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready({ ttlSeconds: null });
