@@ -25,7 +25,12 @@ export interface CliIo {
   readonly main: MainProgram;
   /** The name of the command, like `jobs watch`, for `sandflow status`. */
   readonly command?: string;
-  readonly readConfig: () => Promise<Config>;
+  /**
+   * Reads the configuration. The home must be the user's own, unless `checksHome` is false: the operator of a worker, a
+   * bridge or a codec server prepares its home.
+   * @throws SandflowError `home_not_trusted`, `bad_configuration`
+   */
+  readonly readConfig: (options?: { readonly checksHome?: boolean }) => Promise<Config>;
   /** Sets the umask of this process and its children. Omitted if the process belongs to another program. */
   readonly umask?: (mask: number) => void;
   /** Aborted by the first Ctrl-C or SIGTERM; its reason is the name of the signal. */

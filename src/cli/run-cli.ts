@@ -1,6 +1,8 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
 import { type Command, CommanderError } from 'commander';
 import type { JobError } from '../../workflows/job/result.js';
+import type { Config } from '../config.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import type { CommandContext } from './command.js';
 import { type Failure, failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';
@@ -24,6 +26,11 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     ...given,
     stdout: createTerminal(given.stdout),
     stderr: createTerminal(given.stderr),
+    readConfig: async ({ checksHome = true } = {}) => {
+      const config = await given.readConfig();
+      if (checksHome) await refuseForeignHome(config);
+      return config;
+    },
     command: nameOf(args),
   };
   const context: CommandContext = { io, jobId: null, exitCode: exitCodes.done };
@@ -46,6 +53,16 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     report(args, context, isInternal ? await withReport(failure.error, error, io) : failure.error);
     return failure.exitCode;
   }
+}
+
+/** Whoever owns a home could plant files and links in it, so it is checked before anything in it is read or changed. */
+async function refuseForeignHome({ home }: Config): Promise<void> {
+  const { checkTrustedFolder } = await import('../os/trusted-folder.js');
+  await checkTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' }).catch((error: unknown) => {
+    // Nothing can be read from a home that cannot be entered, and a command may do without it if all is configured.
+    const { code } = ((error instanceof SandflowError && error.cause) || {}) as { readonly code?: unknown };
+    if (code !== 'EACCES' && code !== 'ENOTDIR') throw error;
+  });
 }
 
 /** After Ctrl-C, any error counts as the interruption. */

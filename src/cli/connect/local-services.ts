@@ -34,6 +34,8 @@ export async function announceLocalService(
 export async function runningLocalServices(home: string): Promise<RunningLocalService[]> {
   const running: RunningLocalService[] = [];
   for (const name of await readdir(folderOf(home)).catch(() => [])) {
+    // Nothing else in this folder is ours to read or remove.
+    if (!/^\d+\.json$/.test(name)) continue;
     const path = join(folderOf(home), name);
     const parsed = serviceSchema.safeParse(await readJsonFile(path));
     if (parsed.success && (await isServed(parsed.data))) running.push(parsed.data);

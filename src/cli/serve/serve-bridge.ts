@@ -13,7 +13,7 @@ import { createLogLines, interruption, parseAddress, parsePort, sayReady } from 
 export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<void> {
   const port = parsePort(options.port);
   const metrics = options.metrics === undefined ? undefined : parseAddress('--metrics', options.metrics);
-  const config = await io.readConfig();
+  const config = await io.readConfig({ checksHome: false });
   io.umask?.(0o077);
   // Only a file in the home is ours to check. A configured file may come from somebody else, such as an orchestrator.
   if (dirname(config.webhookSecretFile) === config.home) await readPrivateFile(config.webhookSecretFile);

@@ -11,7 +11,7 @@ import { interruption, parsePort, sayReady } from './serving.js';
 /** Serves until the first Ctrl-C or SIGTERM. Calls neither Temporal nor the service. */
 export async function serveCodec(options: CodecOptions, io: CliIo): Promise<void> {
   const port = parsePort(options.port);
-  const { ring } = await openEncryption(await io.readConfig());
+  const { ring } = await openEncryption(await io.readConfig({ checksHome: false }));
   if (!ring) {
     throw badConfiguration(
       'The codec server needs encryption keys. Set SANDFLOW_ENCRYPTION_KEYS_FILE to the file that holds them.',

@@ -19,7 +19,7 @@ const noTexts =
 /** Serves until the first Ctrl-C or SIGTERM, then takes no new work and lets activities finish. */
 export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<void> {
   if (options.allowNotifyCommands) throw new UsageError(noTexts);
-  const config = await io.readConfig();
+  const config = await io.readConfig({ checksHome: false });
   io.umask?.(0o077);
   const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
   if (!sandboxService) {
