@@ -11,7 +11,7 @@ const ascii = /^[\u0020-\u007e]*$/;
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  for (const segment of graphemesOf(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -20,7 +20,7 @@ export function cutToWidth(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   let kept = '';
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) {
+  for (const segment of graphemesOf(text)) {
     width += graphemeWidth(segment);
     if (width > columns - 1) break;
     kept += segment;
@@ -34,7 +34,7 @@ export function wrapToWidth(text: string, columns: number): string[] {
   const parts: string[] = [];
   let part = '';
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) {
+  for (const segment of graphemesOf(text)) {
     const wide = graphemeWidth(segment);
     if (width + wide > columns && part !== '') {
       parts.push(part);
@@ -45,6 +45,25 @@ export function wrapToWidth(text: string, columns: number): string[] {
     width += wide;
   }
   return [...parts, part];
+}
+
+/** The time that the segmenter takes grows with the square of the length, and an agent writes lines of any length. */
+const mostAtOnce = 500;
+
+/** Splits text into the characters that people see, in linear time. One of more than 500 code units is cut in parts. */
+function* graphemesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const end = at + mostAtOnce;
+    const splitsPair = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+    const part = text.slice(at, splitsPair ? end + 1 : end);
+    const found = Array.from(segmenter.segment(part), ({ segment }) => segment);
+    // The last one may go on behind the part.
+    if (at + part.length < text.length && found.length > 1) found.pop();
+    for (const segment of found) {
+      yield segment;
+      at += segment.length;
+    }
+  }
 }
 
 function graphemeWidth(segment: string): number {
