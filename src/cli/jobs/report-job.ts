@@ -19,9 +19,6 @@ import { waitingCalls, waitingText } from '../run/waiting-calls.js';
 import { watchJob } from '../run/watch-job.js';
 import type { ReportJobOptions } from './options.js';
 
-/** A browser would run these, so the report does not link to them. */
-const activeContent = /\.(?:x?html?|svgz?|xml|xsl|pdf|mht(?:ml)?)$/i;
-
 /** Writes the report, and prints its path on stdout. */
 export function reportJob(jobId: string, { out }: ReportJobOptions, context: CommandContext): Promise<void> {
   const { io } = context;
@@ -126,7 +123,7 @@ async function wholePrompts(
   );
 }
 
-/** Saves a copy of a collected file beside the report, and names it in `copies` if the report may link to it. */
+/** Saves a copy of a collected file beside the report, and names it in `copies`. */
 async function saveCopy(name: string, content: Buffer, folder: string, copies: Map<string, string>): Promise<void> {
   const place = placeBelow(join(folder, 'files'), name);
   const taken = await stat(place).then(
@@ -136,6 +133,5 @@ async function saveCopy(name: string, content: Buffer, folder: string, copies: M
   if (taken) return;
   await makeFolderOf(place, folder);
   await replaceFile(place, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
-  if (activeContent.test(place)) return;
   copies.set(name, relative(folder, place).split(sep).map(encodeURIComponent).join('/'));
 }

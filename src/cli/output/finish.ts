@@ -10,6 +10,7 @@ import { type JobLinks, nextAfterEnd } from './job-links.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
 import { keptTexts, leftText, wasDegradedText } from './job-text.js';
 import { printJson } from './json.js';
+import { pasteable } from './pasteable.js';
 import { createPaint } from './terminal.js';
 import { oneLine, setIn } from './terminal-safe.js';
 
@@ -75,7 +76,9 @@ function printSummary(report: JobReport, io: Streams, links: JobLinks | undefine
   ];
   io.stderr.write(`${parts.join(' · ')}\n`);
   for (const file of report.files) {
-    const where = file.localPath ? `→ ${file.localPath}` : (file.error ?? `(save it with: --get ${file.path})`);
+    const where = file.localPath
+      ? `→ ${file.localPath}`
+      : (file.error ?? `(save it with: --get ${pasteable(file.path, 'PATH')})`);
     io.stderr.write(`  ${oneLine(file.path)} ${oneLine(where)}${marksOf(file)}\n`);
   }
   if (report.error) io.stderr.write(`  ${oneLine(report.error.code)}: ${setIn(report.error.message, '    ')}\n`);

@@ -6,6 +6,7 @@ import type { PreservedWork } from '../../contract/records/preserved-work.js';
 import type { DegradedSandbox } from '../../contract/records/sandbox-view.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { formatDuration } from '../units.js';
+import { pasteable } from './pasteable.js';
 import { oneLine } from './terminal-safe.js';
 
 /** What a job does in each phase. */
@@ -29,7 +30,7 @@ export const phaseNames: Readonly<Record<JobPhase, string>> = {
 /** The phase, the sandbox and, with several prompts, how many are done. */
 export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'degraded' | 'prompts'>): string {
   const { sandboxId, prompts } = progress;
-  const parts: string[] = [phaseNames[progress.phase] ?? progress.phase];
+  const parts: string[] = [phaseNames[progress.phase] ?? oneLine(progress.phase)];
   if (prompts.length > 1 && progress.phase === 'following') {
     const done = prompts.filter(({ endedAt }) => endedAt !== null).length;
     parts.push(`${done} of ${prompts.length} prompts done`);
@@ -81,7 +82,7 @@ export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): s
 /** The sandbox is alive but not fully reachable: why, and where to look. */
 export function degradedText(degraded: DegradedSandbox): string {
   const now = 'It is alive, but not fully reachable.';
-  return `The sandbox is degraded${sinceAndWhy(degraded)}. ${now} Check: sandflow sandboxes show ${oneLine(degraded.sandboxId)}`;
+  return `The sandbox is degraded${sinceAndWhy(degraded)}. ${now} Check: sandflow sandboxes show ${pasteable(degraded.sandboxId, 'SANDBOX')}`;
 }
 
 /** As `degradedText`, for a job that has ended. */
@@ -104,8 +105,9 @@ export const keptTexts: Readonly<Record<PreservedWork, string>> = {
 /** One line: what may still run or exist, why, and how to check or end it. */
 export function leftText(left: LeftBehind): string {
   const said = `left behind: ${oneLine(whatIsLeft(left))}. ${oneLine(left.why).replace(/\.?$/, '.')}`;
-  if (left.sandboxId === null) return `${said} Check: sandflow sandboxes --name "${oneLine(left.sandboxName ?? '')}"`;
-  const id = oneLine(left.sandboxId);
+  if (left.sandboxId === null)
+    return `${said} Check: sandflow sandboxes --name "${pasteable(left.sandboxName ?? '', 'NAME')}"`;
+  const id = pasteable(left.sandboxId, 'SANDBOX');
   return left.kind === 'sandbox'
     ? `${said} Stop it: sandflow stop ${id} --wait`
     : `${said} Check: sandflow sandboxes show ${id}`;

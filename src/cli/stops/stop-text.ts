@@ -2,6 +2,7 @@
 import type { JobError } from '../../../workflows/job/result.js';
 import type { StopOutcome, StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
 import { keptTexts } from '../output/job-text.js';
+import { pasteable } from '../output/pasteable.js';
 
 /** How the command ended for one sandbox. */
 export type StopEnd =
@@ -61,8 +62,9 @@ export function newsText(view: StopRequestView, seen: StopRequestView | undefine
 export function reattachHint(sandboxIds: readonly string[], { requestId }: StopRequest): string {
   const request = /^[\w.:-]+$/.test(requestId) ? requestId : `'${requestId.replaceAll("'", "'\\''")}'`;
   const one = sandboxIds.length === 1;
+  const ids = sandboxIds.map((id) => pasteable(id, 'SANDBOX')).join(' ');
   return [
     `Detached; ${one ? 'the stop continues' : `${sandboxIds.length} stops continue`}.`,
-    `Wait for ${one ? 'it' : 'them'} again with: sandflow stop ${sandboxIds.join(' ')} --wait --request ${request}`,
+    `Wait for ${one ? 'it' : 'them'} again with: sandflow stop ${ids} --wait --request ${request}`,
   ].join('\n');
 }

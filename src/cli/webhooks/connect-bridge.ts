@@ -8,6 +8,7 @@ import { withPlatform } from '../connect/with-platform.js';
 import { type ServiceAtHand, withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
+import { pasteable } from '../output/pasteable.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { readStatus } from '../stack/read-status.js';
 import { UsageError } from '../usage-error.js';
@@ -97,7 +98,7 @@ function say(connection: Connection, { io }: CommandContext): void {
   ];
   for (const [name = '', text = ''] of rows) io.stderr.write(`${name.padEnd(14)} ${oneLine(text)}\n`);
   for (const { id, url: other } of others) {
-    const mend = `If nothing needs it any more: sandflow webhooks delete ${id}`;
+    const mend = `If nothing needs it any more: sandflow webhooks delete ${pasteable(id, 'WEBHOOK')}`;
     io.stderr.write(`${oneLine(`${id} has the same name and delivers to ${other}. ${mend}`)}\n`);
   }
   if (check.result === 'accepted') return;

@@ -7,6 +7,13 @@ import { html, type Markup } from '../markup.js';
 import { plainText } from '../plain-text.js';
 import type { JobReportData } from './job-data.js';
 
+/**
+ * Names of files that a browser shows as text or as an image. The report links to no other: a browser takes more names
+ * for pages than a list of those could hold (`.shtml`, `.atom`, `.xht`), and a page of an agent would run its scripts.
+ */
+const shownAsTextOrImage =
+  /\.(?:txt|text|log|md|markdown|json|jsonl|ndjson|csv|tsv|ya?ml|toml|ini|diff|patch|png|jpe?g|gif|webp|avif)$/i;
+
 /** @param limit limit of one text, in bytes */
 export function transcriptSection({ prompts, isRunning }: JobReportData, limit: number): Markup | null {
   if (prompts.length === 0) return null;
@@ -51,7 +58,7 @@ function fileEntry(
   const name = html`<bdi class="path">${plainText(path)}</bdi>`;
   const marks = [...(ref !== null && partial ? ['partial'] : []), ...(unchanged ? ['unchanged'] : [])].join(', ');
   const about = error ?? `${size === null ? '' : bytesText(size)}${marks === '' ? '' : ` (${marks})`}`;
-  const head = html`${copy === undefined ? name : html`<a href="${copy}">${name}</a>`}<span class="note">${plainText(about)}</span>`;
+  const head = html`${copy === undefined || !shownAsTextOrImage.test(copy) ? name : html`<a href="${copy}">${name}</a>`}<span class="note">${plainText(about)}</span>`;
   if (preview === undefined) return error === null ? html`<li>${head}</li>` : html`<li class="failed">${head}</li>`;
   return html`<li><details><summary>${head}</summary>${textBlock(preview, limit)}</details></li>`;
 }

@@ -32,6 +32,21 @@ describe('the report of a job', () => {
     expect(shown).toContain('stop completed, work saved');
   });
 
+  test('links to no file that a browser would run', () => {
+    const [file] = sampleJob().files;
+    if (!file) throw new Error('the sample has no file');
+    const linked = (name: string): boolean =>
+      shownIn(sampleJob({ files: [{ ...file, path: name }], copies: new Map([[name, `files/${name}`]]) })).includes(
+        `href="files/${name}"`,
+      );
+    // Chromium runs the scripts of each of these.
+    const pages = 'html HTML htm shtml shtm ehtml xht xhtm xhtml svg svgz xml xsl xbl atom rss mhtml pdf'.split(' ');
+    expect([...pages.map((end) => `a.${end}`), '.html', 'page', 'a.txt.html', 'a.unheard-of'].filter(linked)).toEqual(
+      [],
+    );
+    expect(['a.txt', 'a.MD', 'a.json', 'a.diff', 'a.png', 'html.log'].filter(linked)).toHaveLength(6);
+  });
+
   test('has the first line of the first prompt as its title, or the id of the job', () => {
     const [prompt] = sampleJob().prompts;
     const titled = (text: string): string | undefined => {

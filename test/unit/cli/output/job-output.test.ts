@@ -2,9 +2,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { judgeClock } from '../../../../src/cli/doctor/check-clock.js';
 import type { CliIo, OutputStream } from '../../../../src/cli/io.js';
 import { finish } from '../../../../src/cli/output/finish.js';
+import { degradedText } from '../../../../src/cli/output/job-text.js';
 import { createReporter } from '../../../../src/cli/output/reporter.js';
 import { createTerminal } from '../../../../src/cli/output/terminal.js';
 import { terminalSafe } from '../../../../src/cli/output/terminal-safe.js';
+import { reattachHint } from '../../../../src/cli/stops/stop-text.js';
 import type { TranscriptEntry } from '../../../../src/cli/transcript/entry.js';
 import type { JobProgress } from '../../../../workflows/job/progress.js';
 import type { JobResult, PromptResult } from '../../../../workflows/job/result.js';
@@ -140,6 +142,41 @@ describe('the output of a finished job', () => {
         'left behind: an agent may still be working in bx_2345abcd (sf-d-j-x-main-1), conversation conv_1. It was not interrupted. Check: sandflow sandboxes show bx_2345abcd',
       );
     });
+  });
+
+  it.each([
+    'bx_1; rm -rf ~',
+    '$(reboot)',
+    '`reboot`',
+    '--all',
+    '-rf',
+    "'",
+    '"; reboot #',
+    'a b',
+    'a\nb',
+    'a|b',
+    'x'.repeat(300),
+  ])('C9: suggests no command with %j in it, which a person would paste into a shell', async (text) => {
+    const one = { kind: 'sandbox', sandboxId: text, sandboxName: text, conversationId: null, why: 'no' } as const;
+    const file = { ...{ size: 1, sha256: null, error: null }, path: text, ref: 'r', partial: false, unchanged: null };
+    const hostile = {
+      ...result,
+      left: [one, { ...one, kind: 'prompt' }, { ...one, sandboxId: null }],
+      files: [file],
+    } as const;
+    const files = hostile.files.map((collected) => ({ ...collected, localPath: null }));
+    const { stderr } = await finished({ kind: 'ended', result: hostile }, { files });
+    const degraded = { sandboxId: text, reason: null, since: null };
+    const shown = `${stderr}\n${degradedText(degraded)}\n${reattachHint([text], { requestId: 'r', deadlineMs: 1, alertAfterMs: null })}`;
+    const suggested = [...shown.matchAll(/(?:sandflow (?:stop|sandboxes)|--get) (.*)/g)].map(([, rest]) => rest);
+    expect(suggested).toEqual([
+      'PATH)',
+      'SANDBOX --wait',
+      'show SANDBOX',
+      '--name "NAME"',
+      'show SANDBOX',
+      'SANDBOX --wait --request r',
+    ]);
   });
 
   it('B13: includes whether a file is partial or unchanged', async () => {
