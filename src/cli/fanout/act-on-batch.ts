@@ -83,8 +83,8 @@ export function resumeBatch(batchId: string, options: ResumeFanoutOptions, conte
       view.notice(`Nothing left to run in ${batchId}: every item has ${done}.`, 'detail');
     } else {
       const { retryFailed } = options;
-      await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
       sayIsolation(platform.isolation, view);
+      await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
       view.notice(`Batch ${batchId} resumed: running the items that are missing or failed.`, 'detail');
     }
     if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });

@@ -1,6 +1,7 @@
 /** `sandflow jobs rerun`: runs the input of an earlier job as a new job. */
 import { rerunJob } from '../../temporal/jobs/rerun.js';
 import type { CommandContext } from '../command.js';
+import { sayIsolation } from '../connect/isolation.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { emptyReport } from '../output/job-report.js';
@@ -18,6 +19,7 @@ export function rerunEarlier(jobId: string, options: RerunJobOptions, context: C
   const newJobId = options.id ?? generateJobId();
   return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     const { io } = context;
+    sayIsolation(platform.isolation, reporter);
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
     const { started } = await rerunJob(
       platform.temporal,

@@ -23,8 +23,8 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
   const config = await io.readConfig();
   io.umask?.(0o077);
   const log = (line: string) => void io.stderr.write(`${line}\n`);
-  const sandboxApiKeyFile = config.sandboxService ? config.sandboxService.apiKeyFile : localApiKeyFile(config.home);
-  const ready = (stack: StackPlaces) => void sayPlaces(io, { ...stack, sandboxApiKeyFile }, options);
+  const ownKey = { apiKeyFile: localApiKeyFile(config.home) };
+  const ready = (stack: StackPlaces) => void sayPlaces(io, stack, config.sandboxService ?? ownKey, options);
   const { main, interrupted: signal } = io;
   const ended = await runSupervisor(config, { main, foreground: true, log, signal, onReady: ready });
   if (ended === 'already_running') {
@@ -38,11 +38,12 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
 
 async function sayPlaces(
   io: CliIo,
-  stack: StackPlaces & { readonly sandboxApiKeyFile?: string },
+  { temporalAddress, uiUrl, sandboxApiUrl, bridgeUrl, bridgeAddress }: StackPlaces,
+  { apiKey, apiKeyFile: sandboxApiKeyFile }: { readonly apiKey?: string; readonly apiKeyFile?: string },
   { readyJson }: { readonly readyJson?: boolean },
 ): Promise<void> {
-  const { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl, bridgeAddress } = stack;
-  const { known: isolation, problem } = await readIsolation({ apiUrl: sandboxApiUrl, apiKeyFile: sandboxApiKeyFile });
+  const service = { apiUrl: sandboxApiUrl, apiKey, apiKeyFile: sandboxApiKeyFile };
+  const { known: isolation, problem } = await readIsolation(service);
   if (problem !== null) io.stderr.write(`${oneLine(problem)}\n`);
   for (const warning of isolation?.warnings ?? []) io.stderr.write(`${oneLine(warning)}\n`);
   if (readyJson) {
