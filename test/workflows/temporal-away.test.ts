@@ -1,8 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, inject, test } from 'vitest';
+import { agreeAtStart } from '../../src/cli/connect/key-agreement.js';
 import { linkToTemporal, type TemporalLink } from '../../src/cli/connect/temporal-link.js';
+import { newKeyLine, parseKeyRing } from '../../src/encryption/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
+import { agreeOnKeys } from '../../src/temporal/deployment-keys.js';
 
 /** A connection to the run's Temporal server that can be closed and opened. */
 interface Road {
@@ -105,4 +109,28 @@ test('D6: Ctrl-C ends the wait for an unavailable Temporal', async () => {
   expect(Date.now() - startedAt).toBeLessThan(15_000);
   // The SDK itself abandons the late connection.
   await sleep(100);
+});
+
+test('C6: a server starts although Temporal does not answer, and ends when Temporal shows that its keys do not match', async () => {
+  const deployment = `away-${randomBytes(5).toString('hex')}`;
+  const direct = await connectTemporal({ connectionOptions: { address: inject('temporalAddress') } });
+  ends.push(() => direct.connection.close());
+  await agreeOnKeys(direct, { deployment, ring: parseKeyRing(newKeyLine('theirs')), announce: true });
+  const road = await createRoad();
+  const away = await connectTemporal({ connectionOptions: { address: road.address } });
+  ends.push(() => away.connection.close());
+  await road.shut();
+  const notices: string[] = [];
+  const abort = new AbortController();
+  const keys = await agreeAtStart(away, {
+    deployment,
+    ring: parseKeyRing(newKeyLine('ours')),
+    notice: (text) => void notices.push(text),
+    signal: abort.signal,
+    askAgainMs: 100,
+  });
+  ends.push(async () => keys.stop());
+  expect(notices).toEqual([expect.stringMatching(/^Cannot read the deployment's keys from Temporal .*; retrying\.$/s)]);
+  await road.open();
+  await expect(keys.refused).rejects.toMatchObject({ code: 'bad_configuration' });
 });

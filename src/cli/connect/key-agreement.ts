@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { type Agreement, type AgreeOptions, agreeOnKeys } from '../../temporal/deployment-keys.js';
 
-const askAgainMs = 15_000;
+const defaultAskAgainMs = 15_000;
 const waitMs = 500;
 
 export interface KeyAgreement {
@@ -20,6 +20,8 @@ export interface AgreeAtStartOptions extends AgreeOptions {
   readonly notice: (text: string) => void;
   /** Ends the wait for a worker. */
   readonly signal: AbortSignal;
+  /** How long it waits between two checks while Temporal does not answer, in ms. Default: 15,000. */
+  readonly askAgainMs?: number;
 }
 
 /**
@@ -53,7 +55,8 @@ async function afterWorker(client: Client, options: AgreeAtStartOptions): Promis
   }
 }
 
-async function untilRefused(client: Client, options: AgreeOptions, signal: AbortSignal): Promise<never> {
+async function untilRefused(client: Client, options: AgreeAtStartOptions, signal: AbortSignal): Promise<never> {
+  const { askAgainMs = defaultAskAgainMs } = options;
   for (;;) {
     await sleep(askAgainMs, undefined, { signal });
     const asked = await agreeOnKeys(client, options);
