@@ -16,9 +16,25 @@ const ofWorkers = [
   'src/worker',
 ];
 
-test('C1: in a worker only notify commands start programs', () => {
-  const starters = sourceFiles(...ofWorkers).filter((file) =>
-    importsIn(file, readSource(file)).some(({ target }) => /^(?:node:)?(?:child_process|cluster|vm)$/.test(target)),
+const importers = (modules: RegExp) =>
+  sourceFiles(...ofWorkers).filter((file) =>
+    importsIn(file, readSource(file)).some(({ target }) => modules.test(target)),
   );
-  expect(starters).toEqual(['activities/notification/run-command.ts']);
+
+test('C1: in a worker only notify commands start programs', () => {
+  expect(importers(/^(?:node:)?(?:child_process|cluster|vm)$/)).toEqual(['activities/notification/run-command.ts']);
+});
+
+test('C1: in a worker only its stores and its own settings read and write files', () => {
+  expect(importers(/^(?:node:)?fs(?:\/promises)?$/)).toEqual([
+    // For programs that save a download. No activity gets as far: each streams to the result store.
+    'src/client/download.ts',
+    'src/notify/secrets.ts',
+    'src/result-store/directory-store.ts',
+    'src/secret-store/directory-store.ts',
+    // Finds the bundle of the workflows.
+    'src/worker/create-worker.ts',
+  ]);
+  const savers = sourceFiles('activities').filter((file) => /\.download\w*\(/.test(readSource(file)));
+  expect(savers).toEqual([]);
 });

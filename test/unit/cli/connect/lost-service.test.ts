@@ -22,6 +22,13 @@ describe('K2: an installation without the setting of its service', () => {
     }
   });
 
+  it('is the error bad_configuration', async () => {
+    for (const env of lost) {
+      const { stdout } = await cli(['run', 'hello', '--json'], { env });
+      expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'bad_configuration' } });
+    }
+  });
+
   it('is reported by doctor', async () => {
     const { exitCode, stdout } = await cli(['doctor'], { env: { SANDBOX_API_KEY_FILE: '/run/secrets/key' } });
     expect(stdout).toMatch(/^failed +service +SANDBOX_API_KEY_FILE is set without SANDBOX_API_URL/);
