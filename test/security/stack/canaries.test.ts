@@ -8,6 +8,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createCliHome } from '../../e2e/cli/program.js';
 import { patient, shell } from '../../e2e/stack/fixture.js';
 import { startService } from '../../local-service/service-under-test.js';
+import { listeningPorts } from './listening-ports.js';
 
 /** None of them is part of another, and none occurs by chance. */
 const canaries = {
@@ -90,6 +91,15 @@ async function withSecretAddresses(serviceUrl: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
 }
 
+/** The metrics of every process of the home, by port, as long as it is reached: a port of another kind has none. */
+async function metricsOf(pids: readonly number[]): Promise<string> {
+  const texts = listeningPorts(pids).map(async ({ host, port }) => {
+    const answer = await fetch(`http://${host}:${port}/metrics`, { signal: AbortSignal.timeout(10_000) });
+    return answer.ok ? await answer.text() : '';
+  });
+  return (await Promise.allSettled(texts)).map((text) => (text.status === 'fulfilled' ? text.value : '')).join('\n');
+}
+
 it('no secret is in a history, a log, an error, a metric, a report, a result or an argument of a whole run', async () => {
   const { service } = await startService({ apiKey: canaries.apiKey, isolation: 'auto' });
   service.setup.createEnvironment({
@@ -109,17 +119,25 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
   onTestFinished(processes.stop);
   const stack = cli.start(['dev', '--ready-json'], env);
   await vi.waitFor(() => expect(stack.stdout()).toContain('"ready":true'), patient);
-  const { bridgeUrl } = JSON.parse(stack.stdout()) as { bridgeUrl: string };
+  const said = JSON.parse(stack.stdout()) as { bridgeUrl: string; temporalAddress: string; isolation: unknown };
+  const { bridgeUrl, temporalAddress } = said;
+  expect(said.isolation, stack.stderr()).toEqual(JSON.parse(JSON.stringify(service.isolation)));
+  // A worker and a bridge beside those of the stack, which serve no metrics.
+  const beside = { ...env, TEMPORAL_ADDRESS: temporalAddress };
+  const worker = cli.start(['worker', '--metrics', '127.0.0.1:0', '--ready-json'], beside);
+  const bridge = cli.start(['bridge', '--port', '0', '--metrics', '127.0.0.1:0', '--ready-json'], beside);
+  await vi.waitFor(
+    () => expect([worker.stdout(), bridge.stdout()].join(), cli.said()).toMatch(/ready.*ready/s),
+    patient,
+  );
   await service.seed({
     version: 1,
-    webhooks: [
-      {
-        name: 'bridge',
-        url: `${bridgeUrl}/webhooks/sandbox`,
-        events: ['sandbox.ready', 'sandbox.archived', 'sandbox.error', 'sandbox.hydrated'],
-        secret: canaries.webhookSecret,
-      },
-    ],
+    webhooks: [bridgeUrl, (JSON.parse(bridge.stdout()) as { url: string }).url].map((url, index) => ({
+      name: `bridge ${index}`,
+      url: `${url}/webhooks/sandbox`,
+      events: ['sandbox.ready', 'sandbox.archived', 'sandbox.error', 'sandbox.hydrated'],
+      secret: canaries.webhookSecret,
+    })),
   });
 
   const printed: Record<string, string> = {};
@@ -139,6 +157,8 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
   for (const args of [
     'jobs show one',
     'jobs list',
+    'jobs logs one',
+    'jobs report one',
     'fanout show batch',
     'fanout results batch',
     'webhooks list',
@@ -152,16 +172,26 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
     await run('jobs', 'show', 'one', ...format);
   }
   await run('stop', sandboxId);
-  printed.metrics = await (await fetch(`${bridgeUrl}/metrics`)).text();
-  stack.process.kill('SIGTERM');
-  await stack.ended;
-  printed.dev = `${stack.stdout()}${stack.stderr()}`;
+  const metrics = await metricsOf(cli.alive());
+  for (const name of ['sandflow_bridge_deliveries_total{', 'temporal_request{', 'service_requests{'])
+    expect(metrics, 'the metrics that are searched').toContain(name);
+  printed.metrics = metrics;
+  for (const one of [worker, bridge, stack]) {
+    one.process.kill('SIGTERM');
+    await one.ended;
+  }
+  for (const [name, one] of Object.entries({ worker, bridge, dev: stack })) {
+    printed[name] = `${one.stdout()}${one.stderr()}`;
+  }
 
   const files = filesOf(cli.home);
   const everywhere = { ...printed, ...files, arguments: [...processes.seen].join('\n') };
   expect(foundIn(everywhere, canaries)).toEqual({});
   const histories = Object.keys(files).filter((name) => name.startsWith('temporal.db'));
-  expect(foundIn({ ...printed, ...files }, { control }).control).toContain('temporal.db');
+  const controlIn = foundIn({ ...printed, ...files }, { control }).control;
+  const reports = Object.keys(files).filter((name) => name.endsWith('.html'));
+  expect(reports).toHaveLength(2);
+  expect(controlIn).toEqual(expect.arrayContaining(['temporal.db', ...reports]));
   const setupIn = foundIn({ ...printed, ...files }, { setupCanary }).setupCanary ?? [];
   expect(setupIn).toContain('temporal.db');
   expect(setupIn.filter((place) => !histories.includes(place))).toEqual([]);
