@@ -29,12 +29,25 @@ function addressesOfTheHost(): string[] {
   ];
 }
 
+const publicAddress = '1.1.1.1';
+/** Of metadata services, containers and neighbours. */
+const internalAddresses = [
+  ...['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254'],
+  ...['10.0.2.2', '10.1.2.3', '100.64.0.1', '172.17.0.1', '192.168.1.1', '198.18.0.1', '224.0.0.251'],
+];
+
 describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (user) => {
-  it.skipIf(whyNot(user))('reaches no listener of the host through any address', async () => {
+  it.skipIf(whyNot(user))('reaches no listener of the host through any address, and no internal address', async () => {
     const port = await openService();
     const host = await attackedHost(user);
     const { reached } = await reachedFrom(host, ownSandboxId, [...new Set(addressesOfTheHost())], port);
     expect(reached).toEqual([]);
+    if (host.network.kind !== 'internet') return;
+    // Where nothing answers, only the route shows whether it would be reached.
+    const routes = [publicAddress, ...internalAddresses].map(
+      (address) => `ip route get ${address} >/dev/null 2>&1 && echo "ROUTE TO ${address}"`,
+    );
+    expect((await host.run(ownSandboxId, routes.join('\n'))).stdout).toBe(`ROUTE TO ${publicAddress}\n`);
   });
 
   it.skipIf(whyNot(user))('reaches no abstract socket of the host', async () => {
