@@ -9,4 +9,4 @@ export type { CleanupPlan, ExpiryWarning, PlanEntry, PlannedAction, SnapshotFact
 export type { CleanupPolicy, Weekday } from './policy.js';
 export { readPolicy } from './read-policy.js';
 export { startTimeOf } from './schedule-time.js';
-export { isWindowOpen, nightBeganAtMs, windowsText } from './window.js';
+export { isWindowOpen, nightBeganAtMs, windowsText, withOpenWindows } from './window.js';

@@ -44,6 +44,15 @@ export function isWindowOpen({ windows, timeZone }: CleanupPolicy, atMs: number)
 }
 
 /**
+ * The policy with its windows open at any time, for a cleanup that somebody starts on purpose. Each window still begins
+ * at its time of day, so that what earlier runs did since then counts towards the limits of the night.
+ */
+export function withOpenWindows(policy: CleanupPolicy): CleanupPolicy {
+  const windows = policy.windows.map((window) => ({ ...window, toMinute: window.fromMinute, days: weekdays }));
+  return { ...policy, windows };
+}
+
+/**
  * The beginning of the night whose limits apply: when the window opened, or midnight without windows. If the clocks
  * change during the night, the result is up to an hour too early, so that every action is counted.
  */

@@ -2,8 +2,10 @@ import type { OptionsOf, Parent } from '../command.js';
 
 const help = `
 Examples:
-  sandflow cleanup plan policy.yaml               show what it would do, and why it skips the rest
+  sandflow cleanup plan policy.yaml               show what it would do, and count the rest by reason
+  sandflow cleanup plan policy.yaml --all         also list each sandbox that it skips
   sandflow cleanup run policy.yaml                run it
+  sandflow cleanup run policy.yaml --ignore-window   run it now, although no window of the policy is open
   sandflow cleanup schedule apply policy.yaml     run it every night
   sandflow cleanup report                         show the result of the last run
 
@@ -19,11 +21,16 @@ export const declareCleanup = (parent: Parent) =>
     .description('Stop and delete sandboxes by a policy; skip those still in use')
     .addHelpText('after', help);
 
+const allText = 'also list each sandbox that is skipped, with the reason';
+const ignoreWindowText = 'act at any time; the limits of the night still apply';
+
 export const declarePlan = (parent: Parent) =>
   parent
     .command('plan')
     .description('Show what a policy would do now, without changes')
     .argument('<policy>', 'a policy file')
+    .option('--all', allText)
+    .option('--ignore-window', ignoreWindowText)
     .option('--json', 'print one JSON object on stdout');
 
 export const declareRun = (parent: Parent) =>
@@ -32,6 +39,8 @@ export const declareRun = (parent: Parent) =>
     .description('Plan, then run the plan; each action is checked again right before it')
     .argument('<policy>', 'a policy file')
     .option('--dry-run', 'only plan')
+    .option('--all', allText)
+    .option('--ignore-window', ignoreWindowText)
     .option('--wait', 'wait until it has ended (the default)')
     .option('--detach', 'start it, print its id and exit')
     .option('--json', 'print one JSON object on stdout');
@@ -41,6 +50,7 @@ export const declareReport = (parent: Parent) =>
     .command('report')
     .description('Show the report of the last cleanup, or of a given one')
     .argument('[id]', 'id of a run (default: the last run that has ended)')
+    .option('--all', allText)
     .option('--json', 'print one JSON object on stdout');
 
 export const declareValidate = (parent: Parent) =>

@@ -4,10 +4,42 @@ import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatAge } from '../units.js';
 
-/** One line for every sandbox, oldest first. */
-export function reportTable({ plan }: CleanupReport): string {
-  if (!plan || plan.entries.length === 0) return '';
-  const rows = plan.entries.map((entry) => [
+/**
+ * One line for every sandbox that is due, oldest first; then the others, counted by the reason why they are skipped.
+ * @param options `all`: a line for each of the others, too
+ */
+export function reportText({ plan }: CleanupReport, { all }: { readonly all: boolean }): string {
+  if (!plan) return '';
+  const due = plan.entries.filter(isDue);
+  const skipped = plan.entries.filter((entry) => !isDue(entry));
+  const shown = all ? [...due, ...skipped] : due;
+  const counts = all ? '' : skippedText(skipped);
+  return `${shown.length === 0 ? '' : tableOf(shown)}${shown.length > 0 && counts !== '' ? '\n' : ''}${counts}`;
+}
+
+const isDue = ({ action, results }: ReportEntry) => action !== null || results.length > 0;
+
+/** Reasons that name a workflow are counted by their kind. */
+const kindTexts: Partial<Record<NonNullable<ReportEntry['reason']>, string>> = {
+  owner_open: 'its owner is running',
+  owner_unknown: 'Temporal has no record of its owner',
+  other_deployment: 'another deployment owns it',
+  kept_by_owner: 'its job kept it on purpose',
+};
+
+function skippedText(skipped: readonly ReportEntry[]): string {
+  if (skipped.length === 0) return '';
+  const counts = new Map<string, number>();
+  for (const { reason, why } of skipped) {
+    const text = (reason && kindTexts[reason]) ?? why ?? '';
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const lines = [...counts].sort(([, a], [, b]) => b - a).map(([text, count]) => `  ${count}  ${oneLine(text)}\n`);
+  return `${sandboxes(skipped.length)} skipped (list them with --all):\n${lines.join('')}`;
+}
+
+function tableOf(entries: readonly ReportEntry[]): string {
+  const rows = entries.map((entry) => [
     entry.sandboxId,
     oneLine(entry.name ?? ''),
     oneLine(entry.state),
@@ -41,13 +73,11 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   const due = planned === null ? [] : [`${planned.due} due of ${planned.fleet}`];
   const left = planned !== null && planned.overLimit > 0 ? [`${planned.overLimit} left for the next night`] : [];
   lines.push([`${policy}: ${outcome.replaceAll('_', ' ')}`, ...due, ...outcomes, ...left].join(' · '));
-  if (planned?.refusal) lines.push(`Nothing was done: ${planned.refusal.why}.`);
+  if (planned?.refusal) lines.push(refusalText(planned.refusal, outcome));
   if (error) lines.push(`${error.code}: ${error.message}`);
-  if (planned && planned.orphans > 0) lines.push(`Ended jobs left ${planned.orphans} sandboxes behind.`);
+  if (planned && planned.orphans > 0) lines.push(`Ended jobs left ${sandboxes(planned.orphans)} behind.`);
   if (planned && planned.unknownOwners > 0) {
-    lines.push(
-      `${planned.unknownOwners} sandboxes were skipped because Temporal has no record of their owners. Check them.`,
-    );
+    lines.push(`Temporal has no record of the owners of ${sandboxes(planned.unknownOwners)}: skipped. Check them.`);
   }
   if (planned && planned.unreadable > 0) {
     lines.push(`${planned.unreadable} sandboxes or snapshots were skipped because they could not be read. Check them.`);
@@ -59,6 +89,15 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   }
   return lines.map(oneLine);
 }
+
+function refusalText({ outcome, why }: Refusal, ended: CleanupSummary['outcome']): string {
+  const hint = outcome === 'outside_window' ? ' --ignore-window acts at any time.' : '';
+  return `${ended === 'planned' ? 'A run would do nothing now' : 'Nothing was done'}: ${why}.${hint}`;
+}
+
+type Refusal = NonNullable<NonNullable<CleanupSummary['planned']>['refusal']>;
+
+const sandboxes = (count: number) => (count === 1 ? '1 sandbox' : `${count} sandboxes`);
 
 /** True if every action succeeded. */
 export function wentWell({ outcome, counts }: CleanupSummary): boolean {

@@ -2,6 +2,7 @@
 import type { CleanupReport, CleanupSummary } from '../../../workflows/cleanup/types.js';
 import { cleanupPrefix } from '../../contract/addresses.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { withOpenWindows } from '../../retention/index.js';
 import { type CleanupListed, cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups/client.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
 import type { CommandContext } from '../command.js';
@@ -13,16 +14,17 @@ import { createPaint } from '../output/terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { RunCleanupOptions } from './options.js';
 import { readPolicyFile } from './policy-file.js';
-import { reportTable, summaryLines, wentWell } from './report-text.js';
+import { reportText, summaryLines, wentWell } from './report-text.js';
 import { watchCleanup } from './watch-cleanup.js';
 
-type ReportOptions = Pick<RunCleanupOptions, 'json'>;
+type ReportOptions = Pick<RunCleanupOptions, 'json' | 'all'>;
 
 /** @returns the exit code */
 export async function runCleanup(file: string, options: RunCleanupOptions, context: CommandContext): Promise<number> {
   const { io } = context;
   if (options.wait && options.detach) throw new UsageError('Use --wait or --detach, not both.');
-  const { policy, notifyCommand } = await readPolicyFile(file, io);
+  const { policy: written, notifyCommand } = await readPolicyFile(file, io);
+  const policy = options.ignoreWindow ? withOpenWindows(written) : written;
   return withPlatform(context, { needsWorker: true }, async ({ temporal, config, results, patiently }, reporter) => {
     if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
     const { deployment, taskQueue } = config;
@@ -79,10 +81,14 @@ interface Ended {
   readonly results: ResultStore;
 }
 
-async function show({ id, summary, results }: Ended, { json }: ReportOptions, { io }: CommandContext): Promise<number> {
+async function show(
+  { id, summary, results }: Ended,
+  { json, all = false }: ReportOptions,
+  { io }: CommandContext,
+): Promise<number> {
   const report = await readReport(results, summary);
   if (json) printJson(io.stdout, { id, summary, plan: report?.plan ?? null, error: summary.error });
-  else if (report) io.stdout.write(reportTable(report));
+  else if (report) io.stdout.write(reportText(report, { all }));
   const paint = createPaint(io.stderr);
   const isWell = wentWell(summary);
   for (const [index, line] of summaryLines(summary).entries()) {

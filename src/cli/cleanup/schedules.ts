@@ -20,7 +20,7 @@ import { readPolicyFile } from './policy-file.js';
 
 const embeddedNotice =
   'The embedded Temporal server stops when it is idle, and schedules do not run while it is down. To run every ' +
-  'night, keep `sandflow dev` running, or set TEMPORAL_ADDRESS to a server that stays up.';
+  'night, start it with `sandflow up`, or set TEMPORAL_ADDRESS to a server that stays up.';
 
 export async function applySchedule(
   file: string,

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { isWindowOpen, nightBeganAtMs, readPolicy, startTimeOf, windowsText } from '../../../src/retention/index.js';
+import {
+  isWindowOpen,
+  nightBeganAtMs,
+  readPolicy,
+  startTimeOf,
+  windowsText,
+  withOpenWindows,
+} from '../../../src/retention/index.js';
 
 const policyOf = (windows: string, timeZone = 'Europe/Vienna') =>
   readPolicy(`timeZone: ${timeZone}\nwindows: ${windows}\nrules: [{rule: a, action: stop}]`, 'p.yaml');
@@ -17,6 +24,16 @@ describe('a window', () => {
     ['2026-07-15T03:00:00Z', false, 'summer, 05:00'],
   ])('at %s is open: %s (%s)', (at, open) => {
     expect(isOpen(night, at)).toBe(open);
+  });
+
+  test('U13: is open at any time for a cleanup that ignores it, and begins at its time of day', () => {
+    const weekend = withOpenWindows(policyOf('[{between: 22:00 and 04:00, days: [sat]}]', 'UTC'));
+    for (const hour of Array.from({ length: 24 }, (_, index) => String(index).padStart(2, '0'))) {
+      expect(isOpen(weekend, `2026-06-16T${hour}:30:00Z`), hour).toBe(true);
+    }
+    const began = new Date(nightBeganAtMs(weekend, Date.parse('2026-06-16T12:00:00Z'))).toISOString();
+    expect(began).toBe('2026-06-15T21:59:00.000Z');
+    expect(withOpenWindows(policyOf('[]')).windows).toEqual([]);
   });
 
   test('over midnight belongs to the day on which it opens', () => {

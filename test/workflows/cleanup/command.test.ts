@@ -48,7 +48,11 @@ describe('sandflow cleanup', () => {
     const plan = await cli(['plan', policy]);
     expect(plan).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('shown: planned · 1 due of') });
     expect(plan.stdout).toMatch(new RegExp(`${old}  shown-old +archived .* none +saved +old +delete-sandbox\n`));
-    expect(plan.stdout).toMatch(new RegExp(`${mine} .* skipped: no rule matches\n`));
+    // U13: what is due, and the rest as counts.
+    expect(plan.stdout).not.toContain(mine);
+    expect(plan.stdout).toMatch(/\n\d+ sandbox(?:es)? skipped \(list them with --all\):\n {2}\d+ {2}no rule matches\n/);
+    const all = await cli(['plan', policy, '--all']);
+    expect(all.stdout).toMatch(new RegExp(`${mine} .* skipped: no rule matches\n`));
     expect(await stateOf(stand, old)).toBe('archived');
 
     const run = await cli(['run', policy]);
@@ -73,14 +77,20 @@ describe('sandflow cleanup', () => {
     await expect.poll(async () => (await cli(['report', stdout.trim()])).exitCode).toBe(0);
   });
 
-  it('does nothing outside its window, and exits with 1', async () => {
+  it('U13: does nothing outside its window and exits with 1, unless it ignores the window', async () => {
     const hour = new Date(Date.now() + 3 * 3_600_000).getUTCHours();
     const at = String(hour).padStart(2, '0');
     const policy = await policyFile('windowed', `windows: [{between: "${at}:00 and ${at}:30"}]\n`);
     const old = await archived(stand, 'windowed-old');
     const run = await cli(['run', policy]);
     expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Nothing was done: cleanups may act') });
+    expect(run.stderr).toContain('--ignore-window acts at any time.');
     expect(await stateOf(stand, old)).toBe('archived');
+    expect((await cli(['plan', policy])).stderr).toContain('A run would do nothing now: cleanups may act');
+
+    const now = await cli(['run', policy, '--ignore-window']);
+    expect(now).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('windowed: applied · 1 due of') });
+    expect(await stateOf(stand, old)).toBe('gone');
   });
 
   it('schedules a policy, replaces the schedule, pauses, resumes, triggers and deletes it', async () => {
