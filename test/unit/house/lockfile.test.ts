@@ -6,6 +6,8 @@ interface LockedPackage {
   readonly integrity?: string;
   readonly resolved?: string;
   readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly hasInstallScript?: boolean;
 }
 
 const { packages } = JSON.parse(readSource('package-lock.json')) as {
@@ -26,4 +28,13 @@ describe('C13: package-lock.json', () => {
       link || (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/'));
     expect(locked.filter(([, entry]) => elsewhere(entry)).map(([path]) => path)).toEqual([]);
   });
+});
+
+test('docs/library.md names the packages with install scripts, as npm does: those of dependencies, and our own build', () => {
+  const scripts = locked.filter(([, { hasInstallScript, dev }]) => hasInstallScript && !dev);
+  const names = ['sandflow', ...scripts.map(([path]) => path.replace(/^.*node_modules\//, ''))].toSorted();
+  const [, count, list = ''] =
+    /name the (\w+) packages that have\s+one: ([^.]+)\./.exec(readSource('docs/library.md')) ?? [];
+  expect([...list.matchAll(/`([^`]+)`/g)].map(([, name]) => name).toSorted()).toEqual(names);
+  expect(count).toBe(['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven'][names.length]);
 });
