@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { sandboxTypes } from '../contract/records/sandbox-records.js';
 import { reasoningEfforts } from '../contract/requests/sandbox-requests.js';
+import { checkInput, fieldText, type InputProblem, problemLine } from '../contract/texts/input-problems.js';
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
 
 const longestLabel = 120;
@@ -56,8 +57,8 @@ export function itemOfRecord(
   },
 ): ItemLine {
   const own = options.template || options.otherFields === 'label';
-  const parsed = shapeOf(options.template, own).safeParse(record);
-  if (!parsed.success) throw new ItemsError(place, issuesOf(parsed.error));
+  const parsed = checkInput(shapeOf(options.template, own), record);
+  if (parsed.problems !== null) throw new ItemsError(place, textOfProblems(parsed.problems));
   const { id = null, deadline, put = {}, get = [], labels, prompt, prompts, ...rest } = parsed.data;
   if (!options.template && (prompt === undefined) === (prompts === undefined)) {
     const both = prompt !== undefined;
@@ -112,15 +113,10 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-function issuesOf(error: z.ZodError): string {
-  return error.issues
-    .map((issue) => {
-      if (issue.code === 'unrecognized_keys') {
-        return `unknown field ${issue.keys.join(', ')}. The fields of an item are ${[...itemFieldNames].join(', ')}; other columns need a template (--prompt)`;
-      }
-      const field = issue.path.join('.');
-      return field === '' ? issue.message : `${field}: ${issue.message}`;
-    })
-    .join('; ')
-    .concat('.');
+function textOfProblems(problems: readonly InputProblem[]): string {
+  const unknown = problems.filter(({ unknownField }) => unknownField).map(({ path }) => fieldText(path));
+  const known = problems.filter(({ unknownField }) => !unknownField).map(problemLine);
+  const fields = `The fields of an item are ${[...itemFieldNames].join(', ')}; other columns need a template (--prompt)`;
+  const texts = unknown.length === 0 ? known : [...known, `unknown field ${unknown.join(', ')}. ${fields}`];
+  return `${texts.join('; ')}.`;
 }

@@ -1,10 +1,10 @@
 /** The JSON file of `sandflow local --config`. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import type { LocalServiceOptions } from '../../local-service/index.js';
 import { networkSettingSchema } from '../../local-service/machine/index.js';
 import { defaultTimings } from '../../local-service/timings.js';
-import { issuesOf } from '../../temporal/jobs/input.js';
 import { UsageError } from '../usage-error.js';
 
 const count = z.number().int().nonnegative();
@@ -51,7 +51,9 @@ export async function readLocalConfig(path: string, optional: boolean): Promise<
   } catch (cause) {
     throw new UsageError(`--config: ${path} is not valid JSON.`, { cause });
   }
-  const parsed = localConfigSchema.safeParse(json);
-  if (!parsed.success) throw new UsageError(`--config: ${path}: ${issuesOf(parsed.error)}.`);
+  const parsed = checkInput(localConfigSchema, json);
+  if (parsed.problems !== null) {
+    throw new UsageError(`--config: ${path}: ${parsed.problems.map(problemLine).join('; ')}.`);
+  }
   return parsed.data;
 }

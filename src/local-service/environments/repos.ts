@@ -3,8 +3,10 @@
  * setting of the local service. A selection is stored in a version of an environment and shown. Nothing is ever cloned,
  * and no setup script of a repository runs.
  */
+
 import { z } from 'zod';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { checkInput } from '../../contract/texts/input-problems.js';
 import type { Context } from '../core/context.js';
 import type { SelectedRepository } from '../store/environment-store.js';
 
@@ -41,11 +43,11 @@ type ParsedRepo = z.output<typeof localReposSchema>[number];
 
 /** @throws SandflowError `bad_configuration` if the repositories are malformed or not unique */
 export function configuredRepos(repos: readonly LocalRepo[]): readonly SelectedRepository[] {
-  const parsed = localReposSchema.safeParse(repos);
-  if (parsed.success) return parsed.data.map(unselected);
-  const [issue] = parsed.error.issues;
-  const place = ['repos', ...(issue?.path ?? [])].join('.');
-  throw new SandflowError('bad_configuration', `${place}: ${issue?.message ?? 'is malformed'}.`);
+  const parsed = checkInput(localReposSchema, repos);
+  if (parsed.problems === null) return parsed.data.map(unselected);
+  const [problem] = parsed.problems;
+  const place = ['repos', ...(problem?.path ?? [])].join('.');
+  throw new SandflowError('bad_configuration', `${place}: ${problem?.message ?? 'is malformed'}.`);
 }
 
 /** The repositories of an account: its own list, or else the list of the options. */

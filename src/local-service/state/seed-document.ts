@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { isSandboxId } from '../../contract/ids.js';
 import { sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { createWebhookBodySchema, nameSchema } from '../../contract/requests/sandbox-requests.js';
+import { checkInput } from '../../contract/texts/input-problems.js';
 import { newAccountSchema, newTeamSchema } from '../accounts/records.js';
 import { newEnvironmentSchema } from '../accounts/setup.js';
 import { ServiceError } from '../service-error.js';
@@ -72,11 +73,9 @@ export type SeedDocument = z.output<typeof seedDocumentSchema>;
 
 /** @throws ServiceError `bad_seed` that names every wrong field, and never its value */
 export function readSeedDocument(document: unknown): SeedDocument {
-  const parsed = seedDocumentSchema.safeParse(document);
-  if (!parsed.success) {
-    throw badSeed(
-      parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'document'}: ${message}`).join('; '),
-    );
+  const parsed = checkInput(seedDocumentSchema, document);
+  if (parsed.problems !== null) {
+    throw badSeed(parsed.problems.map(({ path, message }) => `${path.join('.') || 'document'}: ${message}`).join('; '));
   }
   const { sandboxes } = parsed.data;
   const seen = new Set<string>();

@@ -7,6 +7,7 @@ import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
+import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts/stored-text.js';
 
 const positiveMs = z.number().int().positive();
@@ -188,18 +189,11 @@ export function checkSize(bytes: number, maxBytes: number, refuse: (why: string)
 
 /** @throws the error that `refuse` creates from a text that names every wrong field */
 export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, refuse: (why: string) => Error): Output {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw refuse(issuesOf(parsed.error));
+  const { data, problems } = checkInput(schema, value);
+  if (problems === null) return data;
+  throw refuse(problems.map(problemLine).join('; '));
 }
 
 export function badJob(why: string): SandflowError {
   return new SandflowError('bad_job_input', `The job cannot be started: ${why}.`);
-}
-
-/** One line for all issues: `field: what is wrong`. */
-export function issuesOf(error: z.ZodError): string {
-  return error.issues
-    .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
-    .join('; ');
 }

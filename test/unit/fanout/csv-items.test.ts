@@ -48,7 +48,7 @@ describe('items of a CSV file', () => {
     ['prompt\n"never closed\nx\n', 'f:2: a cell of this record begins with a quote but has no closing quote.'],
     ['prompt\nsay "hi"\n', 'f:2: an unquoted cell contains a quote.'],
     ['prompt,a\n,y\n', 'f:2: prompt: must not be empty.'],
-    ['prompt,type\nx,bug\n', 'f:2: type: Invalid option'],
+    ['prompt,type\nx,bug\n', 'f:2: type: must be small, default, large or xlarge, not "bug"'],
     ['prompt,put\nx,in.csv\n', 'f:2: put: "in.csv" is not LOCAL:REMOTE'],
   ])('refuse %j with the position', async (content, message) => {
     await expect(csv(content)).rejects.toThrow(message);

@@ -49,7 +49,10 @@ describe('items of a JSONL file', () => {
     ['""', 'f:1: prompt: must not be empty.'],
     ['{"prompt": "a", "prompts": ["b"]}', 'f:1: the item has both prompt and prompts.'],
     ['{"prompts": []}', 'f:1: prompts: must have at least one.'],
-    ['{"prompt": "a", "effort": "huge", "type": "tiny"}', 'effort: Invalid option'],
+    [
+      '{"prompt": "a", "effort": "huge", "type": "tiny"}',
+      'effort: must be none, low, medium, high, xhigh or max, not "huge"',
+    ],
     ['{"prompt": "a", "deadline": "soon"}', 'f:1: deadline: "soon" is not a duration.'],
     ['{"prompt": "a", "id": "x"}\n{"prompt": "b", "id": "x"}', 'f:2: the id x is already used in f:1.'],
     ['{"prompt": "a", "id": "2"}\n"b"', 'f:2: the id 2 is already used in f:1.'],

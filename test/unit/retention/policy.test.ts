@@ -21,6 +21,33 @@ function problemsOf(text: string): string[] {
 const minimal = 'rules:\n  - rule: old\n    action: stop\n';
 
 describe('a policy', () => {
+  test('U18: says what is wrong in words, and not in those of the parser', () => {
+    const text = `limits: {maxActions: many, maxPercent: 200}
+protect: demo
+rules:
+  - rule: 5
+    match: {state: [idle, gone], olderThan: 3, owned: mine}
+    action: burn
+    keepLast: -1
+  - match: {}
+    action: stop
+    colour: red
+`;
+    expect(problemsOf(text)).toEqual([
+      'p.yaml:1: limits.maxActions: must be a number, not "many"',
+      'p.yaml:1: limits.maxPercent: must be at most 100',
+      'p.yaml:2: protect: must be a list, not "demo"',
+      'p.yaml:4: rules[0].rule: must be text, not 5',
+      expect.stringMatching(/^p\.yaml:5: rules\[0\]\.match\.state\[1\]: must be \w+(?:, \w+)* or \w+, not "gone"$/),
+      'p.yaml:5: rules[0].match.olderThan: must be text, not 3',
+      expect.stringMatching(/^p\.yaml:5: rules\[0\]\.match\.owned: must be .* or .*, not "mine"$/),
+      'p.yaml:6: rules[0].action: must be stop, delete-sandbox, delete-snapshot or keep, not "burn"',
+      'p.yaml:7: rules[0].keepLast: must be at least 0',
+      'p.yaml:8: rules[1].rule: is missing',
+      'p.yaml:10: rules[1].colour: unknown field',
+    ]);
+  });
+
   test('is read from the example, with durations in ms', () => {
     const policy = readPolicy(readSource('examples/cleanup-policy.yaml'), 'example');
     expect(policy).toMatchObject({
