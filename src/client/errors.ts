@@ -60,17 +60,18 @@ export class ConnectionError extends SandflowError {
     super(
       'connection_failed',
       requestSent
-        ? `${endpoint}: the connection ended before the response was complete (${reason}). The call may have taken effect.`
-        : `${endpoint}: no connection to the service (${reason}). The call was not sent. Check the base URL and the network.`,
+        ? `The connection to the service ended before the response was complete (${reason}). The call may have taken effect.`
+        : `No connection to the service (${reason}). The call was not sent. Check the base URL and the network.`,
     );
   }
 }
 
 const sentTexts = {
-  whole: (ms: number) => `no complete response within ${ms} ms. The call may have taken effect.`,
-  silence: (ms: number) => `no data for ${ms} ms before the response was complete. The call may have taken effect.`,
+  whole: (ms: number) => `No complete response of the service within ${ms} ms. The call may have taken effect.`,
+  silence: (ms: number) =>
+    `No data from the service for ${ms} ms before the response was complete. The call may have taken effect.`,
 };
-const unsentText = (ms: number) => `no connection within ${ms} ms. The call was not sent.`;
+const unsentText = (ms: number) => `No connection to the service within ${ms} ms. The call was not sent.`;
 
 /** The call's deadline passed before the answer was whole. */
 export class TimeoutError extends SandflowError {
@@ -84,7 +85,7 @@ export class TimeoutError extends SandflowError {
     /** What lasted too long: the call as a whole, or the silence within a download. */
     kind: 'whole' | 'silence' = 'whole',
   ) {
-    super('timeout', `${endpoint}: ${requestSent ? sentTexts[kind](timeoutMs) : unsentText(timeoutMs)}`);
+    super('timeout', requestSent ? sentTexts[kind](timeoutMs) : unsentText(timeoutMs));
   }
 }
 
@@ -101,7 +102,10 @@ export class UnexpectedResponseError extends SandflowError {
     readonly field: string,
     problem: string,
   ) {
-    super('unexpected_response', `${endpoint} answered ${status}, but \`${field}\` of its response ${problem}.`);
+    super(
+      'unexpected_response',
+      `The service answered ${endpoint} with ${status}, but \`${field}\` of its response ${problem}.`,
+    );
   }
 }
 
@@ -109,10 +113,7 @@ export class UnexpectedResponseError extends SandflowError {
 export function exchangeError(endpoint: CallName, error: Error, sent: boolean): SandflowError {
   const reason = reasonOf(error);
   if (reason !== 'UND_ERR_INVALID_ARG') return new ConnectionError(endpoint, sent, reason);
-  return new SandflowError(
-    'bad_argument',
-    `${endpoint}: a header or the path contains characters that cannot be sent.`,
-  );
+  return new SandflowError('bad_argument', 'A header or the path of the request has characters that cannot be sent.');
 }
 
 /** The code of an error of undici or of the system. The error itself may hold bytes of the response. */

@@ -73,26 +73,23 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse, secr
   const waitMs = retryAfterMs(response.header('retry-after'), Date.now());
   if (!envelope.success) {
     const code = `http_${status}`;
-    return new ApiError(
-      `${endpoint}: answered ${status} without the error body of the service. A proxy may have sent the answer.`,
-      {
-        endpoint,
-        status,
-        code,
-        typed: false,
-        // The status of a proxy says nothing about the call.
-        meaning: 'unavailable',
-        requestId: null,
-        retryAfterMs: waitMs,
-        details: null,
-      },
-    );
+    return new ApiError(`The answer was ${status} without the error body of the service. A proxy may have sent it.`, {
+      endpoint,
+      status,
+      code,
+      typed: false,
+      // The status of a proxy says nothing about the call.
+      meaning: 'unavailable',
+      requestId: null,
+      retryAfterMs: waitMs,
+      details: null,
+    });
   }
   const { error, requestId } = envelope.data;
   const code = isShortText(envelope.data.code) ? currentErrorCode(envelope.data.code) : `http_${status}`;
-  const message = cut(envelope.data.message || 'refused', maxMessageLength);
+  const message = cut(envelope.data.message || 'The service refused the request.', maxMessageLength);
   const details = error?.details ?? null;
-  return new ApiError(`${endpoint}: ${message} (${status} ${code})${setUpText(message, details)}`, {
+  return new ApiError(`${message} (${status} ${code})${setUpText(message, details)}`, {
     endpoint,
     status,
     code,

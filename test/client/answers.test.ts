@@ -37,7 +37,7 @@ describe('an error answer', () => {
   ])('client rows: the setupUrl of a missing provider %s', async (_, setupUrl, text) => {
     const body = errorBody(409, 'provider_not_configured', 'No credentials', { provider: 'pi', setupUrl });
     const error = await rejectionOf((await clientOf(409, body)).sendPrompt(id, { prompt: 'x' }));
-    expect(error).toHaveProperty('message', `sendPrompt: No credentials (409 provider_not_configured)${text}`);
+    expect(error).toHaveProperty('message', `No credentials (409 provider_not_configured)${text}`);
   });
 
   it('S15: has its code in the current vocabulary', async () => {

@@ -68,7 +68,7 @@ describe('a download to a file', () => {
     const client = await tcpClient(`${head(10)}half`, { closes: false, timeoutMs: 60, onClose });
     const error = await rejectionOf(client.downloadArtifact('bx_1', 'a', { to: to() }));
     expect(error).toBeInstanceOf(TimeoutError);
-    expect(String(error)).toContain('no data for 60 ms');
+    expect(String(error)).toContain('No data from the service for 60 ms');
     await vi.waitFor(() => expect(onClose).toHaveBeenCalled());
     expect(await readdir(directory)).toEqual([]);
   });

@@ -125,7 +125,7 @@ describe('D6: the initial requests of a command', () => {
     const checking = rejectionOf(check());
     await expect.poll(() => notices, { timeout: 5_000 }).toHaveLength(1);
     expect(notices[0]).toMatch(
-      /does not answer \(getMe: answered 503 .*retrying for up to 20 s\. Press Ctrl-C to stop\.$/,
+      /does not answer \(The answer was 503 .*retrying for up to 20 s\. Press Ctrl-C to stop\.$/,
     );
     const startedAt = Date.now();
     stop.abort('SIGINT');

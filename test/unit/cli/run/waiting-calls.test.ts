@@ -14,7 +14,7 @@ const create = {
   activityType: { name: 'createSandbox' },
   attempt: 4,
   scheduledTime: { seconds: 1_760_000_000 },
-  lastFailure: { message: 'createSandbox: no complete response within 30000 ms' },
+  lastFailure: { message: 'No complete response of the service within 30000 ms.' },
 };
 
 describe('D9: the display of what a job waits for', () => {
@@ -25,7 +25,7 @@ describe('D9: the display of what a job waits for', () => {
     const name = call?.maybeMade?.replace('*', '1') ?? '';
     expect(parseOwnedSandboxName(name)).toMatchObject({ ...job, execution: expect.any(String), step: 'main' });
     expect(call && waitingText(call)).toBe(
-      `Waiting for a response to createSandbox since 2025-10-09T08:53:20.000Z; last attempt: createSandbox: no complete response within 30000 ms\n  A sandbox may already exist: sandflow sandboxes --name "${call?.maybeMade}"`,
+      `Waiting for a response to createSandbox since 2025-10-09T08:53:20.000Z; last attempt: No complete response of the service within 30000 ms.\n  A sandbox may already exist: sandflow sandboxes --name "${call?.maybeMade}"`,
     );
   });
 
