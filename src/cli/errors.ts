@@ -4,6 +4,7 @@ import { diskFull, isDiskFull } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { numberIn, recordIn, stringIn, systemCodeOf } from './error-fields.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
+import { pathProblemOf } from './path-problems.js';
 
 export interface Failure {
   readonly exitCode: number;
@@ -44,6 +45,8 @@ function messageOf(error: unknown): string {
     const port = numberIn(error, 'port');
     return `Port${port === undefined ? '' : ` ${port}`} is in use. Choose another with --port, or stop the program that uses it.`;
   }
+  const problem = pathProblemOf(error);
+  if (problem !== undefined) return problem;
   if (!(error instanceof Error)) return String(error);
   // Temporal's client hides the reason in a chain of causes: the innermost is the most specific.
   const cause = innermost(error);

@@ -3,20 +3,27 @@ import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { type ErrorKind, sandflowErrorOf } from '../contract/errors/sandflow-error-codes.js';
 import { ServiceRefusal } from './connect/service-refusal.js';
 import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
+import { pathProblems } from './path-problems.js';
 
 export const exitCodes = {
-  /** The job or batch completed and left nothing behind, or the command succeeded. */
+  /**
+   * The job or batch completed and left nothing behind, or the command succeeded; also if there was nothing left to do, as
+   * for a second `cancel`.
+   */
   done: 0,
   /**
-   * The job or batch ended with another outcome, left something behind, a file is missing, or a check of `doctor`
-   * failed.
+   * The job, batch, stop or cleanup ended with another outcome, left something behind, a file is missing, a check of
+   * `doctor` failed, or the service refused the request of `api`.
    */
   otherOutcome: 1,
-  /** Invalid usage or configuration, or the service rejected the key or the account; nothing was started. */
+  /**
+   * Invalid usage or configuration, an id that does not exist, a path that cannot be used, or the service rejected the
+   * key or the account; nothing was started. Repeating the command does not help.
+   */
   usage: 2,
   /**
-   * Temporal or the service is unreachable, throttles, or returns errors for too long; the job or batch, if any, is not
-   * finished.
+   * Temporal or the service is unreachable, throttles, or returns errors for too long, or a disk is full; the job or
+   * batch, if any, keeps its state. The same command may succeed later.
    */
   unreachable: 3,
   /** `--watch-deadline` passed; the job or batch is still running. */
@@ -46,6 +53,9 @@ const temporalErrors: ReadonlySet<string> = new Set([
   'ScheduleNotFoundError',
 ]);
 
+/** A path that cannot be used as it is asked for. Repeating the command does not help. */
+const pathCodes: ReadonlySet<string> = new Set(Object.keys(pathProblems));
+
 /** Never throws. Returns `internal` for an unexpected error. */
 export function exitCodeOf(error: unknown): number {
   const status = numberIn(error, 'status');
@@ -53,7 +63,7 @@ export function exitCodeOf(error: unknown): number {
   const own = error instanceof SandflowError ? sandflowErrorOf(error.code) : undefined;
   if (own) return exitCodeOfKind[own.kind];
   const systemCode = systemCodeOf(error);
-  if (systemCode === 'EADDRINUSE' || systemCode === 'EACCES') return exitCodes.usage;
+  if (systemCode !== undefined && (systemCode === 'EADDRINUSE' || pathCodes.has(systemCode))) return exitCodes.usage;
   if (status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429) return exitCodes.usage;
   const isPlanned = error instanceof SandflowError || systemCode !== undefined || isOfTemporal(error);
   return isPlanned ? exitCodes.unreachable : exitCodes.internal;

@@ -28,11 +28,12 @@ Examples:
 
 const exitCodesHelp = `
 Exit codes:
-  0    the job or batch completed and left nothing behind
+  0    the job or batch completed and left nothing behind, or the command succeeded
   1    the job or batch ended with another outcome, left something behind, or a file is missing
-  2    invalid usage or configuration, or the service rejected the key or the account; nothing was started
-  3    Temporal or the service is unreachable, throttles or returns errors; the job or batch is not finished
+  2    invalid usage or configuration, an id that does not exist, or the service rejected the key; nothing was started
+  3    Temporal or the service is unreachable, throttles or returns errors, or a disk is full; try again later
   4    --watch-deadline passed; the job or batch is still running
+  70   an unexpected error: a bug in sandflow
   130  detached by Ctrl-C; the job or batch is still running
 
 Settings come from the environment: SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,

@@ -8,14 +8,30 @@ const whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
+/** Two years, in ms: the longest wait. Nothing is kept for longer. */
+const longestWaitMs = 732 * unitsMs.d;
+/** For what is no wait: a time in the past, or the sum of many. */
+export const anyLength = { mostMs: Number.MAX_SAFE_INTEGER };
+/** A timer of this process is no longer than 24 days: a longer one would end at once. */
+export const ofThisProcess = { mostMs: 24 * unitsMs.d };
+
 /**
  * Reads `90s`, `30m`, `2h`, `1h30m`, `500ms`, `7d`.
+ * @param limit `mostMs`: the longest that is accepted, in ms. Default: two years
  * @returns ms, at least 1; undefined for an option that is not given
  * @throws UsageError naming `option`
  */
-export function parseDurationMs(text: string, option: string): number;
-export function parseDurationMs(text: string | undefined, option: string): number | undefined;
-export function parseDurationMs(text: string | undefined, option: string): number | undefined {
+export function parseDurationMs(text: string, option: string, limit?: { readonly mostMs: number }): number;
+export function parseDurationMs(
+  text: string | undefined,
+  option: string,
+  limit?: { readonly mostMs: number },
+): number | undefined;
+export function parseDurationMs(
+  text: string | undefined,
+  option: string,
+  { mostMs } = { mostMs: longestWaitMs },
+): number | undefined {
   if (text === undefined) return undefined;
   const ms = whole.test(text)
     ? [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0)
@@ -23,6 +39,10 @@ export function parseDurationMs(text: string | undefined, option: string): numbe
   if (ms < 1) throw new UsageError(`${option}: ${text} is too short. Use a value like 90s, 30m, 2h or 1h30m.`);
   if (!Number.isSafeInteger(Math.round(ms))) {
     throw new UsageError(`${option}: "${text}" is not a duration. Use a value like 90s, 30m, 2h or 1h30m.`);
+  }
+  if (ms > mostMs) {
+    const most = `${Math.floor(mostMs / unitsMs.d)}d`;
+    throw new UsageError(`${option}: ${text} is too long. The limit is ${most}. Use a value like 90s, 30m, 2h or 1h30m.`);
   }
   return Math.round(ms);
 }
@@ -35,7 +55,7 @@ export function parseDurationMs(text: string | undefined, option: string): numbe
 export function parseSince(text: string | undefined, nowMs: number): Date | undefined {
   if (text === undefined) return undefined;
   const at = whole.test(text)
-    ? nowMs - parseDurationMs(text, '--since')
+    ? nowMs - parseDurationMs(text, '--since', anyLength)
     : isoDate.test(text)
       ? Date.parse(text)
       : Number.NaN;
@@ -49,6 +69,7 @@ export function parseSince(text: string | undefined, nowMs: number): Date | unde
 /** Reads `--ttl`, rounded up to whole seconds. @throws UsageError */
 export function parseTtlSeconds(text: string): number {
   const ms = parseDurationMs(text, '--ttl');
+  // The service takes whole seconds.
   if (ms < 1_000) throw new UsageError('--ttl must be at least 1s.');
   return Math.ceil(ms / 1_000);
 }

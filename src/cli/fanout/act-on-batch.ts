@@ -2,12 +2,13 @@
 import { cancelFanout, fanoutProgress } from '../../temporal/fanouts/client.js';
 import { resumeFanout } from '../../temporal/fanouts/resume.js';
 import type { CommandContext } from '../command.js';
+import { askToCancel } from '../connect/ask-to-cancel.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/terminal.js';
 import { oneLine, setIn } from '../output/terminal-safe.js';
-import { parseDurationMs } from '../units.js';
+import { ofThisProcess, parseDurationMs } from '../units.js';
 import { policyOf } from './batch-input.js';
 import type { ResumeFanoutOptions, WatchFanoutOptions } from './options.js';
 import { boardLines } from './progress/board.js';
@@ -48,21 +49,27 @@ export function watchAgain(batchId: string, options: WatchFanoutOptions, context
   );
 }
 
-/** @returns the exit code */
+/**
+ * Safe to repeat: for a batch that has ended, it reports how.
+ * @returns the exit code
+ */
 export async function cancelAndReport(
   batchId: string,
   { wait, json }: { readonly wait?: boolean; readonly json?: boolean },
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  const end = await withBatch(context, { batchId }, async (platform, view) => {
+  const { asked, end } = await withBatch(context, { batchId }, async (platform, view) => {
     const batch = { deployment: platform.config.deployment, batchId };
-    await cancelFanout(platform.temporal, batch);
-    return wait ? watchFanout(platform, batch, { view, interrupted: io.interrupted }) : undefined;
+    const cancel = () => cancelFanout(platform.temporal, batch).then(() => undefined);
+    const asked = await askToCancel(cancel, 'fanout_ended');
+    if (!wait && asked !== 'ended') return { asked, end: undefined };
+    return { asked, end: await watchFanout(platform, batch, { view, interrupted: io.interrupted }) };
   });
   const outcome = end?.kind === 'ended' ? end.result.outcome : null;
   if (json) printJson(io.stdout, { batchId, outcome, error: null });
-  const text = outcome ? `Batch ${batchId} ended: ${outcome}.` : `Cancelling batch ${batchId}.`;
+  const had = asked === 'ended' ? 'had already ended' : 'ended';
+  const text = outcome ? `Batch ${batchId} ${had}: ${outcome}.` : `Cancelling batch ${batchId}.`;
   io.stderr.write(`${text} See its results with: sandflow fanout watch ${batchId}\n`);
   return end?.kind === 'detached' ? exitCodes.detached : exitCodes.done;
 }
@@ -72,7 +79,7 @@ export function resumeBatch(batchId: string, options: ResumeFanoutOptions, conte
   const { io } = context;
   // Usage errors must surface before anything starts.
   const policy = policyOf(options);
-  parseDurationMs(options.watchDeadline, '--watch-deadline');
+  parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   return withBatch(context, { batchId, quiet: options.quiet }, async (platform, view) => {
     const { deployment, taskQueue } = platform.config;
     const batch = { deployment, batchId };

@@ -2,6 +2,7 @@
 import type { Resolution } from '../../../workflows/messages.js';
 import { cancelJob, promptJob, resolveJob } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
+import { askToCancel, type CancelAsked } from '../connect/ask-to-cancel.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { leftText } from '../output/job-text.js';
@@ -10,14 +11,14 @@ import { oneLine } from '../output/terminal-safe.js';
 import { parseGetPairs } from '../run/file-pairs.js';
 import { readPrompts } from '../run/read-prompts.js';
 import { seeThrough } from '../run/run-job.js';
-import { watchJob } from '../run/watch-job.js';
-import { parseDurationMs } from '../units.js';
+import { type WatchEnd, watchJob } from '../run/watch-job.js';
+import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { CancelJobOptions, PromptJobOptions, ResolveJobOptions, WatchJobOptions } from './options.js';
 
 /** @returns the exit code */
 export function watchAgain(jobId: string, options: WatchJobOptions, context: CommandContext): Promise<number> {
-  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
+  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   // Usage errors must surface before anything starts.
   parseGetPairs(options.get);
   return withPlatform(context, { jobId, quiet: options.quiet }, (platform, reporter) => {
@@ -42,30 +43,40 @@ export async function sendPrompt(
   else io.stderr.write(`Job ${jobId} accepted the prompt (number ${index + 1}).\n`);
 }
 
-/** @returns the exit code */
+/**
+ * Safe to repeat: for a job that has ended, it reports how.
+ * @returns the exit code
+ */
 export async function cancelAndReport(
   jobId: string,
-  { wait, json }: CancelJobOptions,
+  { wait = false, json }: CancelJobOptions,
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  const { again, end } = await withPlatform(context, { jobId, needsWorker: wait }, async (platform, reporter) => {
+  const { asked, end } = await withPlatform(context, { jobId, needsWorker: wait }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
-    const { again } = await cancelJob(platform.temporal, job);
-    if (!wait) return { again, end: undefined };
-    if (again) reporter.notice(againText(jobId));
-    return { again, end: await watchJob(platform, job, { reporter, interrupted: io.interrupted, look: true }) };
+    const asked = await askToCancel(() => cancelJob(platform.temporal, job), 'job_ended');
+    if (!wait && asked !== 'ended') return { asked, end: undefined };
+    if (asked === 'again') reporter.notice(againText(jobId));
+    const watching = { reporter, interrupted: io.interrupted, look: asked !== 'ended' };
+    return { asked, end: await watchJob(platform, job, watching) };
   });
   const result = end?.kind === 'ended' ? end.result : null;
+  const error = end?.kind === 'broken' ? end.error : null;
   const left = result?.left ?? [];
-  if (json) printJson(io.stdout, { jobId, outcome: result?.outcome ?? null, again, left, error: null });
-  const requested = again
-    ? againText(jobId)
-    : `Cancelling job ${jobId}. It collects files first; cancel again to skip that.`;
-  io.stderr.write(`${result ? oneLine(`Job ${jobId} ended: ${result.outcome}.`) : requested}\n`);
+  if (json) printJson(io.stdout, { jobId, outcome: result?.outcome ?? null, again: asked === 'again', left, error });
+  io.stderr.write(`${oneLine(cancelText(jobId, asked, end))}\n`);
   for (const one of left) io.stderr.write(`  ${leftText(one)}\n`);
-  if (left.length > 0) return exitCodes.otherOutcome;
+  if (left.length > 0 || error !== null) return exitCodes.otherOutcome;
   return end?.kind === 'detached' ? exitCodes.detached : exitCodes.done;
+}
+
+function cancelText(jobId: string, asked: CancelAsked, end: WatchEnd | undefined): string {
+  const had = asked === 'ended' ? 'had already ended' : 'ended';
+  if (end?.kind === 'ended') return `Job ${jobId} ${had}: ${end.result.outcome}.`;
+  if (end?.kind === 'broken') return `Job ${jobId} ${had}. ${end.error.message}`;
+  if (asked === 'again') return againText(jobId);
+  return `Cancelling job ${jobId}. It collects files first; cancel again to skip that.`;
 }
 
 function againText(jobId: string): string {

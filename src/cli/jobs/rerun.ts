@@ -3,22 +3,18 @@ import { rerunJob } from '../../temporal/jobs/rerun.js';
 import type { CommandContext } from '../command.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { withPlatform } from '../connect/with-platform.js';
-import { exitCodes } from '../exit-codes.js';
-import { emptyReport } from '../output/job-report.js';
-import { printJson } from '../output/json.js';
 import { parseGetPairs } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
-import { seeThrough } from '../run/run-job.js';
-import { parseDurationMs } from '../units.js';
+import { leaveRunning, seeThrough } from '../run/run-job.js';
+import { ofThisProcess, parseDurationMs } from '../units.js';
 import type { RerunJobOptions } from './options.js';
 
 /** @returns the exit code */
 export function rerunEarlier(jobId: string, options: RerunJobOptions, context: CommandContext): Promise<number> {
-  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
+  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   parseGetPairs(options.get);
   const newJobId = options.id ?? generateJobId();
   return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
-    const { io } = context;
     sayIsolation(platform.isolation, reporter);
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
     const { started } = await rerunJob(
@@ -31,12 +27,8 @@ export function rerunEarlier(jobId: string, options: RerunJobOptions, context: C
       started ? `Job ${newJobId} started with the input of ${jobId}.` : `Job ${newJobId} already exists; watching it.`,
       'detail',
     );
-    if (!options.detach) {
-      const job = { deployment, jobId: newJobId };
-      return seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
-    }
-    if (options.json) printJson(io.stdout, { ...emptyReport(newJobId, null), isolation: platform.isolation.known });
-    else io.stdout.write(`${newJobId}\n`);
-    return exitCodes.done;
+    if (options.detach) return leaveRunning(platform, newJobId, options, { io: context.io, reporter });
+    const job = { deployment, jobId: newJobId };
+    return seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
   });
 }

@@ -1,5 +1,6 @@
 /** Reads `--put local:remote` and `--get remote[:local]`. */
 import { posix } from 'node:path';
+import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { UsageError } from '../usage-error.js';
 
 export interface PutPair {
@@ -24,12 +25,9 @@ export function parsePutPair(text: string): PutPair {
   return { local, remote };
 }
 
-/** Refuses now what the service would refuse only after the sandbox has started. */
-function requireInside(remote: string, option: string): void {
-  if (!/^\.\.(?:\/|$)/.test(posix.normalize(remote))) return;
-  throw new UsageError(
-    `${option}: ${remote} leads out of the sandbox's working directory. Use a path without "..", like out/report.csv.`,
-  );
+/** Refuses now what the service would refuse only after the sandbox has started. @throws UsageError */
+export function requireInside(remote: string, option: string): void {
+  if (leadsOutOfSandbox(remote)) throw new UsageError(`${option}: ${remote} ${leadsOutText}.`);
 }
 
 /** Without a local path, the file is saved under its own name in the current folder. */

@@ -15,7 +15,7 @@ import { linksOf, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
-import { parseDurationMs } from '../units.js';
+import { ofThisProcess, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { attachTo } from './existing-job.js';
 import { parseGetPairs, parsePutPair } from './file-pairs.js';
@@ -38,7 +38,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   if (options.reuse && options.id === undefined)
     throw new UsageError('--reuse requires --id. Without --id, every job is new.');
   if (options.reuse && options.again) throw new UsageError('Use --again or --reuse, not both.');
-  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
+  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   const gets = parseGetPairs(options.get);
   const labels = parseLabelPairs(options.label);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
@@ -76,12 +76,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     const job = { deployment: config.deployment, jobId };
     if (started) sayStarted(platform, job, options, reporter);
     else await attachTo(platform.temporal, input, options, reporter);
-    if (options.detach) {
-      if (options.json) printJson(io.stdout, { ...emptyReport(jobId, null), isolation: platform.isolation.known });
-      else io.stdout.write(`${jobId}\n`);
-      reporter.notice(nextWhileRunning(jobId), 'detail');
-      return exitCodes.done;
-    }
+    if (options.detach) return leaveRunning(platform, jobId, options, { io, reporter });
     const exitCode = await seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
     const hasEnded = exitCode === exitCodes.done || exitCode === exitCodes.otherOutcome;
     if (options.notify !== undefined && hasEnded) {
@@ -92,6 +87,19 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     reporter.close();
     await platform.close();
   }
+}
+
+/** The end of `--detach`: prints the id of the job and how to go on. @returns the exit code */
+export function leaveRunning(
+  { isolation }: Pick<Platform, 'isolation'>,
+  jobId: string,
+  { json }: Pick<RunOptions, 'json'>,
+  { io, reporter }: { readonly io: Pick<CommandContext['io'], 'stdout'>; readonly reporter: Pick<Reporter, 'notice'> },
+): number {
+  if (json) printJson(io.stdout, { ...emptyReport(jobId, null), isolation: isolation.known });
+  else io.stdout.write(`${jobId}\n`);
+  reporter.notice(nextWhileRunning(jobId), 'detail');
+  return exitCodes.done;
 }
 
 /** Watches a job to its end and saves its result. `jobs watch` uses it too. */

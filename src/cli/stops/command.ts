@@ -13,7 +13,8 @@ export const addStop: AddCommand = (parent, context) => {
 export const addStops: AddCommand = (parent, context) => {
   const stops = declareStops(parent);
   declareList(stops).action(async (options) => (await import('./list-stops.js')).listStops(options, context));
-  declareExplain(stops).action(async (sandboxId, options) =>
-    (await import('./show-explanation.js')).showExplanation(sandboxId, options, context),
-  );
+  declareExplain(stops).action(async (sandboxId, options) => {
+    const { showExplanation } = await import('./show-explanation.js');
+    context.exitCode = await showExplanation(sandboxId, options, context);
+  });
 };

@@ -5,7 +5,7 @@ import { openStopReports } from '../../temporal/stops/list.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printList } from '../output/table.js';
-import { ageText, parseDurationMs } from '../units.js';
+import { anyLength, ageText, parseDurationMs } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import type { ListStopsOptions } from './options.js';
 import { runningAmong, type StopOwner, withOwners } from './stop-owners.js';
@@ -14,7 +14,7 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
   const { io } = context;
   const filter: StopFilter = {
     failing: options.failing === true,
-    olderThanMs: parseDurationMs(options.olderThan, '--older-than') ?? 0,
+    olderThanMs: parseDurationMs(options.olderThan, '--older-than', anyLength) ?? 0,
   };
   const all = await withPlatform(context, {}, async ({ reads, temporal }, reporter) => {
     const sandboxes = await reads.listAllSandboxes({}, { signal: io.interrupted });

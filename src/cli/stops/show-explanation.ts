@@ -7,16 +7,19 @@ import { stopReport } from '../../temporal/stops/read.js';
 import type { CommandContext } from '../command.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { withPlatform } from '../connect/with-platform.js';
+import { plainError } from '../errors.js';
+import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { requireSandboxId } from '../usage-error.js';
 import { explainStop } from './explain-stop.js';
 
+/** @returns the exit code: that of an unknown id if there is no such sandbox */
 export async function showExplanation(
   sandboxId: string,
   options: { readonly json?: boolean },
   context: CommandContext,
-): Promise<void> {
+): Promise<number> {
   const { io } = context;
   requireSandboxId(sandboxId);
   const known = await withPlatform(context, {}, async ({ reads, temporal }) => ({
@@ -24,9 +27,13 @@ export async function showExplanation(
     report: await reportOf(() => stopReport(temporal, sandboxId)),
   }));
   const explanation = explainStop({ sandboxId, ...known, nowMs: Date.now() });
+  const isMissing = explanation.state === 'no_sandbox';
+  const exitCode = isMissing ? exitCodes.usage : exitCodes.done;
   if (options.json) {
     const { stop, report } = known;
-    return printJson(io.stdout, { ...explanation, stop, requests: report?.requests ?? null, error: null });
+    const error = isMissing ? plainError('sandbox_not_found', explanation.summary) : null;
+    printJson(io.stdout, { ...explanation, stop, requests: report?.requests ?? null, error });
+    return exitCode;
   }
   const { summary, facts, next, advice } = explanation;
   io.stdout.write(`${oneLine(summary)}\n`);
@@ -34,6 +41,7 @@ export async function showExplanation(
   if (next) io.stdout.write(`Next: ${oneLine(next)}\n`);
   if (advice.length > 0) io.stdout.write('You can:\n');
   for (const { what, command } of advice) io.stdout.write(`  ${what}${command ? `\n    ${command}` : ''}\n`);
+  return exitCode;
 }
 
 /**

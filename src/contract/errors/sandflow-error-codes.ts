@@ -4,7 +4,8 @@
  */
 
 /**
- * - `usage`: the request or the configuration cannot be carried out. Exit code 2.
+ * - `usage`: the request or the configuration cannot be carried out, and an unchanged repetition does not help. Exit
+ *   code 2.
  * - `unavailable`: something that is needed is missing or does not answer. Exit code 3.
  * - `outcome`: the requested work did not end as requested. Exit code 1.
  */
@@ -107,12 +108,12 @@ export const sandflowErrors = {
   stack_differs: usage('End the running stack with `sandflow down`, or use another `SANDFLOW_HOME`.'),
   lock_timeout: unavailable('Stop the process that holds the lock, then run the command again.'),
   disk_full: unavailable('Free some space on the disk of the file that the message names.'),
-  file_not_writable: unavailable('Correct the owner and mode of the directory.'),
+  file_not_writable: usage('Correct the owner and mode of the directory.'),
   database_unusable: unavailable('Check the file and restore it, or choose another directory.'),
-  database_too_new: unavailable('Update sandflow, or choose another directory.'),
-  secret_store_unwritable: unavailable('Correct the owner and mode of the directory.'),
-  secret_not_found: unavailable('The secret was removed from the store. Create it again.'),
-  result_not_found: unavailable('Set `SANDFLOW_RESULTS` to the same directory for commands and workers.'),
+  database_too_new: usage('Update sandflow, or choose another directory.'),
+  secret_store_unwritable: usage('Correct the owner and mode of the directory.'),
+  secret_not_found: usage('The secret was removed from the store. Create it again.'),
+  result_not_found: usage('Set `SANDFLOW_RESULTS` to the same directory for commands and workers.'),
   stop_busy: unavailable('Try again later.'),
   stop_lost: unavailable('Request the stop again.'),
   stop_not_found: usage('Temporal no longer has the request. Request the stop again.'),

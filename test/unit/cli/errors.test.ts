@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failureOf } from '../../../src/cli/errors.js';
+import { exitCodes } from '../../../src/cli/exit-codes.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
 import { readConfig } from '../../../src/config.js';
 import { SandflowError } from '../../../src/contract/errors/sandflow-error.js';
@@ -62,6 +63,9 @@ describe('a failing command', () => {
     [new SandflowError('stack_differs', 'x'), 2],
     [new SandflowError('job_differs', 'x'), 2],
     [new SandflowError('stop_not_found', 'x'), 2],
+    [new SandflowError('file_not_writable', 'x'), 2],
+    [Object.assign(new Error('x'), { code: 'ENOTDIR', path: '/file/x', syscall: 'mkdir' }), 2],
+    [Object.assign(new Error('x'), { code: 'EISDIR', path: '/x.1.part', dest: '/x', syscall: 'rename' }), 2],
     [new SandflowError('temporal_unreachable', 'x'), 3],
     [new SandflowError('temporal_server_missing', 'x'), 3],
     [Object.assign(new Error('x'), { code: 'EADDRINUSE', port: 80 }), 2],
@@ -103,6 +107,23 @@ describe('a failing command', () => {
     expect(failureOf(error).error.message).toBe(
       'Port 7391 is in use. Choose another with --port, or stop the program that uses it.',
     );
+  });
+
+  it('U20: says why a path cannot be used, and names no system call', () => {
+    const fields = { code: 'EISDIR', path: '/tmp.17.part', dest: '/tmp', syscall: 'rename' };
+    expect(failureOf(Object.assign(new Error('EISDIR: illegal operation'), fields)).error.message).toBe(
+      '/tmp cannot be used: it is a folder. Choose another path, or correct this one.',
+    );
+  });
+
+  it('U20: the reference and the help list every exit code', async () => {
+    const codes = Object.values(exitCodes).map(String);
+    const page = await readFile('docs/configuration.md', 'utf8');
+    const [, table = ''] = /## Exit codes\n([\s\S]*?)\n## /.exec(page) ?? [];
+    expect([...table.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => code)).toEqual(codes);
+    const { stdout } = await cli(['--help']);
+    const [, list = ''] = /Exit codes:\n([\s\S]*?)\n\n/.exec(stdout) ?? [];
+    expect([...list.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => code)).toEqual(codes);
   });
 
   it('keeps the message of its own error, whatever its cause', () => {

@@ -144,9 +144,14 @@ describe('sandflow stops', () => {
 
   it('explains that a sandbox does not exist, and that one was never stopped', async () => {
     const sandboxId = await readySandbox(stand);
-    const explain = async (id: string) => JSON.parse((await cli(['stops', 'explain', id, '--json'])).stdout);
-    expect(await explain('bx_3b3b3b3b')).toMatchObject({ state: 'no_sandbox', requests: null });
-    expect(await explain(sandboxId)).toMatchObject({ state: 'never_stopped', stop: null });
+    const explain = async (id: string) => {
+      const { exitCode, stdout } = await cli(['stops', 'explain', id, '--json']);
+      return { exitCode, ...JSON.parse(stdout) };
+    };
+    // U20: an id that does not exist is 2, as for every command.
+    const unknown = { exitCode: 2, state: 'no_sandbox', requests: null, error: { code: 'sandbox_not_found' } };
+    expect(await explain('bx_3b3b3b3b')).toMatchObject(unknown);
+    expect(await explain(sandboxId)).toMatchObject({ exitCode: 0, state: 'never_stopped', stop: null, error: null });
   });
 });
 

@@ -53,4 +53,33 @@ describe('jobs cancel', () => {
     );
     expect(signals).toContain('skipCollecting');
   });
+
+  it('U20: of a job that has ended is no error: it reports how the job ended', async () => {
+    const handle = await stand.start({});
+    const { jobId } = await handle.result();
+    expect(await cli(['cancel', jobId, '--wait', '--json'])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('"outcome":"completed"'),
+      stderr: expect.stringContaining(`Job ${jobId} had already ended: completed.`),
+    });
+    const lost = await stand.start({ prompts: [{ prompt: script('sleep 60') }] });
+    const { jobId: lostId } = await lost.query(progressQuery);
+    await lost.terminate();
+    expect(await cli(['cancel', lostId])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('was terminated outside sandflow'),
+    });
+  });
+});
+
+describe('jobs rerun --detach', () => {
+  it('ends as run --detach does: the id on stdout, and how to go on', async () => {
+    const { jobId } = await (await stand.start({})).result();
+    const { exitCode, stdout, stderr } = await cli(['rerun', jobId, '--detach', '--id', 'rerun-detached']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'rerun-detached\n' });
+    expect(stderr).toContain('next: sandflow jobs logs rerun-detached -f');
+    expect(await stand.client.workflow.getHandle(`sf-${deployment}-rerun-detached`).result()).toMatchObject({
+      outcome: 'completed',
+    });
+  });
 });
