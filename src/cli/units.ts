@@ -42,7 +42,9 @@ export function parseDurationMs(
   }
   if (ms > mostMs) {
     const most = `${Math.floor(mostMs / unitsMs.d)}d`;
-    throw new UsageError(`${option}: ${text} is too long. The limit is ${most}. Use a value like 90s, 30m, 2h or 1h30m.`);
+    throw new UsageError(
+      `${option}: ${text} is too long. The limit is ${most}. Use a value like 90s, 30m, 2h or 1h30m.`,
+    );
   }
   return Math.round(ms);
 }

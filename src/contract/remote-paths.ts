@@ -13,4 +13,5 @@ export function leadsOutOfSandbox(path: string): boolean {
 }
 
 /** What to do about such a path, after its name. */
-export const leadsOutText = 'leads out of the sandbox\'s working directory. Use a path without "..", like out/report.csv';
+export const leadsOutText =
+  'leads out of the sandbox\'s working directory. Use a path without "..", like out/report.csv';

@@ -91,7 +91,7 @@ function durationOf(place: ItemPlace, text: string, { parseDurationMs }: ReadLin
   try {
     return parseDurationMs(text);
   } catch (cause) {
-    throw new ItemsError(place, `deadline: "${text}" is not a duration. Use a value like 90s, 30m or 2h.`, { cause });
+    throw new ItemsError(place, cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { saveDownload } from '../../client/download.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
-import { parseDurationMs } from '../units.js';
+import { ofThisProcess, parseDurationMs } from '../units.js';
 import { lookUp } from './contract-hint.js';
 import type { ApiOptions } from './options.js';
 import { planRequest } from './plan-request.js';
@@ -17,7 +17,7 @@ export async function callApi(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  const timeoutMs = parseDurationMs(options.timeout, '--timeout');
+  const timeoutMs = parseDurationMs(options.timeout, '--timeout', ofThisProcess);
   const request = await planRequest(method, address, options, io);
   const { raw, hint } = lookUp(request.method, request.path);
   if (raw && io.stdout.isTTY && options.output === undefined) throw bytesOnTerminal();

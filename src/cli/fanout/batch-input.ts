@@ -4,7 +4,7 @@ import type { PromptStep } from '../../../workflows/job/types.js';
 import { maxRetries } from '../../contract/fanout-addresses.js';
 import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import type { Matrix } from '../../fanout/index.js';
-import { parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
+import { anyLength, parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { FanoutOptions, PolicyOptions } from './options.js';
 
@@ -21,7 +21,7 @@ export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
     ...(retries !== undefined && { retries: parseCount(retries, '--retries', 0, maxRetries) }),
     ...(itemDeadline !== undefined && { itemDeadlineMs: parseDurationMs(itemDeadline, '--item-deadline') }),
     ...(deadline !== undefined && { deadlineMs: parseDurationMs(deadline, '--deadline') }),
-    ...(budget !== undefined && { budgetSeconds: Math.floor(parseDurationMs(budget, '--budget') / 1_000) }),
+    ...(budget !== undefined && { budgetSeconds: Math.floor(parseDurationMs(budget, '--budget', anyLength) / 1_000) }),
     ...(type !== undefined && { type }),
     ...(end !== undefined && { end }),
     ...(ttl !== undefined && { ttlSeconds: parseTtlSeconds(ttl) }),

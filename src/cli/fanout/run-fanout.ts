@@ -15,11 +15,11 @@ import { parseLabelPairs } from '../labels.js';
 import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
-import { parsePutPair } from '../run/file-pairs.js';
+import { parsePutPair, requireInside } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles, readPutFiles } from '../run/put-files.js';
 import { readTextOrFile } from '../run/read-prompts.js';
-import { parseDurationMs, plural } from '../units.js';
+import { ofThisProcess, parseDurationMs, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
 import { freshSourceText, sourceOf } from './fanout-source.js';
@@ -102,7 +102,8 @@ async function planOf(options: FanoutOptions, cwd: string) {
     prompts: await texts(options.preparePrompt, '--prepare-prompt'),
   };
   sourceOf(options, { ...preparing, put: [] });
-  parseDurationMs(options.watchDeadline, '--watch-deadline');
+  parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
+  for (const path of options.get) requireInside(path, '--get');
   return {
     policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options) },
     reading: {

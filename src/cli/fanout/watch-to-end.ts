@@ -6,7 +6,7 @@ import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
 import { failureOf } from '../errors.js';
 import { readReportContext } from '../output/report-context.js';
-import { parseDurationMs } from '../units.js';
+import { ofThisProcess, parseDurationMs } from '../units.js';
 import type { WatchFanoutOptions } from './options.js';
 import type { BatchView } from './progress/batch-view.js';
 import { watchFanout } from './progress/watch-fanout.js';
@@ -27,7 +27,7 @@ export async function watchFanoutToEnd(
 ): Promise<number> {
   const { io } = context;
   const { deployment } = platform.config;
-  const deadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
+  const deadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   const end = await watchFanout(platform, { deployment, batchId }, { view, interrupted: io.interrupted, deadlineMs });
   if (end.kind !== 'ended') {
     view.close();

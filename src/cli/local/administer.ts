@@ -15,7 +15,7 @@ import { printList } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { replaceFile } from '../replace-file.js';
 import { readStatus } from '../stack/read-status.js';
-import { parseDurationMs } from '../units.js';
+import { anyLength, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { connectWebhook } from '../webhooks/connect-webhook.js';
 import type { ClockOptions } from './options.js';
@@ -47,7 +47,7 @@ const clockSchema = z.object({ now: z.string(), held: z.boolean() });
 
 export async function setClock({ hold, release, advance, json }: ClockOptions, context: CommandContext): Promise<void> {
   if (hold && release) throw new UsageError('Use --hold or --release, not both.');
-  const advanceMs = parseDurationMs(advance, '--advance');
+  const advanceMs = parseDurationMs(advance, '--advance', anyLength);
   const advanceSeconds = advanceMs === undefined ? undefined : advanceMs / 1_000;
   const held = hold ? true : release ? false : undefined;
   const body = JSON.stringify({ held, advanceSeconds });

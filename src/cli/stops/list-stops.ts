@@ -5,7 +5,7 @@ import { openStopReports } from '../../temporal/stops/list.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printList } from '../output/table.js';
-import { anyLength, ageText, parseDurationMs } from '../units.js';
+import { ageText, anyLength, parseDurationMs } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import type { ListStopsOptions } from './options.js';
 import { runningAmong, type StopOwner, withOwners } from './stop-owners.js';

@@ -18,7 +18,8 @@ export const nameSchema = z
   .regex(noControlCharacters, 'must not contain control characters')
   .meta({ maxLength: 100 });
 
-const maxTtlSeconds = 100 * 366 * 24 * 3600;
+/** Assumption: the longest auto-stop that the service accepts. */
+export const maxTtlSeconds = 100 * 366 * 24 * 3600;
 const ttlSecondsSchema = z
   .number()
   .int()

@@ -17,6 +17,7 @@ import {
   parseWith,
   promptStepSchema,
   remotePathSchema,
+  ttlSecondsSchema,
 } from '../jobs/input.js';
 
 /**
@@ -81,7 +82,7 @@ export const fanoutPolicySchema = z.strictObject({
   budgetSeconds: z.number().positive().nullable().default(defaultPolicy.budgetSeconds),
   type: sandboxType.nullable().default(defaultPolicy.type),
   end: end.default(defaultPolicy.end),
-  ttlSeconds: z.number().int().positive().default(defaultPolicy.ttlSeconds),
+  ttlSeconds: ttlSecondsSchema.default(defaultPolicy.ttlSeconds),
   onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']).default(defaultPolicy.onUnknownOutcome),
   waitFor: z.enum(['usable', 'hydrated']).optional(),
   conversations: z.enum(['one', 'each']).optional(),

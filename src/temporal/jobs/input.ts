@@ -6,20 +6,24 @@ import { deploymentProblem, jobIdProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
-import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
+import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
+import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts/stored-text.js';
 
 const positiveMs = z.number().int().positive();
 /** A duration of up to two years, which is longer than anything is kept. */
 export const longMs = positiveMs.max(2 * 366 * 86_400_000);
+/** The auto-stop of a sandbox. The service refuses a longer one. */
+export const ttlSecondsSchema = z.number().int().positive().max(maxTtlSeconds, 'must be at most 100 years');
 const sandboxType = z.enum(sandboxTypes);
 const name = z.string().min(1).max(200);
 export const remotePathSchema = z
   .string()
   .min(1, 'must not be empty')
   .max(4_096)
-  .refine((path) => !path.includes('\0'), 'must not contain a NUL character');
+  .refine((path) => !path.includes('\0'), 'must not contain a NUL character')
+  .refine((path) => !leadsOutOfSandbox(path), leadsOutText);
 
 const reference = z.string().min(1).max(1_000);
 
@@ -130,8 +134,8 @@ const checkedJobSchema = z
     conversationId: name.optional(),
     collect: z.array(remotePathSchema).max(maxSteps).default([]),
     end: z.enum(['stop', 'delete', 'keep']),
-    deadlineMs: positiveMs.default(3_600_000),
-    ttlSeconds: z.number().int().positive().nullable().default(1_800),
+    deadlineMs: longMs.default(3_600_000),
+    ttlSeconds: ttlSecondsSchema.nullable().default(1_800),
     onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']).default('wait'),
     maxGenerations: z.number().int().min(1).max(999).default(3),
     notify: notifyTargetSchema.optional(),

@@ -23,6 +23,11 @@ describe('durations', () => {
     },
   );
 
+  it('U19: refuses what is longer than two years, and names the limit', () => {
+    expect(parseDurationMs('732d', '--ttl')).toBe(732 * 86_400_000);
+    expect(() => parseDurationMs('733d', '--ttl')).toThrow('--ttl: 733d is too long. The limit is 732d.');
+  });
+
   it.each([
     [350, '350 ms'],
     [2_130, '2.1 s'],

@@ -21,7 +21,7 @@ export async function read(content: string | Uint8Array, reading: Reading = {}):
     templates,
     matrix: matrix ?? { providers: [], models: [], efforts: [], repeats: 1 },
     parseDurationMs: (text) => {
-      if (!/^\d+m$/.test(text)) throw new Error('no duration');
+      if (!/^\d+m$/.test(text)) throw new Error(`deadline: "${text}" is not a duration.`);
       return Number.parseInt(text, 10) * 60_000;
     },
   })) {

@@ -1,6 +1,7 @@
 /** Loads the files that items name: small ones into the item itself, larger ones into the result store. */
 import type { FanoutItem } from '../../../../workflows/fanout/types.js';
 import type { FilePut } from '../../../../workflows/job/types.js';
+import { leadsOutOfSandbox, leadsOutText } from '../../../contract/remote-paths.js';
 import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { PutPair } from '../../run/file-pairs.js';
 import { findPutFiles, type LocalFile, readPutFiles } from '../../run/put-files.js';
@@ -50,6 +51,11 @@ export function createItemFiles({ cwd, put: common, collect }: ItemFilesOptions)
 
   return {
     async check(wish) {
+      const paths = { put: wish.put.map(({ remote }) => remote), get: wish.collect ?? [] };
+      for (const [field, given] of Object.entries(paths)) {
+        const outside = given.find(leadsOutOfSandbox);
+        if (outside !== undefined) throw new ItemsError(wish.place, `${field}: ${outside} ${leadsOutText}.`);
+      }
       await filesOf(wish);
     },
     async read(wish, store) {

@@ -1,0 +1,159 @@
+/** What people get wrong: each is answered before anything starts, with what is wrong and how to mend it. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { cli } from './in-process.js';
+import { temporaryDirectory } from './temporary-directory.js';
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = await temporaryDirectory();
+  await mkdir(join(cwd, 'folder'));
+  const files = {
+    'prompts.txt': 'first\nsecond\n',
+    'empty.md': '',
+    'task.md': 'Say hello\n',
+    'binary.md': Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 0]),
+    'issues.csv': 'issue,file\ncrash,a.ts\n',
+    'bad.jsonl': '{"prompt": "a", "effort": "huge"}\n',
+    'away.jsonl': '{"prompt": "a", "get": "../x"}\n',
+    'long.jsonl': '{"prompt": "a", "deadline": "999d"}\n',
+    'burn.yaml': 'rules:\n  - rule: a\n    action: burn\n',
+    'typo.yaml': 'rules:\n  - rule: a\n    action: stop\n    mach: {}\n',
+    'empty.yaml': '',
+    'night.yaml': 'windows: [{between: "01:00 and 05:00"}]\nrules: [{rule: a, action: stop}]\n',
+    'config.json': '{"timings": {"archiveMs": "soon"}}',
+    'broken.json': '{"timings": ',
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(cwd, name), content);
+});
+
+/** Nothing listens there: a command that asks Temporal or the service would exit with 3. */
+const env = { TEMPORAL_ADDRESS: '127.0.0.1:9', SANDBOX_API_URL: 'http://127.0.0.1:9/v1', SANDBOX_API_KEY: 'key' };
+
+/** The words of the command line, and a part of what is wrong or of how to mend it. */
+const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
+  // The names of commands and options
+  ['rum hello', "Unknown command 'rum'", 'Did you mean run?'],
+  ['job list', "Unknown command 'job'", 'Did you mean jobs?'],
+  ['jobs lst', "Unknown command 'lst'", 'Did you mean list?'],
+  ['jobs', 'sandflow jobs'],
+  ['stops explian bx_2345abcd', 'Did you mean explain?'],
+  ['cleanup schedule paus nightly', 'Did you mean pause?'],
+  ['help nosuch', 'nosuch'],
+  ['fanout lst', 'Did you mean sandflow fanout list?'],
+  ['run --provder codex x', 'Did you mean --provider?'],
+  ['run --colour red x', "Unknown option '--colour'", 'See sandflow run --help.'],
+  ['run x --effort extreme', 'Allowed choices are none, low, medium, high, xhigh, max'],
+  ['run x --type huge', 'Allowed choices are small, default, large, xlarge'],
+  ['run x --then burn', 'Allowed choices are stop, delete, keep'],
+  ['run x --wait-for coffee', 'Allowed choices are usable, hydrated'],
+  ['run x --on-unknown pray', 'Allowed choices are wait, abandon, resend'],
+  ['run x --id', "Option '--id <job>' argument missing", 'See sandflow run --help.'],
+  ['jobs show', "Missing required argument 'job'", 'See sandflow jobs show --help.'],
+  ['jobs prompt one', "Missing required argument 'prompt'"],
+  ['jobs show one two', 'Too many arguments'],
+  ['completion tcsh', 'Allowed choices are bash, zsh, fish'],
+  // Prompts
+  ['run', 'No prompt given'],
+  ['run ./folder', './folder is a folder, not a prompt file'],
+  ['run missing.md', 'The prompt file missing.md does not exist'],
+  ['run empty.md', 'empty.md', 'empty'],
+  ['run binary.md', 'binary.md'],
+  ['jobs prompt one missing.md', 'The prompt file missing.md does not exist'],
+  // Ids and what belongs together
+  ['run x --id Bad_Id', '--id: the job id "Bad_Id" must be lower-case letters and digits'],
+  ['run x --again', '--again requires --id'],
+  ['run x --reuse', '--reuse requires --id'],
+  ['run x --id a --again --reuse', 'Use --again or --reuse, not both.'],
+  ['run x --sandbox bx_1', '--sandbox: "bx_1" is not a sandbox id, like bx_2345abcd'],
+  ['run x --fork machine', '--fork: "machine" is not a sandbox id, like bx_2345abcd'],
+  ['run x --sandbox bx_2345abcd --fork bx_2345abcd', 'Use --sandbox or --fork, not both.'],
+  ['run x --sandbox bx_2345abcd --from base', '--from cannot be used with --sandbox'],
+  ['run x --fork bx_2345abcd --setup ls', '--setup cannot be used with --fork'],
+  ['run x --conversation c1', '--conversation requires --sandbox or --fork'],
+  ['run x --label team', '--label: "team" is not a label. Use name=value, like team=search.'],
+  ['run x --notify me', '--notify must be a URL'],
+  ['jobs watch Bad_Id', 'The job id "Bad_Id" must be'],
+  ['jobs cancel Bad_Id', 'The job id "Bad_Id" must be'],
+  ['jobs resolve one', 'Use exactly one of --sent, --resend and --abandon.'],
+  ['jobs resolve one --sent --abandon', 'Use exactly one of'],
+  ['jobs resolve one --abandon --sandbox bx_2345abcd', 'require --sent'],
+  ['jobs list --limit all', '--limit must be a whole number from 1 to 10000, not "all"'],
+  ['jobs list --since yesterday', '--since: "yesterday" is neither a duration', '2026-03-17'],
+  ['jobs list --label team', '--label: "team" is not a label'],
+  ['sandboxes show bx_1', '"bx_1" is not a sandbox id'],
+  ['stops explain bx_1', '"bx_1" is not a sandbox id. `sandflow sandboxes` lists them.'],
+  // Durations and sizes
+  ['run x --ttl long', '--ttl: "long" is not a duration. Use a value like 90s'],
+  ['run x --ttl 999d', '--ttl: 999d is too long. The limit is 732d.'],
+  ['run x --deadline 999d', '--deadline: 999d is too long. The limit is 732d.'],
+  ['run x --deadline 0s', '--deadline: 0s is too short'],
+  ['run x --deadline 30', '--deadline: "30" is not a duration'],
+  ['run x --watch-deadline 30d', '--watch-deadline: 30d is too long. The limit is 24d.'],
+  ['stop bx_2345abcd --deadline 999d', '--deadline: 999d is too long'],
+  ['stop bx_2345abcd --alert-after 2h --deadline 1h', '--alert-after must be shorter than --deadline'],
+  ['stop', 'Name the sandboxes to stop, or use --all.'],
+  ['stop bx_2345abcd --all', 'Name sandboxes or use --all, not both.'],
+  ['stop bx_2345abcd --name try-*', '--name requires --all.'],
+  // Files
+  ['run x --put none:there', '--put: none cannot be read. Check that it exists and is readable.'],
+  ['run x --put task.md', '--put must be LOCAL:REMOTE'],
+  ['run x --put task.md:../../etc/passwd', "leads out of the sandbox's working directory", 'without ".."'],
+  ['run x --get ../x', "--get: ../x leads out of the sandbox's working directory"],
+  ['run x --get a/x --get b/x', 'would both be saved as x. Give each its own local path.'],
+  ['run x --setup @none', '--setup: the file none cannot be read'],
+  // Batches
+  ['fanout nosuch.txt', 'The items file nosuch.txt does not exist'],
+  ['fanout folder', 'folder is not a file. Use a file of prompts'],
+  ['fanout prompts.txt --get ../x', "--get: ../x leads out of the sandbox's working directory"],
+  ['fanout away.jsonl', 'away.jsonl:1: get: ../x leads out', 'Use a path without "..", like out/report.csv.'],
+  ['fanout long.jsonl', 'long.jsonl:1: deadline: 999d is too long. The limit is 732d.'],
+  ['fanout bad.jsonl', 'bad.jsonl:1: effort: must be none, low, medium, high, xhigh or max, not "huge"'],
+  ['fanout issues.csv', 'issues.csv:1: the column prompt is missing'],
+  ['fanout prompts.txt --source bx_2345abcd --snapshot base', 'Use --source or --snapshot, not both.'],
+  ['fanout prompts.txt --source machine', '--source: "machine" is not a sandbox id'],
+  ['fanout prompts.txt --allow-stale', '--allow-stale requires --source.'],
+  ['fanout prompts.txt --first 9', '--first 9: there are only 2 items. Use at most --first 2.'],
+  ['fanout prompts.txt --first 1 --fail-fast', 'Use --first or --fail-fast, not both.'],
+  ['fanout prompts.txt --concurrency 0', '--concurrency must be a whole number from 1 to 2000, not "0"'],
+  ['fanout prompts.txt --ttl 999d', '--ttl: 999d is too long. The limit is 732d.'],
+  ['fanout prompts.txt --model a,,b', '--model: a value is empty'],
+  ['fanout show Bad_Id', 'The batch id "Bad_Id" must be lower-case'],
+  // Cleanups
+  ['cleanup plan nosuch.yaml', 'The policy nosuch.yaml cannot be read. Check that it exists'],
+  ['cleanup run burn.yaml', 'rules[0].action: must be stop, delete-sandbox, delete-snapshot or keep, not "burn"'],
+  ['cleanup validate typo.yaml', 'typo.yaml:4: rules[0].mach: unknown field'],
+  ['cleanup validate empty.yaml', 'rules: is missing'],
+  ['cleanup run night.yaml --wait --detach', 'Use --wait or --detach, not both.'],
+  ['cleanup schedule apply night.yaml --at 25:00', '--at: "25:00" is not a time of day. Use a value like 02:30.'],
+  ['cleanup schedule apply night.yaml --at 06:00', 'No window is open at 06:00. Cleanups may act 01:00 to 05:00'],
+  // Servers and the service
+  ['local --port 70000', '--port: "70000" is not a port'],
+  ['local --config nosuch.json', '--config: ', 'cannot be read. Check that it exists and is readable.'],
+  ['local --config broken.json', 'is not valid JSON'],
+  ['local --config config.json', 'timings.archiveMs: must be a number, not "soon"'],
+  ['bridge --port http', '--port: "http" is not a port'],
+  ['webhooks ensure', "Required option '--url <url>' not specified"],
+  ['webhooks ensure --url bridge', '--url: "bridge" is not a URL, like https://'],
+  ['webhooks delete evt_1', '"evt_1" is not a webhook id. `sandflow webhooks list` lists them.'],
+  ['api GET', "Missing required argument 'path'"],
+  ['api GET /sandboxes --timeout soon', '--timeout: "soon" is not a duration'],
+];
+
+/** Words of parsers, of the system and of code, which tell a person nothing. */
+const raw =
+  /Invalid input|Invalid option|Too (?:big|small)|undefined|\[object|E[A-Z]{4,}:|\n\s+at |^error: [a-z]+[A-Z]\w*: /;
+
+describe('a wrong usage', () => {
+  it('is one of at least 80', () => {
+    expect(new Set(wrong.map(([words]) => words)).size).toBeGreaterThanOrEqual(80);
+  });
+
+  it.each(wrong)('sandflow %s', async (words, ...texts) => {
+    const { exitCode, stdout, stderr } = await cli(words.split(' '), { cwd, env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    for (const text of texts) expect(stderr).toContain(text);
+    expect(stderr).not.toMatch(raw);
+  });
+});
