@@ -59,16 +59,20 @@ export function agentLines(entry: Extract<TranscriptEntry, { kind: 'message' | '
   return [...textLines(`$ ${entry.command.trimEnd()}${exit}`), ...(entry.output === '' ? [] : textLines(entry.output))];
 }
 
-/** @returns a function that is true for a message that repeats the end of the entry before it */
+/**
+ * @returns a function that is true for a message that is empty, or that repeats whole lines at the end of what the agent
+ *   did before it for the same prompt
+ */
 export function createRepeats(): (entry: TranscriptEntry) => boolean {
-  let said = '\n';
+  let said = '';
   return (entry) => {
-    if (entry.kind === 'command') said = agentLines(entry).join('\n');
+    if (entry.kind === 'prompt' || entry.kind === 'prompt_ended') said = '';
+    if (entry.kind === 'command') said = agentLines(entry).join('\n').trimEnd();
     if (entry.kind !== 'message') return false;
     const text = terminalSafe(entry.text).trim();
-    const repeats = said.trimEnd().endsWith(text);
+    const repeats = `\n${said}`.endsWith(`\n${text}`);
     said = text;
-    return repeats;
+    return repeats || text === '';
   };
 }
 

@@ -5,6 +5,8 @@ import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records
 import type { KnownOfJob } from './entry.js';
 
 const pageSize = 1_000;
+/** No known service sends smaller pages, so a shorter answer is the last page. */
+const smallestPage = 100;
 const pagesAtOnce = 10;
 const timeoutMs = 10_000;
 const firstPauseMs = 1_000;
@@ -13,7 +15,10 @@ const longestPauseMs = 60_000;
 export interface HistoryRead {
   /** The events since the last call. */
   readonly events: readonly SandboxHistoryEvent[];
-  /** False if there may be newer events: the service did not answer, or wants to be left alone for a while. */
+  /**
+   * False if there may be newer events: there are more pages, or the service did not answer or wants to be left alone
+   * for a while.
+   */
   readonly isCurrent: boolean;
 }
 
@@ -34,9 +39,13 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
   let failures = 0;
   let quietUntilMs = 0;
 
-  async function readPages(sandboxId: string, conversation: string | undefined, signal: AbortSignal) {
+  /** Adds to `found`, so that the pages before a failure are not lost. @returns false if there are more pages */
+  async function readPages(
+    found: SandboxHistoryEvent[],
+    { sandboxId, conversation }: { readonly sandboxId: string; readonly conversation: string | undefined },
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const place = `${sandboxId} ${conversation ?? ''}`;
-    const found: SandboxHistoryEvent[] = [];
     for (let page = 0; page < pagesAtOnce; page += 1) {
       const after = cursors.get(place);
       const client = service();
@@ -48,11 +57,11 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
       const last = events.at(-1)?.id;
       found.push(...events);
       // A service without paging sends everything again: the caller drops what it knows.
-      if (last === undefined || last === after || !idPatterns.sandboxEvent.test(last)) break;
+      if (last === undefined || last === after || !idPatterns.sandboxEvent.test(last)) return true;
       cursors.set(place, last);
-      if (events.length < pageSize) break;
+      if (events.length < smallestPage) return true;
     }
-    return found;
+    return false;
   }
 
   return {
@@ -61,16 +70,18 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
       const ids = [...new Set(prompts.flatMap(({ conversationId }) => conversationId ?? []))];
       if (sandboxId === null || ids.length === 0) return { events: [], isCurrent: true };
       if (Date.now() < quietUntilMs) return { events: [], isCurrent: false };
+      const events: SandboxHistoryEvent[] = [];
       try {
-        const events = await readPages(sandboxId, ids.length === 1 ? ids[0] : undefined, signal);
+        const conversation = ids.length === 1 ? ids[0] : undefined;
+        const isCurrent = await readPages(events, { sandboxId, conversation }, signal);
         failures = 0;
-        return { events, isCurrent: true };
+        return { events, isCurrent };
       } catch (error) {
         failures += 1;
         const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
         const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** failures) * (0.5 + Math.random() / 2);
         quietUntilMs = Date.now() + Math.max(askedMs, pauseMs);
-        return { events: [], isCurrent: false };
+        return { events, isCurrent: false };
       }
     },
   };

@@ -94,8 +94,9 @@ async function printEnd(
   printer.print([...entries, { kind: 'ended', outcome, error, at }]);
   if (job?.prompts.some(({ status }) => status !== 'not_sent') && !transcript.hasHistory()) {
     printer.notice('The history of the sandbox is gone; these are the prompts and answers that the job kept.');
+  } else if (!transcript.isComplete()) {
+    printer.notice('The history is not complete: its newest events are missing.');
   }
-  if (!transcript.isComplete()) printer.notice('The stored history was too long: its newest events are missing.');
   return exitCodes.done;
 }
 

@@ -37,7 +37,7 @@ export interface Transcript {
   readEnd(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
   /** False if `readEnd` found neither a stored history nor one at the service. */
   readonly hasHistory: () => boolean;
-  /** False if the stored history is cut. */
+  /** False if the stored history is cut, or if the service did not give all of it. */
   readonly isComplete: () => boolean;
 }
 
@@ -67,6 +67,19 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     }
   }
 
+  /** Reads until there is nothing more, or the service refuses. */
+  async function readRest(job: LookedAt, signal: AbortSignal): Promise<readonly SandboxHistoryEvent[]> {
+    const all: SandboxHistoryEvent[] = [];
+    for (;;) {
+      const { events, isCurrent } = await reader.readOn(job, signal);
+      all.push(...events);
+      if (isCurrent || events.length === 0) {
+        isComplete = isCurrent;
+        return all;
+      }
+    }
+  }
+
   return {
     async readOn(job, signal) {
       const { events, isCurrent } = await reader.readOn(job, signal);
@@ -79,7 +92,7 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     },
     async readEnd(job, signal) {
       const stored = await readStored(job.sandboxId);
-      const events = stored.length > 0 ? stored : (await reader.readOn(job, signal)).events;
+      const events = stored.length > 0 ? stored : await readRest(job, signal);
       hasHistory ||= events.length > 0;
       const ofAgents = hasHistory ? entriesOfEvents(events, job) : entriesWithoutHistory(job);
       return take([...ofAgents, ...entriesOfJob(job)]);

@@ -59,6 +59,14 @@ const eventsFrom = (events: readonly SandboxHistoryEvent[]): Answer => {
       .end(JSON.stringify({ ok: true, type: 'event.list', events: list }));
   };
 };
+/** As `eventsFrom`, a page at a time. */
+const inPages = (size: number, events: readonly SandboxHistoryEvent[]): Answer => {
+  return (request, response) => {
+    const after = new URL(request.url, 'http://stand').searchParams.get('after');
+    const first = events.findIndex(({ id }) => after === null || id > after);
+    return eventsFrom(first < 0 ? [] : events.slice(first, first + size))(request, response);
+  };
+};
 const refusing: Answer = (_, response) => {
   response
     .writeHead(429, { 'content-type': 'application/json', 'retry-after': '30' })
@@ -109,6 +117,24 @@ describe('a transcript', () => {
     expect(transcript.hasHistory()).toBe(false);
   });
 
+  it('has all pages of a history that is not stored, and says if the service did not give all of them', async () => {
+    const long = Array.from({ length: 250 }, (_, at) => event(at, 'agent.message', { text: `line ${at}` }));
+    const pages = inPages(100, long);
+    const [client] = await serving(pages);
+    const transcript = createTranscript({ service: () => client, results: storeOf({}), folder });
+    const entries = await transcript.readEnd(job, never);
+    expect(kindsOf(entries).filter((kind) => kind === 'message')).toHaveLength(250);
+    expect(transcript.isComplete()).toBe(true);
+
+    const [broken] = await serving((request, response) =>
+      request.url.includes('after') ? refusing(request, response) : pages(request, response),
+    );
+    const partial = createTranscript({ service: () => broken, results: storeOf({}), folder });
+    const kinds = kindsOf(await partial.readEnd(job, never));
+    expect(kinds.filter((kind) => kind === 'message')).toHaveLength(100);
+    expect(partial.isComplete()).toBe(false);
+  });
+
   it('has nothing of the conversations of others', async () => {
     const foreign = { ...event(6, 'agent.message', { text: 'foreign' }), conversationId: 'conv_other' };
     const [client] = await serving(eventsFrom([...history, foreign]));
@@ -127,6 +153,22 @@ describe('the reader of a history', () => {
       null,
       history.at(-1)?.id,
     ]);
+  });
+
+  it('keeps the pages before a failure', async () => {
+    const long = Array.from({ length: 150 }, (_, at) => event(at, 'agent.message', { text: `line ${at}` }));
+    let isBroken = true;
+    const pages = inPages(100, long);
+    const [client] = await serving((request, response) => {
+      const isRefused = isBroken && request.url.includes('after');
+      return isRefused ? void response.writeHead(503, { 'retry-after': '0' }).end() : pages(request, response);
+    });
+    const reader = createHistoryReader(() => client);
+    const first = await reader.readOn(job, never);
+    expect({ events: first.events.length, isCurrent: first.isCurrent }).toEqual({ events: 100, isCurrent: false });
+    isBroken = false;
+    await expect.poll(() => Date.now() >= reader.quietUntilMs(), { timeout: 5_000 }).toBe(true);
+    expect((await reader.readOn(job, never)).events).toHaveLength(50);
   });
 
   it('leaves the service alone for as long as Retry-After says', async () => {
@@ -155,6 +197,18 @@ describe('the lines of a transcript', () => {
     expect(format({ kind: 'message', prompt: 1, text: 'noon', at: null })).toEqual([]);
     const forged = { kind: 'message', prompt: 1, text: 'a\njob ended: completed\u001b[2J', at: null } as const;
     expect(format(forged)).toEqual(['--:--:--  | a', '          | job ended: completed\ufffd[2J']);
+  });
+
+  it('leave out only whole repeated lines of the same prompt', () => {
+    const format = createEntryText({ paint, columns: () => undefined });
+    const say = (text: string) => format({ kind: 'message', prompt: 1, text, at: null });
+    format({ kind: 'command', prompt: 1, command: 'wc -l list', exitCode: 0, output: '10\n', at: null });
+    expect(say('0')).toEqual(['--:--:--  | 0']);
+    expect(say('0')).toEqual([]);
+    expect(say(' \n')).toEqual([]);
+    say('done');
+    format({ kind: 'prompt', prompt: 2, text: 'again', at: null });
+    expect(say('done')).toEqual(['--:--:--  | done']);
   });
 
   it('are wrapped on a terminal, each part with its mark', () => {
