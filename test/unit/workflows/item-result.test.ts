@@ -7,7 +7,7 @@ import {
   maxSteps,
   payloadBytes,
 } from '../../../src/contract/texts/stored-text.js';
-import { hasEndedAsRequested, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
+import { hasEndedAsRequested, itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
 import type { JobResult, PromptResult } from '../../../workflows/job/result.js';
 import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';
 
@@ -89,6 +89,28 @@ const itemOf = (prompts: JobResult['prompts']): StartedItemResult => ({
     durationMs: 0,
     error: null,
   },
+});
+
+describe('the summary of an item', () => {
+  const at = { sandboxId: 'bx_1', sandboxName: 'fork' };
+  const prompts = ['a', 'b', 'c', 'd'].map((conversationId) => ({
+    ...({ kind: 'prompt', ...at, conversationId, why: 'It may still run.' } as const),
+  }));
+  const machine = { kind: 'sandbox', ...at, conversationId: null, why: 'The stop was not accepted.' } as const;
+  const summaryOf = (left: JobResult['left']) => {
+    const item = itemOf([]);
+    const job = { ...item.job, ...at, left };
+    return itemSummary({ ...item, job }, { end: 'stop', unconfirmedName: null, resultRef: null });
+  };
+
+  it('names a machine that runs on, however many prompts run in it', () => {
+    const { left, endedAsAsked } = summaryOf([...prompts, machine]);
+    expect({ first: left[0], endedAsAsked }).toEqual({ first: machine, endedAsAsked: false });
+  });
+
+  it('names a machine whose stop is unknown, even if only its prompts were named', () => {
+    expect(summaryOf(prompts).left[0]).toMatchObject({ kind: 'sandbox', sandboxId: 'bx_1' });
+  });
 });
 
 describe('the result of a job or an item', () => {

@@ -7,7 +7,7 @@ import type { JobState } from '../../job/state.js';
 import { jobError } from '../../job/termination.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
 import { bulk } from '../../shared/proxies.js';
-import { hasEndedAsRequested } from '../item/result.js';
+import { hasEndedAsRequested, leftOf } from '../item/result.js';
 import type { ItemSummary } from '../result.js';
 import type { FanoutItemInput, ItemToEnd } from '../types.js';
 
@@ -23,20 +23,18 @@ export async function endFork(run: JobState, input: FanoutItemInput, toEnd: Item
     const settled = await bulk
       .settleFanoutItem({ key: `${input.resultPrefix}/${generation}.json`, ending })
       .catch(() => ({ machineSeconds: 0, resultRef: null }));
-    const hasEnded = hasEndedAsRequested({ sandboxId, stop, deletion }, input.job.end);
-    const why = 'The fork was not stopped or deleted as requested.';
+    const { end } = input.job;
+    const job = { sandboxId, sandboxName: run.sandbox?.name ?? null, stop, deletion, left };
     return {
       index: input.index,
       generation,
       outcome,
       sandboxId,
-      endedAsAsked: hasEnded,
+      endedAsAsked: hasEndedAsRequested(job, end),
       ...settled,
       apiCalls,
       error: errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item'),
-      left: hasEnded
-        ? []
-        : [{ kind: 'sandbox', sandboxId, sandboxName: run.sandbox?.name ?? null, conversationId: null, why }],
+      left: leftOf(job, { end, unconfirmedName: null }),
     };
   });
 }

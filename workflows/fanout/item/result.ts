@@ -70,12 +70,13 @@ export function itemSummary(
   const { index, generation, outcome, job } = item;
   const { error, sandboxId, apiCalls } = job;
   const left = leftOf(job, options);
+  const endedAsAsked = !left.some(({ kind }) => kind === 'sandbox');
   return {
     index,
     generation,
     outcome,
     sandboxId,
-    endedAsAsked: !left.some(({ kind }) => kind === 'sandbox'),
+    endedAsAsked,
     machineSeconds: item.machineSeconds,
     resultRef: options.resultRef,
     apiCalls,
@@ -84,21 +85,25 @@ export function itemSummary(
   };
 }
 
-function leftOf(
-  job: JobResult,
+/** What the summary of an item names: machines first. */
+export function leftOf(
+  job: Pick<JobResult, 'sandboxId' | 'sandboxName' | 'stop' | 'deletion' | 'left'>,
   { end, unconfirmedName }: { readonly end: JobEnd; readonly unconfirmedName: string | null },
 ): LeftBehind[] {
   const { sandboxId, sandboxName } = job;
   const left = job.left.map((one) => ({ ...one, why: one.why.slice(0, whyLength) }));
   const unnamed = { kind: 'sandbox', conversationId: null } as const;
-  if (!hasEndedAsRequested(job, end) && !left.some((one) => one.sandboxId === sandboxId)) {
+  const isNamed = left.some((one) => one.kind === 'sandbox' && one.sandboxId === sandboxId);
+  if (!hasEndedAsRequested(job, end) && !isNamed) {
     left.unshift({ ...unnamed, sandboxId, sandboxName, why: 'The fork was not stopped or deleted as requested.' });
   }
   if (unconfirmedName !== null && !left.some((one) => one.sandboxName === unconfirmedName)) {
     const why = 'It is unknown whether the fork was created.';
     left.unshift({ ...unnamed, sandboxId: null, sandboxName: unconfirmedName, why });
   }
-  return left.slice(0, leftAtMost);
+  // A machine that runs on costs more than a prompt in it, so it must not be cut off.
+  const rank = ({ kind }: LeftBehind) => (kind === 'sandbox' ? 0 : 1);
+  return left.sort((a, b) => rank(a) - rank(b)).slice(0, leftAtMost);
 }
 
 /** True if the job's sandbox ended as requested; a sandbox that is gone needs no end. */
