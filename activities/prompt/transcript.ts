@@ -2,6 +2,7 @@
  * Stores the history of a job's conversations in the result store, so that it can be read once the sandbox is gone. See
  * docs/decisions/0034-a-transcript-is-stored-at-the-end.md.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
@@ -16,7 +17,7 @@ export interface TranscriptRequest {
   readonly conversationIds: readonly string[];
   /** Key of the transcript in the result store. */
   readonly key: string;
-  /** Longest time for the reads, in ms: the end of the sandbox waits for them. */
+  /** Longest time for the reads, and as much again for the store, in ms: the end of the sandbox waits for both. */
   readonly timeoutMs: number;
 }
 
@@ -51,9 +52,20 @@ export async function storeTranscript(tools: TranscriptTools, request: Transcrip
   if (tools.attempt.attempt > maxAttempts) return;
   try {
     const transcript = await readTranscript(tools, request);
-    if (transcript.events.length > 0) await tools.results.put(request.key, Buffer.from(JSON.stringify(transcript)));
+    if (transcript.events.length === 0) return;
+    await within(request.timeoutMs, tools.results.put(request.key, Buffer.from(JSON.stringify(transcript))));
   } catch {
     // The job's own result still has its prompts and answers.
+  }
+}
+
+/** Waits for the store. A store that hangs must not keep the sandbox alive: the write then ends by itself, or never. */
+async function within(ms: number, write: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([write, sleep(ms, undefined, { signal: over.signal })]);
+  } finally {
+    over.abort();
   }
 }
 

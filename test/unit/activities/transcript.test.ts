@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { storeTranscript, type TranscriptTools } from '../../../activities/prompt/transcript.js';
+
+const conversationId = 'conv_0123456789abcdef01234567';
+const event = {
+  ...{ id: `sev_${'0'.repeat(24)}`, type: 'prompt.queued', conversationId },
+  createdAt: '2026-01-01T00:00:00.000Z',
+};
+const request = { sandboxId: 'bx_2345abcd', conversationIds: [conversationId], key: 'k', timeoutMs: 50 };
+
+function toolsWith(results: TranscriptTools['results']): TranscriptTools {
+  const { signal } = new AbortController();
+  return {
+    client: { listEvents: async () => ({ ok: true, type: 'event.list', events: [event] }) },
+    results,
+    attempt: { attempt: 1, call: (make) => make(signal) },
+  };
+}
+
+it('A transcript delays the end of its sandbox by no more than its time, also if the result store hangs', async () => {
+  let puts = 0;
+  const hung = { put: () => new Promise<never>(() => (puts += 1)) };
+  await storeTranscript(toolsWith(hung), request);
+  expect(puts).toBe(1);
+});
+
+it('A store that fails late leaves no unhandled rejection', async () => {
+  const late = { put: () => new Promise<never>((_, reject) => setTimeout(reject, 100, new Error('the disk is gone'))) };
+  await storeTranscript(toolsWith(late), request);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+});
