@@ -61,13 +61,14 @@ export interface ListJobsOptions {
 export type ListFanoutsOptions = ListJobsOptions;
 
 /**
- * Lists the newest jobs first. Visibility lags: a job that was started a moment ago may be missing.
+ * Lists the newest jobs first. Each job is listed once, with its newest execution. Visibility lags: a job that was
+ * started a moment ago may be missing.
  * @throws SandflowError `bad_configuration`
  */
 export async function listJobs(client: Client, options: ListJobsOptions): Promise<JobSummary[]> {
   const { limit = 50 } = options;
   const jobs: JobSummary[] = [];
-  for await (const { id, memo, unreadable, ...listed } of executions(client, 'createThenPrompt', [], options)) {
+  for await (const { id, memo, unreadable, ...listed } of executions(client, 'createThenPrompt', options)) {
     jobs.push({ jobId: id, ...listed, prompt: textIn(memo.prompt), unreadable });
     if (jobs.length >= limit) break;
   }
@@ -81,41 +82,42 @@ export async function listJobs(client: Client, options: ListJobsOptions): Promis
  */
 export async function listFanouts(client: Client, options: ListFanoutsOptions): Promise<FanoutSummary[]> {
   const { limit = 50 } = options;
-  // A run that continued as new is not the end of the batch.
-  const conditions = [`ExecutionStatus != 'ContinuedAsNew'`];
-  const batches = new Map<string, FanoutSummary>();
-  for await (const { id, memo, unreadable, ...listed } of executions(client, 'forkFanout', conditions, options)) {
-    if (!batches.has(id)) batches.set(id, { batchId: id, ...listed, title: textIn(memo.title), unreadable });
-    if (batches.size >= limit) break;
+  const batches: FanoutSummary[] = [];
+  for await (const { id, memo, unreadable, ...listed } of executions(client, 'forkFanout', options)) {
+    batches.push({ batchId: id, ...listed, title: textIn(memo.title), unreadable });
+    if (batches.length >= limit) break;
   }
-  return [...batches.values()];
+  return batches;
 }
 
 const isRunning = `ExecutionStatus = 'Running'`;
 
+/** The newest execution of each workflow, if it fits the options. */
 async function* executions(
   client: Client,
   type: keyof typeof workflowTypes,
-  conditions: readonly string[],
   { deployment, limit = 50, open, failed, since, labels }: ListJobsOptions,
 ): AsyncGenerator<ListedWorkflow & { readonly id: string; readonly memo: Readonly<Record<string, unknown>> }> {
   checkDeployment(deployment);
   const prefix = `WorkflowId STARTS_WITH '${jobWorkflowId(deployment, '')}'`;
-  const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix, ...conditions];
+  // A run that continued as new is not the end of the workflow.
+  const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix, `ExecutionStatus != 'ContinuedAsNew'`];
   if (open) query.push(isRunning);
-  if (failed) query.push(`ExecutionStatus != 'Running'`);
   if (since) query.push(`(StartTime >= '${since.toISOString()}' OR CloseTime >= '${since.toISOString()}')`);
   const pageSize = Math.min(limit, 1_000);
+  // Temporal sorts by the time of the end, running ones first: an older execution of the same workflow comes later.
+  const known = new Set<string>();
   for await (const { workflowId, status, startTime, closeTime, memo } of lenientClient(client).workflow.list({
     query: query.join(' AND '),
     pageSize,
   })) {
     const id = jobIdOfWorkflow(deployment, workflowId);
-    if (id === undefined) continue;
+    if (id === undefined || known.has(id)) continue;
+    known.add(id);
     const { memo: readable, unreadable } = memoOf(memo);
     const listed = {
       status: status.name.toLowerCase(),
-      outcome: textIn(readable.outcome),
+      outcome: status.name === 'RUNNING' ? null : textIn(readable.outcome),
       labels: labelsIn(readable.labels),
     };
     if (failed && !hasFailed(listed)) continue;
@@ -133,7 +135,7 @@ async function* executions(
 
 /** A job of an earlier version has no outcome in its memo: whether it failed is unknown, and it is not listed as failed. */
 function hasFailed({ status, outcome }: Pick<ListedWorkflow, 'status' | 'outcome'>): boolean {
-  if (status !== 'completed') return status !== 'cancelled';
+  if (status !== 'completed') return status !== 'cancelled' && status !== 'running';
   return outcome !== null && outcome !== 'completed' && outcome !== 'cancelled';
 }
 

@@ -10,6 +10,8 @@ import { fanoutInput, source, usableSandbox } from './fanout/fanout-harness.js';
 import { createStand, jobInput, type Stand, script } from './workflow-harness.js';
 
 const deployment = `l${randomBytes(5).toString('hex')}`;
+/** The jobs of tests that count all jobs must not be among these. */
+const others = `m${randomBytes(5).toString('hex')}`;
 const team = { team: 'search' };
 let stand: Stand;
 beforeAll(async () => {
@@ -54,6 +56,42 @@ it('U2: a list of jobs has the outcome of each', async () => {
 it('U2: --failed lists what failed or was terminated, not what was cancelled', () =>
   listed({ failed: true }, ['bad', 'terminated']));
 
+it('a job that continued as new is listed once, keeps its labels, and did not fail before its end', async () => {
+  const prompts = Array.from({ length: 4 }, () => ({ prompt: script('echo hello') }));
+  const input = jobInput({ deployment: others, jobId: 'chained', prompts, maxHistoryEvents: 30, deadlineMs: 240_000 });
+  const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue, labels: team });
+  await handle.result();
+  const { runId, raw } = await handle.describe();
+  expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+  await vi.waitFor(
+    async () =>
+      expect(await listJobs(stand.client, { deployment: others, labels: team })).toMatchObject([
+        { jobId: 'chained', status: 'completed', outcome: 'completed', labels: team },
+      ]),
+    { timeout: 20_000, interval: 200 },
+  );
+  await listed({ deployment: others, failed: true }, []);
+});
+
+it('a job that runs again did not fail, although its earlier run did', async () => {
+  const labels = { part: 'again' };
+  const again = { taskQueue: stand.taskQueue, labels, again: true };
+  const input = (command: string) =>
+    jobInput({ deployment: others, jobId: 'repeated', prompts: [{ prompt: script(command) }] });
+  const first = await startJob(stand.client, input('exit 3'), again);
+  await first.handle.result();
+  await listed({ deployment: others, labels, failed: true }, ['repeated']);
+  const { handle } = await startJob(stand.client, input('sleep 60'), again);
+  await listed({ deployment: others, labels, failed: true }, []);
+  expect(await listed({ deployment: others, labels }, ['repeated'])).toMatchObject([
+    { status: 'running', outcome: null },
+  ]);
+  await handle.cancel();
+  await handle.result();
+  await listed({ deployment: others, labels, open: true }, []);
+  await listed({ deployment: others, labels, failed: true }, []);
+});
+
 it('a list can be limited to labels and to a time', async () => {
   await listed({ labels: team }, ['good', 'bad']);
   await listed({ labels: { team: 'other' } }, []);
@@ -67,6 +105,10 @@ it('a job runs again with the input and labels of an earlier one', async () => {
   const { handle, started } = await rerunJob(stand.client, { deployment, jobId: 'good' }, options);
   expect(started).toBe(true);
   expect((await rerunJob(stand.client, { deployment, jobId: 'good' }, options)).started).toBe(false);
+  const taken = (newJobId: string) =>
+    rerunJob(stand.client, { deployment, jobId: 'good' }, { newJobId, taskQueue: stand.taskQueue });
+  await expect(taken('bad')).rejects.toMatchObject({ code: 'job_differs' });
+  await expect(taken('good')).rejects.toMatchObject({ code: 'bad_job_input' });
   expect(await handle.result()).toMatchObject({
     jobId: 'good-again',
     outcome: 'completed',
