@@ -18,7 +18,10 @@ export interface JobTiming {
   readonly readLagMs: number;
   /** Lifetime of a lease on somebody else's sandbox without renewal, in ms. */
   readonly leaseLastsMs: number;
-  /** Interval between renewals of a lease, in ms. A failed renewal is retried within 15 s. */
+  /**
+   * Interval between renewals of a lease, in ms, and of a claim, which is renewed at least every 4 minutes. A failed
+   * renewal of a lease is retried within 15 s.
+   */
   readonly renewLeaseEveryMs: number;
 }
 

@@ -22,10 +22,16 @@ export const defaultFanoutIntervals: FanoutIntervals = {
 };
 
 const retryLeaseMs = 15_000;
+const longestClaimPauseMs = 240_000;
 
 /** The wait before the next renewal of a lease, in ms. */
 export function renewLeaseInMs({ renewLeaseEveryMs }: JobTiming, isRenewed: boolean): number {
   return isRenewed ? renewLeaseEveryMs : Math.min(retryLeaseMs, renewLeaseEveryMs);
+}
+
+/** The wait before the next renewal of a claim, in ms. A claim lasts for 10 minutes. */
+export function renewClaimInMs({ renewLeaseEveryMs }: JobTiming): number {
+  return Math.min(longestClaimPauseMs, renewLeaseEveryMs);
 }
 
 /** The wait before the next safety poll, after `polls` polls, in ms. */

@@ -8,16 +8,21 @@ import {
 } from '@temporalio/workflow';
 import type { ClaimOptions } from '../../activities/watch.js';
 import { sandboxWatchId } from '../../src/contract/addresses.js';
+import type { JobTiming } from '../job/types.js';
 import { releaseClaimSignal } from '../messages.js';
 import { effects } from '../shared/proxies.js';
-
-/** Interval between renewals, in ms. A claim lasts for 10 minutes. */
-const renewClaimEveryMs = 4 * 60_000;
+import { defaultTiming, renewClaimInMs } from '../shared/wait-intervals.js';
 
 /** Renews a claim while `act` runs, and releases it afterwards, whether `act` succeeds or throws. */
-export async function holdingClaim<T>(sandboxId: string, options: ClaimOptions, act: () => Promise<T>): Promise<T> {
+export async function holdingClaim<T>(
+  sandboxId: string,
+  options: ClaimOptions,
+  act: () => Promise<T>,
+  { timing = defaultTiming }: { readonly timing?: JobTiming } = {},
+): Promise<T> {
   const renewals = new CancellationScope();
-  const renewing = renewals.run(() => renewClaim(sandboxId, options)).catch(() => undefined);
+  const everyMs = renewClaimInMs(timing);
+  const renewing = renewals.run(() => renewClaim(sandboxId, options, everyMs)).catch(() => undefined);
   try {
     return await act();
   } finally {
@@ -28,9 +33,9 @@ export async function holdingClaim<T>(sandboxId: string, options: ClaimOptions, 
   }
 }
 
-async function renewClaim(sandboxId: string, options: ClaimOptions): Promise<void> {
+async function renewClaim(sandboxId: string, options: ClaimOptions, everyMs: number): Promise<void> {
   for (;;) {
-    await sleep(renewClaimEveryMs, { summary: `renewal of the claim on ${sandboxId}` });
+    await sleep(everyMs, { summary: `renewal of the claim on ${sandboxId}` });
     try {
       await effects.claimSandbox(sandboxId, options);
     } catch (error) {

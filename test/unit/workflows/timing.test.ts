@@ -1,7 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { errorMeanings } from '../../../src/contract/errors/error-codes.js';
-import { defaultTiming, refusedCallDelayMs, safetyPollMs } from '../../../workflows/shared/wait-intervals.js';
+import {
+  defaultTiming,
+  refusedCallDelayMs,
+  renewClaimInMs,
+  renewLeaseInMs,
+  safetyPollMs,
+} from '../../../workflows/shared/wait-intervals.js';
+
+describe('the default times', () => {
+  it('A6: are those that the documents promise: a 404 counts after 90 s, and a clean-up lasts at most 15 minutes', () => {
+    expect(defaultTiming).toMatchObject({ readLagMs: 90_000, cleanUpMs: 900_000, safetyPollMaxMs: 300_000 });
+  });
+
+  it('A7, A8: renew a lease and a claim so early that one renewal may fail', () => {
+    const claimLastsMs = 600_000;
+    expect(2 * renewLeaseInMs(defaultTiming, true)).toBeLessThan(defaultTiming.leaseLastsMs);
+    expect(renewLeaseInMs(defaultTiming, false)).toBeLessThanOrEqual(15_000);
+    expect(2 * renewClaimInMs(defaultTiming)).toBeLessThan(claimLastsMs);
+  });
+});
 
 describe('safetyPollMs', () => {
   it('starts short, never shrinks and stays below its limit', () => {

@@ -5,9 +5,11 @@ import { archived, clean, policyFor, ready, stateOf, untilState } from '../clean
 import { fanoutInput, items, run, source } from '../fanout/fanout-harness.js';
 import { heal } from '../stop/stop-harness.js';
 import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
-import { claimAs } from './lease-harness.js';
+import { claimAs, leaseAs } from './lease-harness.js';
 
 let stand: Stand;
+/** True while deletions do not end. */
+let isPending = false;
 /** Done when a sandbox is read, while a cleanup holds its claim. */
 let atTheLast: { readonly sandboxId: string; readonly act: () => Promise<unknown> } | undefined;
 beforeAll(async () => {
@@ -15,6 +17,11 @@ beforeAll(async () => {
     worker: { forksPerSecond: 1_000 },
     through: (client) => ({
       ...client,
+      getDeletionOperation: async (operationId, options) => {
+        const answer = await client.getDeletionOperation(operationId, options);
+        if (!isPending) return answer;
+        return { ...answer, operation: { ...answer.operation, status: 'pending' } };
+      },
       getSandbox: async (sandboxId, options) => {
         const answer = await client.getSandbox(sandboxId, options);
         if (atTheLast?.sandboxId === sandboxId) {
@@ -90,6 +97,45 @@ describe('a lease', () => {
     expect(renewals.filter(({ status }) => status === 403).length, 'refused').toBeGreaterThan(2);
     await heal(stand);
     await job.result();
+  });
+
+  it('A7: of a job that continues as new more often than it renews does not lapse', async () => {
+    const { sandbox } = await stand.api.createSandbox({ name: 'lent again and again', ttlSeconds: 600 });
+    const { id } = sandbox;
+    await untilState(stand, id, 'ready');
+    // Only the beginning of a run renews the lease; the renewals of the auto-stop make the history long.
+    const timing = { ...shortTiming, leaseLastsMs: 10_000, renewLeaseEveryMs: 60_000 };
+    const prompts = [{ prompt: script('sleep 25') }];
+    const job = await stand.start({ ...existing(id), timing, prompts, ttlSeconds: 1, maxHistoryEvents: 60 });
+    await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
+    const beganMs = Date.now();
+    while ((await job.query(progressQuery)).phase === 'following') {
+      const claim = await claimAs(stand, id, 'somebody', 1);
+      if ((await job.query(progressQuery)).phase !== 'following') break;
+      expect(claim).toMatchObject({ granted: false, leasedBy: [job.workflowId] });
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    expect(Date.now() - beganMs).toBeGreaterThan(timing.leaseLastsMs);
+    expect(await job.result()).toMatchObject({ outcome: 'completed' });
+    expect((await job.describe()).runId).not.toBe(job.firstExecutionRunId);
+  });
+
+  it('A8: is refused while a deletion lasts, whose claim is renewed', async () => {
+    isPending = true;
+    const timing = { ...shortTiming, renewLeaseEveryMs: 1_000 };
+    const job = await stand.start({ prompts: [{ prompt: script('true') }], end: 'delete', timing });
+    const renewals = async () =>
+      ((await job.fetchHistory()).events ?? []).filter(
+        ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'claimSandbox',
+      );
+    await expect.poll(async () => (await renewals()).length).toBeGreaterThan(1);
+    const { sandboxId } = await job.query(progressQuery);
+    expect(await leaseAs(stand, sandboxId ?? '', 'borrower')).toMatchObject({
+      granted: false,
+      claimedBy: [job.workflowId],
+    });
+    isPending = false;
+    expect(await job.result()).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' } });
   });
 
   it('A20: of a job that deletes its sandbox leaves no watch open', async () => {

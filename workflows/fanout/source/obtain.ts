@@ -83,14 +83,15 @@ function stopUnused(
   job: JobState,
   { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
 ): Promise<SandboxView | null> {
-  return holdingClaim(sandboxId, stopClaim, async () => {
+  const stop = async () => {
     const { granted, leasedBy } = await retryRefusals(job, 'claim', () => effects.claimSandbox(sandboxId, stopClaim));
     if (!granted) throw sourceFailed('source_in_use', `The source ${sandboxId} ${usedMessage(leasedBy.join(', '))}`);
     const sandbox = await readSandbox(job, sandboxId);
     const usedBy = sandbox && (await userOf(sandbox));
     if (!sandbox || freshnessOf(sandbox, { allowStale, lastStop: null, usedBy }).kind !== 'stop') return null;
     return stopSource(job, sandbox);
-  });
+  };
+  return holdingClaim(sandboxId, stopClaim, stop, job);
 }
 
 async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxView> {

@@ -22,7 +22,7 @@ const claim = { purpose: 'end', ends: 'any' } as const;
  */
 export async function deleteSandbox(run: JobState, sandboxId: string): Promise<void> {
   run.enter('deleting');
-  await holdingClaim(sandboxId, claim, () => deleteClaimed(run, sandboxId));
+  await holdingClaim(sandboxId, claim, () => deleteClaimed(run, sandboxId), run);
   if (run.deletion?.status === 'leased') await stopSandbox(run, sandboxId);
 }
 

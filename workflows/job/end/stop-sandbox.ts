@@ -37,7 +37,7 @@ const claim = { purpose: 'end', ends: 'work' } as const;
 export async function stopSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (!run.isShared) return stopAndConfirm(run, sandboxId);
   const { granted, leasedBy } = await retryRefusals(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
-  if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId));
+  if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId), run);
   const why = `${leasedBy.join(', ')} uses it; its auto-stop will stop it`;
   throw sandboxFailed('sandbox_leased', why);
 }

@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../../../src/client/index.js';
+import { executionOf } from '../../../../src/contract/addresses.js';
 import type { JobInput } from '../../../../workflows/index.js';
 import { createStand, type Stand, type StandOptions } from '../../workflow-harness.js';
 
@@ -41,6 +42,27 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     });
     expect(await readFile('runs')).toBe('ran\n');
     expect(await markers()).toEqual([]);
+  });
+
+  it('has a marker below /tmp with a name of its own: sandbox, execution, step, generation and a random part', async () => {
+    const names = new Set<string>();
+    stand = await createStand(
+      texts(async (text) => {
+        const [, name] = /^sandflow_d=\/tmp\/\.sandflow-(.+)$/m.exec(text) ?? [];
+        if (name !== undefined) names.add(name);
+        return text;
+      }),
+    );
+    const handle = await stand.start({ ...input, commands: ['true', 'true'] });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    const owner = `${sandboxId()}-${executionOf(handle.firstExecutionRunId)}`;
+    const random = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+    expect([...names]).toEqual([0, 1].map((step) => expect.stringMatching(`^${owner}-${step}-1-${random}$`)));
+    const inputs = ((await handle.fetchHistory()).events ?? []).flatMap(
+      ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.input?.payloads ?? [],
+    );
+    const recorded = inputs.map(({ data }) => Buffer.from(data ?? []).toString()).join('\n');
+    for (const name of names) expect(recorded).toContain(`"name":"${name}"`);
   });
 
   it('that runs while its worker shuts down is awaited by the next one', async () => {

@@ -16,7 +16,7 @@ const inSandbox = (sandboxId: string): Partial<JobInput> => ({
   end: 'keep',
 });
 /** Prompts of others arrive, and ours are lost before the service has read them. */
-const overtakenBy = (body: { prompt: string; provider?: string }) => ({
+const overtakenBy = (body: { prompt: string; provider?: string; model?: string }) => ({
   sendPrompt: async (sandboxId: string) => {
     await stand.api.sendPrompt(sandboxId, { new: true, ...body });
     throw lostAnswer('sendPrompt');
@@ -74,9 +74,12 @@ describe('a prompt whose request was lost', () => {
     expect(stand.service.books.prompts()).toHaveLength(1);
   });
 
-  it('A4: is not one of another conversation or provider', async () => {
-    stand.play(overtakenBy({ prompt: text, provider: 'claude-code' }));
-    const result = await (await stand.start({ ...decided, prompts: [{ prompt: text, provider: 'codex' }] })).result();
+  it.each([
+    ['provider', { provider: 'claude-code' }, { provider: 'codex' }],
+    ['model', { model: 'one' }, { model: 'another' }],
+  ] as const)('A4: is not one of another %s', async (_, theirs, ours) => {
+    stand.play(overtakenBy({ prompt: text, ...theirs }));
+    const result = await (await stand.start({ ...decided, prompts: [{ prompt: text, ...ours }] })).result();
     expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown' }] });
   });
 });
