@@ -60,6 +60,9 @@ it.each([
     { kind: 'done', stop: stop('completed', 'stop_2') },
   ],
   ['the sandbox shows no other stop', sandbox('ready', superseded), { kind: 'superseded', stop: superseded }],
+  ['a read of the sandbox lags behind', sandbox('archiving', pending), { kind: 'superseded', stop: superseded }],
+  ['an archived sandbox shows no other stop', sandbox('archived', completed), { kind: 'superseded', stop: superseded }],
+  ['an archived sandbox shows no stop', sandbox('archived', null), { kind: 'superseded', stop: superseded }],
   [
     'it was resumed after the next stop',
     sandbox('ready', stop('superseded', 'stop_2')),
