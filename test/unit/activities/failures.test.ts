@@ -1,12 +1,26 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { describeFailure, effectOf, repeatableFailure, retryOwner } from '../../../activities/retry/classify.js';
+import {
+  describeFailure,
+  effectOf,
+  finalFailure,
+  outcomeUnknown,
+  repeatableFailure,
+  retryOwner,
+} from '../../../activities/retry/classify.js';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
 import { errorCodes, errorMeaning } from '../../../src/contract/errors/error-codes.js';
 import { refusedCallDelayMs } from '../../../workflows/shared/wait-intervals.js';
 
-const apiError = (status: number, code: string, over: { typed?: boolean; retryAfterMs?: number } = {}) =>
-  new ApiError('refused', {
+interface Over {
+  readonly message?: string;
+  readonly typed?: boolean;
+  readonly retryAfterMs?: number;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+const apiError = (status: number, code: string, over: Over = {}) =>
+  new ApiError(over.message ?? 'refused', {
     endpoint: 'createSandbox',
     status,
     code,
@@ -14,7 +28,7 @@ const apiError = (status: number, code: string, over: { typed?: boolean; retryAf
     meaning: errorMeaning(status, code),
     requestId: 'req_1',
     retryAfterMs: over.retryAfterMs ?? null,
-    details: null,
+    details: over.details ?? null,
   });
 
 /** Which part repeats a call after each error code. */
@@ -63,11 +77,82 @@ describe('the failure of each error code', () => {
   });
 });
 
+describe('the failure of a call without a readable answer', () => {
+  const noAnswer = { requestId: null, retryAfterMs: null, details: null, meaning: 'unavailable', maybeSent: false };
+
+  it.each([
+    ['a connection that was never made', new ConnectionError('sendPrompt', false, 'ECONNRESET'), null],
+    ['a connection that broke', new ConnectionError('sendPrompt', true, 'ECONNRESET'), null],
+    ['a time-out', new TimeoutError('sendPrompt', true, 5), null],
+    ['an unreadable answer', new UnexpectedResponseError('sendPrompt', 202, 'conversationId', 'is missing'), 202],
+  ])('of %s is repeated by Temporal, whatever its effect, and says what was called', (_, error, status) => {
+    const failure = repeatableFailure(error, { calls: 3 }) as ApplicationFailure;
+    expect(failure).toMatchObject({ type: error.code, message: error.message, nonRetryable: false });
+    expect(failure.nextRetryDelay).toBeUndefined();
+    const { code, message } = error;
+    expect(failure.details).toEqual([{ ...noAnswer, code, message, endpoint: 'sendPrompt', status, calls: 3 }]);
+  });
+
+  it('stays with Temporal even if nothing was sent', () => {
+    expect(retryOwner('unavailable', 'none')).toBe('temporal');
+  });
+});
+
+describe('what a failure carries', () => {
+  const described = (over: Over) => describeFailure(apiError(400, 'invalid_json', over), 1);
+
+  it('is a message of at most 2,000 characters', () => {
+    expect(described({ message: 'm'.repeat(2_000) })?.message).toBe('m'.repeat(2_000));
+    expect(described({ message: 'm'.repeat(2_001) })?.message).toBe(`${'m'.repeat(1_999)}…`);
+  });
+
+  it('has details of at most 4,000 bytes, and larger ones not at all', () => {
+    const ofBytes = (bytes: number) => ({ text: 'd'.repeat(bytes - '{"text":""}'.length) });
+    expect(described({ details: ofBytes(4_000) })?.details).toEqual(ofBytes(4_000));
+    expect(described({ details: ofBytes(4_001) })?.details).toBeNull();
+  });
+
+  it('says whether an earlier attempt may have been sent: not unless the caller says so', () => {
+    const sent = (maybeSent?: boolean) =>
+      (repeatableFailure(apiError(503, 'http_500'), { calls: 1, maybeSent }) as ApplicationFailure).details?.[0];
+    expect([sent(), sent(false), sent(true)]).toMatchObject([
+      { maybeSent: false },
+      { maybeSent: false },
+      { maybeSent: true },
+    ]);
+  });
+
+  it('obeys no Retry-After for longer than five minutes', () => {
+    const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 3_600_000 }), { calls: 1 });
+    expect((failure as ApplicationFailure).nextRetryDelay).toBe(300_000);
+  });
+});
+
+describe('a failure that must not be repeated', () => {
+  it('is not retried, whatever its meaning', () => {
+    const failure = describeFailure(apiError(503, 'http_500'), 2);
+    if (!failure) throw new Error('The failure is not described.');
+    const { message, code: type } = failure;
+    expect(finalFailure(failure)).toMatchObject({ message, type, nonRetryable: true, details: [failure] });
+  });
+
+  it('with an unknown outcome says why, and what was called', () => {
+    expect(outcomeUnknown('Nobody knows.', { endpoint: 'sendPrompt', calls: 2 })).toMatchObject({
+      type: 'outcome_unknown',
+      nonRetryable: true,
+      details: [
+        { code: 'outcome_unknown', message: 'Nobody knows.', meaning: 'permanent', endpoint: 'sendPrompt', calls: 2 },
+      ],
+    });
+  });
+});
+
 describe('effectOf', () => {
   it.each([
     ['a typed refusal', apiError(409, 'provider_not_configured'), 'none'],
     ["a proxy's 404", apiError(404, 'http_404', { typed: false }), 'unknown'],
     ['a typed 5xx', apiError(500, 'http_500'), 'unknown'],
+    ['a typed redirect', apiError(302, 'http_302'), 'unknown'],
     ['a connection that was never made', new ConnectionError('sendPrompt', false, 'ECONNRESET'), 'none'],
     ['a connection that broke after the first byte', new ConnectionError('sendPrompt', true, 'ECONNRESET'), 'unknown'],
     ['a time-out before the first byte', new TimeoutError('sendPrompt', false, 5), 'none'],
