@@ -8,6 +8,7 @@ import { isUsable } from '../../src/contract/records/states.js';
 import { cut, headOf, type Text } from '../../src/contract/texts/stored-text.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { commands } from '../shared/proxies.js';
+import { summaryOf } from '../shared/text-in-summaries.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
 import { resolveUnknownOutcome } from './prompts/await-resolution.js';
 import type { JobError } from './result.js';
@@ -117,7 +118,8 @@ async function send(
   const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: run.wasReset && generation === 1 };
   const input = { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength, marker };
   try {
-    return await commands.runMarkedCommand.executeWithOptions({ summary }, [input]);
+    const options = { summary: summaryOf(summary, `command ${run.commandsDone + 1}`) };
+    return await commands.runMarkedCommand.executeWithOptions(options, [input]);
   } catch (error) {
     if (serviceFailureOf(error)?.maybeSent) run.command = { ...underWay, recover: true };
     throw error;

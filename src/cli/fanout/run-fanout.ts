@@ -157,6 +157,7 @@ async function send(
       submitFanout(platform.temporal, input, items, {
         taskQueue: platform.config.taskQueue,
         results: platform.sharedResults,
+        promptInSummary: platform.config.promptSummaries,
         labels,
         onProgress: ({ items: sent }) => view.step(`sending items: ${sent} of ${total}`),
       }),

@@ -11,11 +11,13 @@ import type { BatchInput } from '../../../workflows/fanout/protocol.js';
 import type { FanoutInput } from '../../../workflows/fanout/types.js';
 import { fanoutProgressQuery, workflowTypes } from '../../../workflows/messages.js';
 import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
+import type { TextInSummariesMemo } from '../../../workflows/shared/text-in-summaries.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindError } from '../ask-workflow.js';
 import { firstQueryTimeoutMs } from '../calls.js';
+import { hasCodec } from '../has-codec.js';
 import { contentDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
 import { describeReadable } from '../readable-memos.js';
@@ -39,6 +41,11 @@ export interface StartFanoutOptions {
    * Temporal. Without a store they are refused.
    */
   readonly results?: ResultStore;
+  /**
+   * Whether summaries in Temporal show the first line of prompts and commands. If false, they show `prompt` and
+   * `command` with its number. Default: true, unless the client has a payload codec.
+   */
+  readonly promptInSummary?: boolean;
   /** Labels that lists show and select by. Values are text. Default: none. */
   readonly labels?: Labels;
 }
@@ -52,7 +59,7 @@ export interface StartedFanout {
 }
 
 /** The memo of a batch. */
-export interface FanoutMemo extends OutcomeMemo {
+export interface FanoutMemo extends OutcomeMemo, TextInSummariesMemo {
   readonly title: string | null;
   /** Digest that shows whether a second start with the same id has the same input. */
   readonly inputDigest: string;
@@ -76,7 +83,7 @@ export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'
 export async function startFanout(
   client: Client,
   input: NewFanout,
-  { taskQueue, results, labels: given }: StartFanoutOptions,
+  { taskQueue, results, promptInSummary = !hasCodec(client), labels: given }: StartFanoutOptions,
 ): Promise<StartedFanout> {
   const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
   checkFanoutSize(checked);
@@ -86,6 +93,7 @@ export async function startFanout(
     inputDigest: fanoutDigest(checked),
     outcome: null,
     ...(labels && { labels }),
+    ...(!promptInSummary && { textInSummaries: false }),
   };
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;

@@ -43,14 +43,14 @@ export async function submitFanout(
   client: Client,
   input: NewFanout,
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
-  { taskQueue, results, labels, onProgress }: SubmitFanoutOptions,
+  { onProgress, ...options }: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
   const checked = parseFanoutInput(input);
-  const packed = packItems(items, { policy: checked.policy, results });
+  const packed = packItems(items, { policy: checked.policy, results: options.results });
   // An error in the first items must be thrown before the batch starts.
   const first = await packed.next();
   if (first.done) throw bad('The batch has no items.');
-  const started = await startFanout(client, checked, { taskQueue, results, labels });
+  const started = await startFanout(client, checked, options);
   if (!started.started && (await hasAll(client, checked))) return started;
   let chunks = 0;
   let sent = 0;

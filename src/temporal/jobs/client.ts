@@ -19,11 +19,13 @@ import {
   workflowTypes,
 } from '../../../workflows/messages.js';
 import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
+import type { TextInSummariesMemo } from '../../../workflows/shared/text-in-summaries.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { bytesOf, cut, headOf } from '../../contract/texts/stored-text.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../ask-workflow.js';
+import { hasCodec } from '../has-codec.js';
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
 import { describeReadable } from '../readable-memos.js';
@@ -67,8 +69,9 @@ export interface StartJobOptions {
    */
   readonly results?: ResultStore;
   /**
-   * Whether Temporal's own lists show the first line of the first prompt as the summary of the workflow. If false, they
-   * show the job's id. Default: true, unless the client has a payload codec.
+   * Whether summaries in Temporal show the first line of prompts and commands. If false, the summary of the workflow is
+   * the job's id, and those of activities are `prompt` and `command` with its number. Default: true, unless the client
+   * has a payload codec.
    */
   readonly promptInSummary?: boolean;
   /** Labels that lists show and select by. Values are text. Default: none. */
@@ -84,7 +87,7 @@ export interface StartedJob {
 }
 
 /** The memo of a job, which lists show. */
-export interface JobMemo extends OutcomeMemo {
+export interface JobMemo extends OutcomeMemo, TextInSummariesMemo {
   /** First line of the first prompt. */
   readonly prompt: string;
   /** Digest that shows whether a second start with the same id has the same input. */
@@ -107,8 +110,14 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
   const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
   const prompt = firstLine(headOf(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '', 2 * summaryLength));
   const labels = parseLabels(options.labels, badJob);
-  const memo: JobMemo = { prompt, inputDigest: inputDigest(checked), outcome: null, ...(labels && { labels }) };
-  const { promptInSummary = client.options.loadedDataConverter.payloadCodecs.length === 0 } = options;
+  const { promptInSummary = !hasCodec(client) } = options;
+  const memo: JobMemo = {
+    prompt,
+    inputDigest: inputDigest(checked),
+    outcome: null,
+    ...(labels && { labels }),
+    ...(!promptInSummary && { textInSummaries: false }),
+  };
   try {
     const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(
       workflowTypes.createThenPrompt,

@@ -3,6 +3,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { getExternalWorkflowHandle, ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
 import { executionOf } from '../../../src/contract/addresses.js';
 import { chunkGrantSignal, workflowTypes } from '../../messages.js';
+import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { fanoutChunk } from '../chunk/fanout-chunk.js';
 import type { ChunkGrant, ChunkInput, ChunkRecord, ReadySource } from '../protocol.js';
 import { recordGrant } from './chunk-record.js';
@@ -87,7 +88,7 @@ function startChunk(run: BatchState, input: ChunkInput) {
     args: [input],
     parentClosePolicy: ParentClosePolicy.ABANDON,
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    memo: { execution: executionOf(run.batchKey) },
+    memo: { execution: executionOf(run.batchKey), ...textInSummariesMemo() },
   });
 }
 

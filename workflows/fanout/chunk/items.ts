@@ -11,6 +11,7 @@ import { executionOf } from '../../../src/contract/addresses.js';
 import { jobError } from '../../job/termination.js';
 import { workflowTypes } from '../../messages.js';
 import { bulk, lookups } from '../../shared/proxies.js';
+import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { fanoutItem } from '../item/fanout-item.js';
 import type { KnownItem } from '../protocol.js';
 import type { ItemSummary } from '../result.js';
@@ -120,7 +121,7 @@ async function executeItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
       // The item outlives this run, and the next run finds it.
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      memo: { execution: executionOf(run.input.batchKey) },
+      memo: { execution: executionOf(run.input.batchKey), ...textInSummariesMemo() },
       staticSummary: slot.item.id,
     });
   const child = await run.counting(() => run.starts.within(input, start));

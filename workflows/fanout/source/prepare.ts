@@ -19,6 +19,7 @@ import type { JobInput } from '../../job/types.js';
 import { workflowTypes } from '../../messages.js';
 import { followProxies, reads } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
+import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { BatchState } from '../batch/state.js';
 import type { FanoutSource } from '../types.js';
 import { sourceJob } from './caller.js';
@@ -70,7 +71,7 @@ async function start(run: BatchState, input: JobInput, workflowId: string): Prom
       workflowId,
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      memo: { execution: executionOf(run.batchKey) },
+      memo: { execution: executionOf(run.batchKey), ...textInSummariesMemo() },
       workflowIdReusePolicy:
         run.input.resume === undefined ? WorkflowIdReusePolicy.REJECT_DUPLICATE : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     });

@@ -16,6 +16,7 @@ import type { InboxMark } from '../../shared/event-inbox.js';
 import { forShareOfCleanUp } from '../../shared/finish-despite-cancel.js';
 import { effects, reads, timeForSending } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
+import { summaryOf } from '../../shared/text-in-summaries.js';
 import { callMachine } from '../call-machine.js';
 import type { JobPrompt, JobState } from '../state.js';
 import { applicationCodeOf, outcomeUnknown, sandboxFailed, serviceFailureOf } from '../termination.js';
@@ -206,7 +207,7 @@ export async function findAgain(run: JobState, prompt: JobPrompt, place: PromptP
   prompt.conversationId = found.conversationId ?? place.conversationId;
 }
 
-/** The first line of a prompt, at most 80 characters. */
+/** The first line of a prompt, at most 80 characters, if summaries may show it. */
 export function promptSummary(text: Text): string {
-  return cut(headOf(text, 500).trim().split('\n', 1)[0] ?? '', 80);
+  return summaryOf(cut(headOf(text, 500).trim().split('\n', 1)[0] ?? '', 80), 'prompt');
 }

@@ -1,0 +1,26 @@
+/**
+ * Whether summaries of activities show the first line of prompts and commands. Temporal keeps summaries apart from the
+ * inputs of activities, and only some SDK versions encrypt them.
+ */
+import { workflowInfo } from '@temporalio/workflow';
+
+/** The part of a memo by which the starter of a workflow keeps texts out of its summaries. */
+export interface TextInSummariesMemo {
+  /** Absent, or true: they show texts. */
+  readonly textInSummaries?: boolean;
+}
+
+/** For the memo of a child, which follows its parent. */
+export function textInSummariesMemo(): TextInSummariesMemo {
+  return showsTexts() ? {} : { textInSummaries: false };
+}
+
+/** @param instead what the summary shows if it may not show the text */
+export function summaryOf(text: string, instead: string): string {
+  return showsTexts() ? text : instead;
+}
+
+function showsTexts(): boolean {
+  const memo: TextInSummariesMemo = workflowInfo().memo ?? {};
+  return memo.textInSummaries !== false;
+}
