@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
-import { type FreshnessOptions, freshnessOf } from '../../../workflows/fanout/source/freshness.js';
+import { type FreshnessOptions, freshnessOf, staleness } from '../../../workflows/fanout/source/freshness.js';
 
 const archived: SandboxView = {
   id: 'bx_22222222',
@@ -76,5 +76,56 @@ describe('a source between states', () => {
     expect(judge({ state: 'provisioning' })).toBe('wait_usable');
     expect(judge({ state: 'error' })).toBe('source_not_ready');
     expect(judge({ state: 'something new' }, { allowStale })).toBe('source_not_ready');
+  });
+});
+
+describe('a refusal names the source and says what to do', () => {
+  const refusal = (over: Partial<SandboxView>, more: Partial<FreshnessOptions> = {}) => {
+    const freshness = freshnessOf({ ...archived, ...over }, { ...options, ...more });
+    return freshness.kind === 'refuse' ? freshness.error.message : freshness.kind;
+  };
+  const orStale = /or allow a stale source \(`--allow-stale`\)/;
+
+  it.each<[string, string, RegExp]>([
+    ['expired', refusal({ dataExpiredAt: '2026-01-15T10:00:00.000Z' }), /on 2026-01-15T.* Fork from another sandbox/],
+    ['in error', refusal({ state: 'error', error: 'No disk.' }), /is error: No disk\.\. Repair or replace it/],
+    ['in error without a reason', refusal({ state: 'error' }), /is error\. Repair or replace it/],
+    ['archived too early', refusal({ hydrated: false }), /Resume it until it is hydrated and stop it, or allow/],
+    ['not hydrated', refusal({ state: 'idle', hydrated: false }), /Wait until it is hydrated, or allow/],
+    ['without snapshots', refusal({ state: 'idle', snapshots: false }), /snapshots off.*`--allow-stale`/],
+    ['running', refusal({ state: 'running' }), /running agent.*Wait until it is idle or stop it/],
+    [
+      'used',
+      refusal({ state: 'idle' }, { usedBy: 'sf-test-job' }),
+      /is used by sf-test-job\. Wait until that has ended/,
+    ],
+    [
+      'stale',
+      refusal({ lastSnapshotStatus: 'failed' }),
+      /not saved after its last work.* Resume bx_22222222 and stop it/,
+    ],
+    [
+      'unknown',
+      refusal({ snapshotVerifiedAt: null, snapshotCompletedAt: null }),
+      /does not say when.* Resume bx_22222222/,
+    ],
+    ['empty', refusal({ snapshotAvailable: false }), /has no snapshot/],
+    ['empty, although stale is allowed', refusal({ snapshotAvailable: false }, { allowStale }), /has no snapshot/],
+  ])('%s', (kind, message, says) => {
+    expect(message).toMatch(/^The source bx_22222222 /);
+    expect(message).toMatch(says);
+    if (['archived too early', 'not hydrated', 'running', 'used', 'stale', 'unknown'].includes(kind)) {
+      expect(message).toMatch(orStale);
+    }
+  });
+
+  it('has a code for each kind of preserved work', () => {
+    expect((['saved', 'none', 'stale', null] as const).map((kept) => staleness('bx_1', kept)?.code)).toEqual([
+      undefined,
+      'source_keeps_nothing',
+      'source_stale',
+      'source_unknown',
+    ]);
+    expect(staleness('bx_1', 'none')?.message).toMatch(/nothing to fork/);
   });
 });
