@@ -65,8 +65,9 @@ export async function exportState(file: string, { json }: JsonOption, context: C
   const path = resolve(io.cwd, file);
   await replaceFile(path, (temporary) =>
     withLocalAdmin(context, async (admin) => {
-      // Only the owner may read the file, because it contains keys and signing secrets.
-      await pipeline(await admin.download('/export'), createWriteStream(temporary, { mode: 0o600 }));
+      // Only the owner may read the file, because it contains keys and signing secrets. Somebody else may have created
+      // the temporary file meanwhile, in a folder that others may write to.
+      await pipeline(await admin.download('/export'), createWriteStream(temporary, { mode: 0o600, flags: 'wx' }));
     }),
   );
   const { size: sizeBytes } = await stat(path);

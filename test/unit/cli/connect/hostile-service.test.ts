@@ -1,5 +1,5 @@
 /** A service that redirects every request, or never ends its answer. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -52,6 +52,18 @@ describe('a hostile service', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(deep),
     );
     expect(await cli(['api', 'GET', '/sandboxes'], { env })).toMatchObject({ exitCode: 0, stdout: `${deep}\n` });
+  });
+
+  it('C4: writes no export into a file that somebody else has created for it meanwhile', async () => {
+    const cwd = await temporaryDirectory();
+    const planted = join(cwd, `state.tgz.${process.pid}.part`);
+    const env = await serving(async (request, response) => {
+      if (request.url === '/_local/export') await writeFile(planted, 'planted', { mode: 0o666 });
+      response.writeHead(200, { 'content-type': 'application/gzip' }).end('every secret');
+    });
+    const { exitCode } = await cli(['local', 'export', 'state.tgz'], { env, cwd });
+    expect(exitCode).not.toBe(0);
+    await expect(readFile(join(cwd, 'state.tgz'), 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('gets neither the key nor an archive of `local` at another address', async () => {
