@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
-import { cut } from '../../src/contract/texts/stored-text.js';
+import { shortEvent } from '../../src/contract/records/short-event.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { StoredTranscript } from '../../src/result-store/stored-transcript.js';
 import { type Attempt, withCallCount } from '../retry/attempt.js';
@@ -28,7 +28,6 @@ const smallestPage = 100;
 const maxPages = 5;
 /** The longest transcript, in characters of JSON. */
 const maxLength = 4 * 1024 * 1024;
-const maxTextLength = 64 * 1024;
 /** Further attempts of the same activity do without a transcript that two attempts could not store. */
 const maxAttempts = 2;
 
@@ -90,7 +89,7 @@ async function readTranscript(
     );
     for (const event of events) {
       if (length >= maxLength || !isOf(conversationIds, event)) continue;
-      const short = shortened(event);
+      const short = shortEvent(event);
       length += JSON.stringify(short).length;
       byId.set(event.id, short);
     }
@@ -111,13 +110,4 @@ function isEnd(event: SandboxHistoryEvent | undefined): boolean {
 function isOf(conversationIds: readonly string[], { conversationId }: SandboxHistoryEvent): boolean {
   if (conversationId == null) return conversationIds.length === 1;
   return conversationIds.includes(conversationId);
-}
-
-function shortened(event: SandboxHistoryEvent): SandboxHistoryEvent {
-  if (event.data === undefined) return event;
-  const data = Object.entries(event.data).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? cut(value, maxTextLength) : value,
-  ]);
-  return { ...event, data: Object.fromEntries(data) };
 }

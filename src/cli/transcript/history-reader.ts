@@ -2,12 +2,15 @@
 import { ApiError, type SandboxClient } from '../../client/index.js';
 import { idPatterns } from '../../contract/ids.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
+import { shortEvent } from '../../contract/records/short-event.js';
 import type { KnownOfJob } from './entry.js';
 
 const pageSize = 1_000;
 /** No known service sends smaller pages, so a shorter answer is the last page. */
 const smallestPage = 100;
 const pagesAtOnce = 10;
+/** No further page is read once the events of a read are longer than this together, in characters of JSON. */
+const maxLengthAtOnce = 16 * 1024 * 1024;
 const timeoutMs = 10_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
@@ -46,7 +49,8 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
     signal: AbortSignal,
   ): Promise<boolean> {
     const place = `${sandboxId} ${conversation ?? ''}`;
-    for (let page = 0; page < pagesAtOnce; page += 1) {
+    let length = 0;
+    for (let page = 0; page < pagesAtOnce && length < maxLengthAtOnce; page += 1) {
       const after = cursors.get(place);
       const client = service();
       const { events } = await client.listEvents(
@@ -55,7 +59,11 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
         { signal, timeoutMs },
       );
       const last = events.at(-1)?.id;
-      found.push(...events);
+      for (const event of events) {
+        const short = shortEvent(event);
+        length += JSON.stringify(short).length;
+        found.push(short);
+      }
       // A service without paging sends everything again: the caller drops what it knows.
       if (last === undefined || last === after || !idPatterns.sandboxEvent.test(last)) return true;
       cursors.set(place, last);

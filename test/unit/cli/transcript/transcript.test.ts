@@ -144,6 +144,26 @@ describe('a transcript', () => {
 });
 
 describe('the reader of a history', () => {
+  it('cuts the texts of an agent, and does not read on after too many of them at once', async () => {
+    const long = (at: number) => ({
+      ...event(at, 'agent.message', { text: 'x'.repeat(70_000), extra: ['y'.repeat(70_000)] }),
+      unlisted: 'z'.repeat(70_000),
+    });
+    let page = 0;
+    const endless: Answer = (_, response) => {
+      page += 1;
+      const events = Array.from({ length: 1_000 }, (_, at) => ({ ...history[2], id: long(1_000 * page + at).id }));
+      events.splice(0, 150, ...Array.from({ length: 150 }, (_, at) => long(1_000 * page + at)));
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ ok: true, type: 'event.list', events }));
+    };
+    const [client, { seen }] = await serving(endless);
+    const { events } = await createHistoryReader(() => client).readOn(job, never);
+    expect(Math.max(...events.map((one) => JSON.stringify(one).length))).toBeLessThan(66_000);
+    expect(seen).toHaveLength(2);
+  });
+
   it('asks only for what is new', async () => {
     const [client, { seen }] = await serving(eventsFrom(history));
     const reader = createHistoryReader(() => client);
