@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ApiError } from '../../../src/client/index.js';
 import { jobHandle, promptJob, startJob } from '../../../src/temporal/jobs/client.js';
+import type { Labels } from '../../../src/temporal/labels.js';
 import { listJobs } from '../../../src/temporal/list.js';
 import { type Stand, script } from '../workflow-harness.js';
 import {
@@ -47,21 +48,18 @@ afterAll(async () => {
   await stranger.connection.close();
 });
 
-const start = (input: ReturnType<typeof encryptedJob>) =>
-  startJob(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results });
+const start = (input: ReturnType<typeof encryptedJob>, labels?: Labels) =>
+  startJob(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results, labels });
 
 describe('C6: with the codec', () => {
-  it('no prompt, follow-up, answer, script, file or command is in the history, a memo, a heartbeat, a query or the result store', async () => {
-    const names = ['prompt', 'followup', 'answer', 'setup', 'put', 'long', 'command', 'collected'] as const;
-    const canaries = Object.fromEntries(names.map((name) => [name, canary(name)])) as Record<
-      (typeof names)[number],
-      string
-    >;
-    const { answer, collected } = canaries;
+  it('no prompt, follow-up, answer, script, file, command or label is in the history, a memo, a heartbeat, a query or the result store', async () => {
+    const names = 'prompt followup answer setup put long command collected label labelName'.split(' ');
+    const canaries = Object.fromEntries(names.map((name) => [name, canary(name)]));
+    const { answer = '', collected = '', labelName = '', label = '' } = canaries;
     const input = encryptedJob({
       deployment,
       source: { kind: 'create', body: { setupScript: `echo ${canaries.setup}` } },
-      put: [{ path: 'in.txt', content: { base64: Buffer.from(canaries.put).toString('base64') } }],
+      put: [{ path: 'in.txt', content: { base64: Buffer.from(canaries.put ?? '').toString('base64') } }],
       commands: [`echo ${canaries.command}`],
       prompts: [
         // The answer is created in the sandbox, and is not part of the prompt.
@@ -72,7 +70,7 @@ describe('C6: with the codec', () => {
       ],
       collect: ['out.txt'],
     });
-    const { handle } = await start(input);
+    const { handle } = await start(input, { [labelName]: label });
     const job = { deployment, jobId: input.jobId };
     let held = '';
     await expect
@@ -95,7 +93,12 @@ describe('C6: with the codec', () => {
     expect(result.prompts).toHaveLength(3);
     expect(result.prompts[0]?.result).toContain(answer);
     expect((await stand.results.get(result.files[0]?.ref ?? '')).toString()).toContain(collected);
-    expect(await listed(input.jobId)).toMatchObject({ prompt: expect.stringContaining(canaries.prompt) });
+    expect(await listed(input.jobId)).toMatchObject({
+      prompt: expect.stringContaining(canaries.prompt ?? ''),
+      labels: { [labelName]: label },
+      outcome: 'completed',
+    });
+    expect(await unencryptedMemos(handle.workflowId)).toEqual([]);
     for (const [name, text] of Object.entries(canaries)) {
       for (const form of [text, reversed(text), Buffer.from(text).toString('base64').slice(0, 24)]) {
         expect(held.includes(form), `${name} as ${form}`).toBe(false);
@@ -142,6 +145,17 @@ describe('C6: with the codec', () => {
 });
 
 const reversed = (text: string) => [...text].reverse().join('');
+
+/** Names of the values of a memo that are not encrypted. */
+async function unencryptedMemos(workflowId: string): Promise<string[]> {
+  const { namespace } = stranger.options;
+  const described = await stranger.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
+  const fields = Object.entries(described.workflowExecutionInfo?.memo?.fields ?? {});
+  expect(fields.map(([name]) => name)).toContain('outcome');
+  return fields.flatMap(([name, { metadata }]) =>
+    Buffer.from(metadata?.encoding ?? '').toString() === 'binary/encrypted' ? [] : [name],
+  );
+}
 
 function rawQuery(workflowId: string, queryType: string) {
   const { namespace } = stranger.options;
