@@ -14,6 +14,8 @@ export interface Site {
   /** `stopSandbox/stopSandbox#1` */
   readonly name: string;
   readonly endpoint: ProxiedCall['endpoint'];
+  /** The line of the activity that makes the call. */
+  readonly place: string;
   /** True for calls that all jobs of a worker share. */
   readonly isShared: boolean;
 }

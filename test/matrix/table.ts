@@ -50,6 +50,7 @@ function sitesOf(calls: readonly ProxiedCall[]): Recording['sites'] {
   return found.map((call) => ({
     name: call.site,
     endpoint: call.endpoint,
+    place: call.place,
     isShared: isShared(call),
     answer: call.answer,
   }));
@@ -59,18 +60,20 @@ function sitesOf(calls: readonly ProxiedCall[]): Recording['sites'] {
 const isVariation = ({ always, rowsAt, name }: Scenario) =>
   always !== undefined || rowsAt !== undefined || name === 'batch-prepared';
 
-function sitesWithRows(recordings: readonly Recording[], { scenario, sites }: Recording): Recording['sites'] {
+/** The calls of a scenario that have rows of faults. */
+export function sitesWithRows(recordings: readonly Recording[], { scenario, sites }: Recording): Recording['sites'] {
   const { rowsAt } = scenario;
   if (rowsAt) return sites.filter(({ name }) => rowsAt.includes(name));
   if (!isVariation(scenario)) return sites;
   const plain = recordings.filter(
     (other) => other.scenario.workflow === scenario.workflow && !isVariation(other.scenario),
   );
-  const known = new Set(plain.flatMap((other) => other.sites.map(({ name }) => kindOf(name))));
-  return sites.filter(({ name }) => !known.has(kindOf(name)));
+  const known = new Set(plain.flatMap((other) => other.sites.map(kindOf)));
+  return sites.filter((site) => !known.has(kindOf(site)));
 }
 
-const kindOf = (site: string) => site.split('#', 1)[0];
+/** What is called, and the line that calls it. */
+const kindOf = ({ name, place }: Site) => `${name.split('#', 1)[0]} ${place}`;
 
 /** The scenario whose shared reads have rows: they do not depend on the job. */
 const sharing = 'full';

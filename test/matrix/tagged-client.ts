@@ -1,4 +1,5 @@
 /** A client whose every call carries the activity and workflow that makes it, so that a proxy can distinguish jobs. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Context } from '@temporalio/activity';
 import { Pool } from 'undici';
 import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
@@ -7,6 +8,8 @@ export interface Tag {
   readonly workflowId: string;
   readonly taskQueue: string;
   readonly activity: string;
+  /** The file and line of the activity that makes the call: `activities/prompt/send.ts:104`. Empty if unknown. */
+  readonly place: string;
 }
 
 export const tagHeader = 'x-sandflow-test-call';
@@ -23,11 +26,28 @@ export function createTaggedClient(baseUrl: string, apiKey: string): SandboxClie
   );
   const client = createSandboxClient({ baseUrl, apiKey, timeoutMs, dispatcher });
   const short = { timeoutMs: onceTimeoutMs };
-  return {
+  return placed({
     ...client,
     sendPrompt: (id, body, options) => client.sendPrompt(id, body, { ...options, ...short }),
     runCommand: (id, body, options) => client.runCommand(id, body, { ...options, ...short }),
-  };
+  });
+}
+
+const places = new AsyncLocalStorage<string>();
+
+/** Remembers where each call is made, until its request is sent. */
+function placed(client: SandboxClient): SandboxClient {
+  return new Proxy(client, {
+    get: (own, name: keyof SandboxClient) => {
+      const method = own[name] as ((...args: unknown[]) => unknown) | undefined;
+      return method && ((...args: unknown[]) => places.run(placeOf(new Error().stack ?? ''), () => method(...args)));
+    },
+  });
+}
+
+/** The innermost line of an activity. */
+function placeOf(stack: string): string {
+  return /\bactivities\/[\w/-]+\.ts:\d+/.exec(stack)?.[0] ?? '';
 }
 
 function tagged(headers: unknown): Record<string, string> {
@@ -39,7 +59,8 @@ function tagged(headers: unknown): Record<string, string> {
 function tagOfNow(): Tag | undefined {
   try {
     const { workflowExecution, activityType, taskQueue } = Context.current().info;
-    return { workflowId: workflowExecution?.workflowId ?? '', taskQueue, activity: activityType };
+    const place = places.getStore() ?? '';
+    return { workflowId: workflowExecution?.workflowId ?? '', taskQueue, activity: activityType, place };
   } catch {
     return undefined;
   }

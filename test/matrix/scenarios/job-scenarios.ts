@@ -130,6 +130,16 @@ const scenarios: readonly JobScenario[] = [
     input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),
   },
   {
+    name: 'lost-prompt-to-provider',
+    always: { 'sendPrompt/sendPrompt#1': 'dropped-after' },
+    input: (_, id) => ({ ...create, prompts: [{ ...echo(id), provider: 'codex' }], end: 'stop' }),
+  },
+  {
+    name: 'lost-command',
+    always: { 'runMarkedCommand/runCommand#1': 'dropped-after' },
+    input: (_, id) => ({ ...create, commands: [`echo ${id}`], prompts: [], end: 'stop' }),
+  },
+  {
     name: 'no-ids',
     lens: noPromptIds,
     rowsAt: [...withoutIds, 'sendPrompt/sendPrompt#2', 'sendPrompt/listEvents#2', 'followPrompt/listEvents#2'],
