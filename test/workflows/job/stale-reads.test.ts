@@ -79,17 +79,20 @@ it('D5: a job creates, prompts and stops one sandbox, and says so', async () => 
   expect(stopsOf(result.sandboxId)).toHaveLength(1);
 });
 
-it('D5: a job that resumes a sandbox is not told by its old stop that somebody stopped it', async () => {
-  const sandboxId = await archivedSandbox();
-  // Without the event only reads show that the sandbox is usable.
-  await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
-  const put = [{ path: 'in.txt', content: { base64: Buffer.from('in').toString('base64') } }];
-  await stand.fault({ kind: 'error', endpoint: 'writeFile', status: 400, code: 'machine_not_running' });
-  const prompts = [{ prompt: script('cat in.txt') }];
-  const result = await run({ source: { kind: 'existing', sandboxId }, put, prompts, end: 'keep' });
-  expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed', result: 'in' }], left: [] });
-  expect(stopsOf(sandboxId)).toHaveLength(1);
-});
+it.each(['reads', 'an event'])(
+  'D5: a job that resumes a sandbox, and is woken by %s, does not take its old stop for a new one',
+  async (by) => {
+    const sandboxId = await archivedSandbox();
+    if (by === 'reads') await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
+    // The job reads the sandbox after a refusal.
+    const put = [{ path: 'in.txt', content: { base64: Buffer.from('in').toString('base64') } }];
+    await stand.fault({ kind: 'error', endpoint: 'writeFile', status: 400, code: 'machine_not_running' });
+    const prompts = [{ prompt: script('cat in.txt') }];
+    const result = await run({ source: { kind: 'existing', sandboxId }, put, prompts, end: 'keep' });
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed', result: 'in' }], left: [] });
+    expect(stopsOf(sandboxId)).toHaveLength(1);
+  },
+);
 
 it('D5: a job that stops a sandbox right after its resume stops it again, and does not take the old stop for its own', async () => {
   const sandboxId = await archivedSandbox();
