@@ -79,7 +79,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     updateEnvironment: updateEnvironmentActivity(client, secrets),
     stopSandbox: stopSandboxActivity(client, results),
     resumeSandbox: resumeSandboxActivity(client),
-    interruptSandbox: interruptSandboxActivity(client),
+    interruptSandbox: interruptSandboxActivity(client, results),
     sendPrompt: checking(check, sendPromptActivity(client, results)),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),

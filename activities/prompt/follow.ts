@@ -78,7 +78,10 @@ export function followPromptActivity(client: SandboxClient, hub: FollowHub, resu
 }
 
 /** Reads the record once. */
-function recordReader(records: PromptRecords, input: FollowPromptInput): () => Promise<PromptRecord | null> {
+export function recordReader(
+  records: PromptRecords,
+  input: Pick<FollowPromptInput, 'recordKey' | 'isOwnSandbox'>,
+): () => Promise<PromptRecord | null> {
   let record: PromptRecord | null = null;
   return async () => {
     record ??= await records.read(input.recordKey);

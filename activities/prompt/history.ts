@@ -11,6 +11,8 @@ export interface HistoryOptions {
   readonly attempt: Attempt;
   /** Time limit of each call, in ms. Default: the client's. */
   readonly timeoutMs?: number;
+  /** When the last call must have ended, in ms since the epoch. Default: no limit. */
+  readonly untilMs?: number;
   /** Continues if the activity is cancelled. Default: false. */
   readonly throughCancel?: boolean;
   /** Called with the number of unreadable events, if there are any. */
@@ -31,7 +33,7 @@ export async function readHistory(
   sandboxId: string,
   options: HistoryOptions,
 ): Promise<SandboxHistoryEvent[]> {
-  const { conversationId, attempt, timeoutMs, throughCancel = false, onLeftOut } = options;
+  const { conversationId, attempt, throughCancel = false, onLeftOut } = options;
   const filter: ListEventsQuery = conversationId === null ? {} : { conversation: conversationId };
   const byId = new Map<string, SandboxHistoryEvent>();
   const length = createLengthLimit();
@@ -42,7 +44,7 @@ export async function readHistory(
     const onRowsLeftOut = (rows: number) => {
       leftOut = rows;
     };
-    const reading = { timeoutMs, onRowsLeftOut };
+    const reading = { timeoutMs: timeLimitOf(options), onRowsLeftOut };
     const { events } = await attempt.call((signal) =>
       client.listEvents(sandboxId, query, throughCancel ? reading : { ...reading, signal }),
     );
@@ -55,4 +57,9 @@ export async function readHistory(
     if (!length.takes(events)) break;
   }
   return [...byId.values()];
+}
+
+function timeLimitOf({ timeoutMs, untilMs }: HistoryOptions): number | undefined {
+  if (untilMs === undefined) return timeoutMs;
+  return Math.max(1, Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, untilMs - Date.now()));
 }

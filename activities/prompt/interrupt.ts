@@ -1,15 +1,21 @@
 /**
  * Retry class `read-first`: interrupt. A blind repeat after a lost answer would also interrupt prompts that somebody has
  * queued since. So each attempt reads which prompt is the newest, and repeats the call only if it is the same as before
- * the first byte.
+ * the first byte. A caller that interrupts again names its prompt: then the call is made only while a read shows that
+ * prompt running.
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
+import { isFinalPromptStatus } from '../../src/contract/records/states.js';
+import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, createAttempt, type Spent } from '../retry/attempt.js';
 import { effectOf, outcomeUnknown, repeatableFailure } from '../retry/classify.js';
 import { createIntentBeats } from '../retry/heartbeat.js';
+import { readPromptEnd } from './end.js';
+import { type FollowPromptInput, recordReader } from './follow.js';
 import { readHistory } from './history.js';
+import { createPromptRecords } from './record.js';
 
 /** The newest prompt before the first byte of a call that may have taken effect; null if the sandbox had none. */
 type Newest = string | null | 'unread';
@@ -20,23 +26,38 @@ interface Intent {
   readonly spent?: Spent;
 }
 
-/** Time limit of each read of the history, in ms. It must leave time for the call. */
+/** Time limit of all reads of the history together, in ms. They must leave time for the call, however long it is. */
 const readTimeoutMs = 8_000;
 
 /**
  * Interrupts the work of one conversation, or of all.
+ * @param again the prompt that an earlier call has not ended: nothing is interrupted unless a read shows it running.
+ *   Default: this is the first call
  * @returns the number of stopped prompts; 0 if the sandbox does not exist
  * @throws ApplicationFailure `outcome_unknown` if an answer was lost, and prompts were queued since, or the history could
  *   not be read before
  */
-export function interruptSandboxActivity(client: SandboxClient) {
-  return async function interruptSandbox(sandboxId: string, conversationId: string | null): Promise<Counted<number>> {
+export function interruptSandboxActivity(client: SandboxClient, results: ResultStore) {
+  const records = createPromptRecords(results);
+  return async function interruptSandbox(
+    sandboxId: string,
+    conversationId: string | null,
+    again?: FollowPromptInput,
+  ): Promise<Counted<number>> {
     const attempt = createAttempt();
     const earlier = activityInfo().heartbeatDetails as Intent | undefined;
     const beats = createIntentBeats<Intent>(earlier);
     let maybeSent = earlier?.newest !== undefined;
     const spent = (): Spent => ({ calls: attempt.calls(), maybeSent });
     try {
+      if (again) {
+        const readRecord = recordReader(records, again);
+        const end = await readPromptEnd(client, again, { attempt, readRecord });
+        if (end === undefined || isFinalPromptStatus(end.status)) {
+          await beats.stop();
+          return { value: 0, calls: attempt.calls() };
+        }
+      }
       const newest = await newestOf(client, { sandboxId, conversationId, attempt });
       if (maybeSent && (newest === 'unread' || newest !== earlier?.newest)) {
         const since = newest === 'unread' || earlier?.newest === 'unread' ? 'may have been' : 'were';
@@ -66,7 +87,7 @@ async function newestOf(
 ): Promise<Newest> {
   const { sandboxId, ...reading } = options;
   try {
-    const events = await readHistory(client, sandboxId, { ...reading, timeoutMs: readTimeoutMs });
+    const events = await readHistory(client, sandboxId, { ...reading, untilMs: Date.now() + readTimeoutMs });
     return events.findLast(({ type }) => type === 'prompt.queued')?.id ?? null;
   } catch (error) {
     reading.attempt.signal.throwIfAborted();

@@ -223,8 +223,56 @@ describe('client rows: an interrupt whose answer was lost', () => {
     expect(interrupts).toBe(1);
   });
 
+  it('is sent although a long history is read slowly', { timeout: 60_000 }, async () => {
+    let page = 0;
+    answerWith((response) => {
+      const events = Array.from({ length: 100 }, (_, at) =>
+        queued(`sev_${(page * 100 + at).toString(16).padStart(24, '0')}`),
+      );
+      page += 1;
+      setTimeout(() => sendJson(response, 200, { ok: true, events }), 700);
+    });
+    interrupts = 1;
+    expect(await stand.run('interruptSandbox', aSandbox.id, null)).toMatchObject({ value: 2 });
+  });
+
   it('stops nothing in a sandbox that does not exist', async () => {
     stand.answer((_, response) => sendJson(response, 404, errorBody(404, 'sandbox_not_found')));
     expect(await stand.run('interruptSandbox', aSandbox.id, null)).toMatchObject({ value: 0 });
+  });
+});
+
+describe('a second interrupt of a prompt', () => {
+  const promptId = 'prm_0123456789abcdef01234567';
+  const sandboxId = aSandbox.id;
+  const again = {
+    ...{ sandboxId, promptId, conversationId: 'conv_1', prompt: 'go', knownPromptIds: [], recordKey: 'none' },
+    ...{ isOwnSandbox: true, resultKey: 'none', answerBytes: 1_000, sideBySide: false, readLagMs: 1_000 },
+  };
+  const interrupt = () => stand.run('interruptSandbox', sandboxId, 'conv_1', again);
+
+  it.each([
+    ['running', 1],
+    ['queued', 1],
+    ['completed', 0],
+    ['interrupted', 0],
+  ])('is sent only while the prompt runs: if it is %s, %i', async (status, sent) => {
+    stand.answer(({ method, url }, response) => {
+      if (method === 'POST') return sendJson(response, 200, { ok: true, interrupted: 1 });
+      if (url.includes('/events')) return sendJson(response, 200, { ok: true, events: [] });
+      return sendJson(response, 200, { ok: true, prompt: { id: promptId, status } });
+    });
+    expect(await interrupt()).toMatchObject({ value: sent });
+    expect(requests('POST')).toHaveLength(sent);
+  });
+
+  it('is not sent if no read shows the prompt', async () => {
+    stand.answer(({ method, url }, response) => {
+      if (method === 'POST') return sendJson(response, 200, { ok: true, interrupted: 1 });
+      if (url.includes('/events')) return sendJson(response, 200, { ok: true, events: [] });
+      return sendJson(response, 404, errorBody(404, 'not_found'));
+    });
+    expect(await interrupt()).toMatchObject({ value: 0 });
+    expect(requests('POST')).toHaveLength(0);
   });
 });

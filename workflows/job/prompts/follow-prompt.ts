@@ -1,11 +1,12 @@
 /** Follows a prompt until it ends or the job continues as new. */
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
+import type { FollowPromptInput } from '../../../activities/prompt/follow.js';
 import { followTaskQueue } from '../../../src/contract/addresses.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
-import type { JobState } from '../state.js';
+import type { JobPrompt, JobState } from '../state.js';
 import { answerRoom } from '../truncate-result.js';
 import { promptQuery, type SentPrompt } from './prompt-query.js';
 import { promptSummary } from './send-prompt.js';
@@ -16,26 +17,13 @@ import { promptSummary } from './send-prompt.js';
  * @throws ContinueAsNewRequest if the history is long: the next run follows the prompt again
  */
 export async function followPrompt(run: JobState, sent: SentPrompt, sideBySide: boolean): Promise<PromptEnd> {
-  const { sandboxId, index } = sent;
-  const prompt = run.prompts[index];
-  if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
-  const { taskQueue, workflowId, firstExecutionRunId } = workflowInfo();
-  const { promptId, conversationId } = prompt;
-  const { knownPromptIds, recordKey, isOwnSandbox } = promptQuery(run, { sandboxId, index, conversationId });
-  const text = prompt.step.prompt;
-  const input = {
-    ...{ sandboxId, promptId, conversationId, prompt: text, knownPromptIds, recordKey, isOwnSandbox },
-    resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
-    answerBytes: answerRoom(run.prompts, { waiting: sideBySide ? run.input.prompts.length : 1 }),
-    // Conversations of others also keep a shared sandbox running.
-    sideBySide: sideBySide || !isOwnSandbox,
-    readLagMs: run.timing.readLagMs,
-  };
-  const proxies = followProxies(followTaskQueue(taskQueue));
+  const prompt = promptOf(run, sent);
+  const input = followInputOf(run, sent, sideBySide);
+  const proxies = followProxies(followTaskQueue(workflowInfo().taskQueue));
   const scope = new CancellationScope();
   const follow = () =>
     retryRefusals(run, 'follow', () =>
-      proxies.followPrompt.executeWithOptions({ summary: promptSummary(text) }, [input]),
+      proxies.followPrompt.executeWithOptions({ summary: promptSummary(prompt.step.prompt) }, [input]),
     );
   const leave = async () => {
     await condition(run.mustContinueAsNew);
@@ -46,4 +34,27 @@ export async function followPrompt(run: JobState, sent: SentPrompt, sideBySide: 
   } finally {
     scope.cancel();
   }
+}
+
+/** What identifies the prompt at the service, and where its answer goes. */
+export function followInputOf(run: JobState, sent: SentPrompt, sideBySide: boolean): FollowPromptInput {
+  const { sandboxId, index } = sent;
+  const prompt = promptOf(run, sent);
+  const { workflowId, firstExecutionRunId } = workflowInfo();
+  const { promptId, conversationId } = prompt;
+  const { knownPromptIds, recordKey, isOwnSandbox } = promptQuery(run, { sandboxId, index, conversationId });
+  return {
+    ...{ sandboxId, promptId, conversationId, prompt: prompt.step.prompt, knownPromptIds, recordKey, isOwnSandbox },
+    resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
+    answerBytes: answerRoom(run.prompts, { waiting: sideBySide ? run.input.prompts.length : 1 }),
+    // Conversations of others also keep a shared sandbox running.
+    sideBySide: sideBySide || !isOwnSandbox,
+    readLagMs: run.timing.readLagMs,
+  };
+}
+
+function promptOf(run: JobState, { index }: SentPrompt): JobPrompt {
+  const prompt = run.prompts[index];
+  if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
+  return prompt;
 }

@@ -5,7 +5,7 @@ import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { JobState } from '../state.js';
 import { serviceFailureOf, toJobTermination } from '../termination.js';
-import { followPrompt } from './follow-prompt.js';
+import { followInputOf, followPrompt } from './follow-prompt.js';
 import type { SentPrompt } from './prompt-query.js';
 
 const runs: ReadonlySet<string> = new Set(['queued', 'running']);
@@ -36,14 +36,17 @@ async function interruptPrompt(run: JobState, index: number): Promise<void> {
   const prompt = run.prompts[index];
   if (!prompt || !run.sandbox) return;
   const { id } = run.sandbox;
+  const sent = { sandboxId: id, index };
   for (let tries = 0; tries < triesAtMost; tries += 1) {
+    // The prompt may have ended unseen, and somebody else may have prompted in its conversation since.
+    const again = tries === 0 ? undefined : followInputOf(run, sent, true);
     try {
-      await retryRefusals(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId));
+      await retryRefusals(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId, again));
     } catch (error) {
       // The refusal is permanent: a machine that no longer runs has nothing to interrupt.
       if (serviceFailureOf(error) === undefined) throw error;
     }
-    const end = await endWithin(run, { sandboxId: id, index }, waitMs * 2 ** tries);
+    const end = await endWithin(run, sent, waitMs * 2 ** tries);
     if (end === undefined) continue;
     if (end.status === 'sandbox_lost') return;
     const { sandboxState: _, degraded: __, promptId, ...known } = end;

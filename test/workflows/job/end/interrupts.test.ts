@@ -1,6 +1,6 @@
 /** A job that is cut short interrupts its own prompt, again while it runs, and no prompt of others. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SandboxClient } from '../../../../src/client/index.js';
+import { ConnectionError, type SandboxClient } from '../../../../src/client/index.js';
 import { progressQuery } from '../../../../workflows/index.js';
 import { changedBy } from '../../changed-client.js';
 import { refusal } from '../../played-service.js';
@@ -71,6 +71,26 @@ describe('an interrupt', () => {
     const result = await cancelled(await stand.start(kept));
     expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
     expect(conversations).toEqual([result.prompts[0]?.conversationId]);
+    const { prompt } = await stand.api.getPrompt(result.sandboxId ?? '', othersId ?? '');
+    expect(['queued', 'running']).toContain(prompt.status);
+  });
+
+  it('A15: is not repeated while no read shows the prompt running', async () => {
+    let sent = 0;
+    let othersId: string | null | undefined;
+    change.interruptSandbox = async (id, query, options) => {
+      sent += 1;
+      if (sent > 1) return stand.api.interruptSandbox(id, query, options);
+      change.getPrompt = () => Promise.reject(new ConnectionError('getPrompt', true, 'UND_ERR_SOCKET'));
+      setTimeout(() => delete change.getPrompt, 5_000);
+      const answer = await stand.api.interruptSandbox(id, query, options);
+      const prompt = { prompt: script('sleep 20'), conversationId: query?.conversation };
+      othersId = (await stand.api.sendPrompt(id, prompt)).promptId;
+      return answer;
+    };
+    const result = await cancelled(await stand.start(kept));
+    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
+    expect(sent).toBe(1);
     const { prompt } = await stand.api.getPrompt(result.sandboxId ?? '', othersId ?? '');
     expect(['queued', 'running']).toContain(prompt.status);
   });
