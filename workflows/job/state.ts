@@ -128,8 +128,10 @@ export class JobState {
   phase: JobPhase = 'creating';
   sinceMs = this.startedAtMs;
   phases: EnteredPhase[] = [];
-  /** True once the history of the sandbox was read, or is being read, to be stored. */
+  /** True once a call that stores the history of the sandbox has succeeded. */
   isTranscriptTaken = false;
+  /** Number of calls that were to store the history. */
+  transcriptRequests = 0;
   /** When the time for cleanup is over, in ms since the epoch; null before cleanup. */
   cleanUpEndsAtMs: number | null = null;
   /** True once somebody requested that the remaining files be skipped. */

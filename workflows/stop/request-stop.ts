@@ -23,7 +23,7 @@ export interface StopCall {
   readonly sandboxId: string;
   readonly timing: JobTiming;
   readonly memory: StopMemory;
-  /** The history to store before the stop; returns it once. Default: none. */
+  /** Called for each call: the history to store before the stop. Default: none. */
   readonly takeTranscript?: () => TranscriptRequest | undefined;
 }
 

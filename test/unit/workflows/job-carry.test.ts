@@ -20,6 +20,7 @@ const notCarried = [
   'beforeEnd',
   'cleanUpEndsAtMs',
   'isTranscriptTaken',
+  'transcriptRequests',
   'skipsCollecting',
   'onSkipCollecting',
   'mustContinueAsNew',

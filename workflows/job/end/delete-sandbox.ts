@@ -41,6 +41,7 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
   const { did, leasedBy, operationId } = await retryRefusals(run, 'delete', () =>
     effects.deleteClaimed(sandboxId, claim, takeTranscriptRequest(run, sandboxId)),
   );
+  run.isTranscriptTaken = true;
   if (did === 'nothing') {
     return { operationId: null, status: 'leased', error: `The sandbox is leased by ${leasedBy.join(', ')}` };
   }

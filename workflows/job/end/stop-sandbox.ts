@@ -80,6 +80,7 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
   const takeTranscript = () => takeTranscriptRequest(run, sandboxId);
   const call = { sandboxId, timing: run.timing, memory: run.stopRequest, takeTranscript };
   let answer = await requestStop(run, call);
+  run.isTranscriptTaken = true;
   for (let polls = 0; isBeforeResume(run, answer) || (await isShown(run, sandboxId, answer)); polls += 1) {
     await sleep(Math.min(safetyPollMs(run.timing, polls), longestPauseMs), {
       summary: 'the answer may be stale; the stop is requested again after this wait',

@@ -8,15 +8,17 @@ import type { JobState } from '../state.js';
 /** Longest time for the reads, in ms, and their share of the cleanup time that is left. */
 const longestMs = 5_000;
 const share = 1 / 16;
+/** A service that refuses the end of the sandbox may refuse the read, too: the next calls try both again. */
+const maxRequests = 3;
 
 /**
- * The request that goes along with the call that ends the sandbox; undefined if nothing was prompted, or if an earlier
- * call has taken the request: a job reads its history once.
+ * The request that goes along with the call that ends the sandbox; undefined if nothing was prompted, or if such a call
+ * has succeeded or was refused several times: a job reads its history once, unless the service refuses.
  */
 export function takeTranscriptRequest(run: JobState, sandboxId: string): TranscriptRequest | undefined {
   const ids = run.prompts.flatMap(({ conversationId }) => (conversationId === null ? [] : [conversationId]));
-  if (run.isTranscriptTaken || ids.length === 0) return undefined;
-  run.isTranscriptTaken = true;
+  if (run.isTranscriptTaken || run.transcriptRequests >= maxRequests || ids.length === 0) return undefined;
+  run.transcriptRequests += 1;
   const leftMs = (run.cleanUpEndsAtMs ?? Number.POSITIVE_INFINITY) - Date.now();
   const timeoutMs = Math.round(Math.max(100, Math.min(longestMs, leftMs * share)));
   return { sandboxId, conversationIds: [...new Set(ids)], key: transcriptKey(folderOf(run), sandboxId), timeoutMs };

@@ -79,6 +79,18 @@ it('delays no end and changes no outcome if the history cannot be read', async (
   expect(await transcriptOf(handle)).toBeUndefined();
 });
 
+it('is stored although the service first refuses both the read and the end of the sandbox', async () => {
+  const prompts = [{ prompt: script('while [ ! -e go ]; do sleep 0.1; done') }];
+  const handle = await stand.start({ prompts, end: 'delete' });
+  await untilFollowed(handle);
+  const { sandboxId } = await handle.query(progressQuery);
+  const refused = { kind: 'error', status: 429, code: 'rate_limited', retryAfterSeconds: 1, times: 1 } as const;
+  for (const endpoint of ['listEvents', 'deleteSandbox'] as const) await stand.fault({ ...refused, endpoint });
+  await stand.api.writeFile(sandboxId ?? '', { path: 'go', content: '' });
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, left: [] });
+  expect(typesOf(await transcriptOf(handle))?.at(-1)).toBe('prompt.completed');
+});
+
 it('tells the phases that the job went through', async () => {
   const { phases } = await (await stand.start({})).result();
   expect(phases?.map(({ phase }) => phase)).toEqual([
