@@ -17,6 +17,8 @@ import { createHistoryReader } from './history-reader.js';
 
 /** How long the job's own entries wait for the history that comes before them, in ms. */
 const holdMs = 10_000;
+/** The longest history that is read after the end of a job, in characters of JSON: a service may send pages without end. */
+const longestHistory = 64 * 1024 * 1024;
 
 export interface TranscriptSource {
   readonly service: () => Pick<SandboxClient, 'listEvents'>;
@@ -67,13 +69,17 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     }
   }
 
-  /** Reads until there is nothing more, or the service refuses. */
+  /** Reads until there is nothing more, the service refuses, or there is too much. */
   async function readRest(job: LookedAt, signal: AbortSignal): Promise<readonly SandboxHistoryEvent[]> {
     const all: SandboxHistoryEvent[] = [];
+    let length = 0;
     for (;;) {
       const { events, isCurrent } = await reader.readOn(job, signal);
-      all.push(...events);
-      if (isCurrent || events.length === 0) {
+      for (const event of events) {
+        length += JSON.stringify(event).length;
+        all.push(event);
+      }
+      if (isCurrent || events.length === 0 || length > longestHistory) {
         isComplete = isCurrent;
         return all;
       }

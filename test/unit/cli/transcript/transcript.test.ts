@@ -135,6 +135,22 @@ describe('a transcript', () => {
     expect(partial.isComplete()).toBe(false);
   });
 
+  it('ends, and says that it is not complete, if the service sends pages without end', async () => {
+    let at = 0;
+    const text = 'x'.repeat(60_000);
+    const page = () => Array.from({ length: 200 }, () => event(1, 'agent.message', { text }));
+    const listEvents = async () => {
+      if (at > 10_000) throw new Error('nobody needs this much');
+      at += 200;
+      const events = page().map((one, index) => ({ ...one, id: `sev_${(at + index).toString(16).padStart(24, '0')}` }));
+      return { events };
+    };
+    const service = () => ({ listEvents }) as unknown as SandboxClient;
+    const transcript = createTranscript({ service, results: storeOf({}), folder });
+    expect((await transcript.readEnd(job, never)).length).toBeGreaterThan(1_000);
+    expect({ complete: transcript.isComplete(), isBounded: at < 5_000 }).toEqual({ complete: false, isBounded: true });
+  });
+
   it('has nothing of the conversations of others', async () => {
     const foreign = { ...event(6, 'agent.message', { text: 'foreign' }), conversationId: 'conv_other' };
     const [client] = await serving(eventsFrom([...history, foreign]));
