@@ -119,7 +119,7 @@ export interface FindPromptInput {
   readonly despiteAnswer?: boolean;
 }
 
-/** Reads that search for a prompt that may have been sent. Short, so workflows run them as local activities. */
+/** Reads that search for a prompt that may have been sent. */
 export function createPromptReads(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
   return {

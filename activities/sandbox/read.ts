@@ -1,4 +1,4 @@
-/** Retry class `safe`, reads. Short, so workflows run them as local activities, inside the current workflow task. */
+/** Retry class `safe`, reads. */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';

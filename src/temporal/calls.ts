@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, QueryNotRegisteredError } from '@temporalio/client';
-import { AnswerTimeoutError, isSlow } from './errors.js';
+import { AnswerTimeoutError, isSlow, isTaskFailure } from './errors.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
 const answerTimeoutMs = 30_000;
@@ -14,8 +14,8 @@ export const firstQueryTimeoutMs = 4_000;
 /** A call can fail at its deadline a little before `Date.now()` reaches the deadline. */
 const deadlineSlackMs = 100;
 
-/** A query can fail if its replay meets a read that is in progress. The read has ended by the next query. */
-const replayPauseMs = 500;
+/** How long to wait after a failure that has passed by the next workflow task, in ms. */
+const pauseMs = 500;
 
 /**
  * Runs `calls` until `signal` is aborted. Temporal's client adds a listener to the signal for every request and never
@@ -44,8 +44,8 @@ export async function withAnswerTimeout<T>(
     try {
       return await client.withDeadline(thisUntilMs, ask);
     } catch (error) {
-      if (isLostReplay(error) && Date.now() + replayPauseMs < untilMs) {
-        await sleep(replayPauseMs);
+      if ((isLostReplay(error) || isTaskFailure(error)) && Date.now() + pauseMs < untilMs) {
+        await sleep(pauseMs);
         timeoutMs /= 2;
         continue;
       }
@@ -55,6 +55,10 @@ export async function withAnswerTimeout<T>(
   }
 }
 
+/**
+ * A query of a run with local reads, which older versions began, can fail if its replay meets a read that is in progress.
+ * The read has ended by the next query.
+ */
 function isLostReplay(error: unknown): boolean {
   const texts = /Missing associated machine for LocalActivity|Activity type of recorded marker/;
   return error instanceof QueryNotRegisteredError && texts.test(error.message);

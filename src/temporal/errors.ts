@@ -12,6 +12,7 @@ const grpc = {
   deadlineExceeded: 4,
   notFound: 5,
   resourceExhausted: 8,
+  failedPrecondition: 9,
   aborted: 10,
   internal: 13,
   unavailable: 14,
@@ -49,6 +50,14 @@ export function isBusy(error: unknown): boolean {
   return hasCode(error, ['resourceExhausted']);
 }
 
+/**
+ * True if the workflow task that would have accepted an update failed, such as the last task of a run if an event arrives
+ * meanwhile. The update was not accepted; the next task accepts it.
+ */
+export function isTaskFailure(error: unknown): boolean {
+  return hasCode(error, ['failedPrecondition']) && /workflow task failure/.test((error as Error).message);
+}
+
 /** The reason that Temporal's client hides in the cause of an error. */
 export function reasonOf(error: Error): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
@@ -78,6 +87,7 @@ function nativeReason(said: string): string | undefined {
 }
 
 function hasCode(error: unknown, names: readonly (keyof typeof grpc)[]): boolean {
-  if (error instanceof ServiceError) return hasCode(error.cause, names);
-  return isGrpcServiceError(error) && names.some((name) => grpc[name] === error.code);
+  // The native connection's own error also counts as an instance of the client's `ServiceError`, but has no cause.
+  if (isGrpcServiceError(error)) return names.some((name) => grpc[name] === error.code);
+  return error instanceof ServiceError && hasCode(error.cause, names);
 }

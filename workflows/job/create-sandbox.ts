@@ -11,7 +11,8 @@ import { mayBeOfEarlierRun, recoverStoppedFork, settleGoneFork } from '../fanout
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import type { InboxMark } from '../shared/event-inbox.js';
 import { finishDespiteCancel } from '../shared/finish-despite-cancel.js';
-import { effects, forkProxies, reads, timeForSending } from '../shared/proxies.js';
+import { effects, forkProxies, timeForSending } from '../shared/proxies.js';
+import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
 import { watchSandbox } from '../watch/acquire-lease.js';

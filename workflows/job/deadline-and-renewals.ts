@@ -1,7 +1,8 @@
 /** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
 import { condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
-import { effects, reads } from '../shared/proxies.js';
+import { effects } from '../shared/proxies.js';
+import { reads } from '../shared/reads.js';
 import { renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';
 import type { JobState } from './state.js';

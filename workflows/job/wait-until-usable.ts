@@ -3,7 +3,7 @@ import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
 import { isCreating, isUsable } from '../../src/contract/records/states.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import type { InboxMark } from '../shared/event-inbox.js';
-import { reads } from '../shared/proxies.js';
+import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { until } from '../shared/until.js';
 import type { JobState } from './state.js';

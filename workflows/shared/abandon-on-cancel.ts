@@ -5,8 +5,9 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 const underWay = new Set<CancellationScope>();
 
 /**
- * Runs a local activity, and abandons it if the current scope is cancelled. A local activity that is cancelled in the
- * same workflow task that delivers its result fails that task permanently ("invalid transition in state machine").
+ * Runs a read, and abandons it if the current scope is cancelled. In runs with local reads, a local activity that is
+ * cancelled in the same workflow task that delivers its result fails that task permanently ("invalid transition in state
+ * machine").
  */
 export function abandonOnCancel<T>(read: () => Promise<T>): Promise<T> {
   const { reading, scope } = detached(read);

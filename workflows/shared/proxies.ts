@@ -1,26 +1,7 @@
 /** Activity proxies for workflows: one per kind of guarantee, each with the reason for its timeouts. */
-import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { FollowActivities, ForkActivities, NotifyActivities, SandflowActivities } from '../../activities/index.js';
 import { timeToSend } from '../../src/contract/transfer-time.js';
-import { abandonOnCancel } from './abandon-on-cancel.js';
-
-/**
- * Reads are short and safe to repeat, so they run inside the workflow task that needs them. The client abandons a read
- * after 30 s. During a longer outage of the service, `retryRefusals` waits visibly and adds few events to the history.
- * Failures of reads reach the workflow directly, not wrapped in an `ActivityFailure`.
- */
-const localReads = proxyLocalActivities<SandflowActivities>({
-  startToCloseTimeout: '45 seconds',
-  retry: { initialInterval: '500 milliseconds', maximumAttempts: 3 },
-});
-
-/** Reads that are abandoned, not cancelled, if the scope that waits for them is cancelled: see `abandonOnCancel`. */
-export const reads: SandflowActivities = new Proxy({} as SandflowActivities, {
-  get: (_, name: keyof SandflowActivities) => {
-    const read = localReads[name] as (...args: unknown[]) => Promise<unknown>;
-    return (...args: unknown[]) => abandonOnCancel(() => read(...args));
-  },
-});
 
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };
 

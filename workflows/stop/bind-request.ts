@@ -5,7 +5,7 @@ import { ownerWorkflowId } from '../../src/contract/addresses.js';
 import type { StopView } from '../../src/contract/records/sandbox-view.js';
 import { isOpenStop } from '../../src/contract/records/states.js';
 import { toJobTermination } from '../job/termination.js';
-import { reads } from '../shared/proxies.js';
+import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
 import { keptByStop, recordStop } from './request-record.js';

@@ -3,7 +3,7 @@ import { isCancellation } from '@temporalio/workflow';
 import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
 import { toJobTermination } from '../job/termination.js';
 import { confirmMissing } from '../shared/confirm-missing.js';
-import { reads } from '../shared/proxies.js';
+import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { requestAndBindStop } from './bind-request.js';
 import { keptByStop, recordStop } from './request-record.js';

@@ -4,7 +4,7 @@ import { isUsable } from '../../src/contract/records/states.js';
 import type { JobState } from '../job/state.js';
 import { readSandbox } from '../job/wait-until-usable.js';
 import { confirmMissing } from '../shared/confirm-missing.js';
-import { reads } from '../shared/proxies.js';
+import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { type ObservedStop, observedLastStop, observedStop } from './stop-outcome.js';
 

@@ -58,21 +58,23 @@ export async function requestStop(
   const request: StopRequest = { requestId, ...rest };
   const known = options.requestId === undefined ? undefined : await findStopRequest(client, sandboxId, requestId);
   if (known) return { sandboxId, requestId, runId: known.runId, accepted: known.view };
-  for (let attempt = 1; ; attempt += 1) {
-    const startWorkflowOperation = new WithStartWorkflowOperation(workflowTypes.stopAndAwaitArchive, {
+  // An operation can be sent only once.
+  const startOperation = () =>
+    new WithStartWorkflowOperation(workflowTypes.stopAndAwaitArchive, {
       workflowId: sandboxStopId(sandboxId),
       taskQueue,
       args: [{ sandboxId, timing, maxHistoryEvents, maxMessages }],
       workflowIdConflictPolicy: 'USE_EXISTING',
       staticSummary: deployment === undefined ? `stop ${sandboxId}` : `stop ${sandboxId}, deployment ${deployment}`,
     });
+  for (let attempt = 1; ; attempt += 1) {
     try {
       const update = await withAnswerTimeout(client, () =>
         client.workflow.startUpdateWithStart(requestStopUpdate, {
           args: [request],
           updateId: requestId,
           waitForStage: WorkflowUpdateStage.ACCEPTED,
-          startWorkflowOperation,
+          startWorkflowOperation: startOperation(),
         }),
       );
       const address = { sandboxId, requestId, runId: update.workflowRunId ?? '' };

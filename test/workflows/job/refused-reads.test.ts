@@ -1,4 +1,4 @@
-/** Tests what workflows catch with the failures that arrive there: those of local activities are not wrapped. */
+/** Tests what workflows catch with the failures that arrive there: those of reads are not wrapped. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
 import type { FaultInput } from '../../../src/local-service/index.js';

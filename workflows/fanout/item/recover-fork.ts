@@ -9,7 +9,7 @@ import { resolveUnknownOutcome } from '../../job/prompts/await-resolution.js';
 import { promptRecordKey } from '../../job/prompts/prompt-query.js';
 import type { JobState } from '../../job/state.js';
 import { outcomeUnknown, toJobTermination } from '../../job/termination.js';
-import { reads } from '../../shared/proxies.js';
+import { reads } from '../../shared/reads.js';
 
 /**
  * @returns `dead` if the decision is that the next generation does the work

@@ -1,7 +1,8 @@
 /** Deletes the sandbox of a job at its end. The service's record of the deletion confirms its end. */
 import { patched, sleep } from '@temporalio/workflow';
 import { confirmMissing } from '../../shared/confirm-missing.js';
-import { effects, reads } from '../../shared/proxies.js';
+import { effects } from '../../shared/proxies.js';
+import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { holdingClaim } from '../../watch/hold-claim.js';

@@ -2,7 +2,7 @@
 import { patched, workflowInfo } from '@temporalio/workflow';
 import type { TranscriptRequest } from '../../../activities/prompt/transcript.js';
 import { itemTranscripts, jobTranscripts, transcriptKey } from '../../../src/contract/transcript-places.js';
-import { reads } from '../../shared/proxies.js';
+import { reads } from '../../shared/reads.js';
 import type { JobState } from '../state.js';
 
 /** Longest time for the reads, in ms, and their share of the cleanup time that is left. */

@@ -14,7 +14,8 @@ import { outcomeUnknownCode } from '../../../src/contract/errors/service-failure
 import { bytesOf, cut, headOf, type Text } from '../../../src/contract/texts/stored-text.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
 import { forShareOfCleanUp } from '../../shared/finish-despite-cancel.js';
-import { effects, reads, timeForSending } from '../../shared/proxies.js';
+import { effects, timeForSending } from '../../shared/proxies.js';
+import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
 import { callMachine } from '../call-machine.js';
