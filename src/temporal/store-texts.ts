@@ -1,6 +1,6 @@
 /**
  * Puts long texts and files of an input into the result store before anything is started, so that the input contains
- * only references to them.
+ * only references to them. A setup script may contain secrets, so no history contains it if there is a store.
  */
 import { createHash } from 'node:crypto';
 import type { FanoutInput, FanoutItem } from '../../workflows/fanout/types.js';
@@ -20,6 +20,8 @@ interface Slot {
   readonly field: string;
   /** Its size in the input. */
   readonly bytes: number;
+  /** True if not even its beginning belongs in the input. */
+  readonly isPrivate?: boolean;
   content(): Buffer;
   replace(stored: StoredText): void;
 }
@@ -80,14 +82,18 @@ async function kept<T>(input: T, options: KeepOptions, slotsOf: (draft: Draft<T>
 }
 
 /**
- * Selects the slots whose content does not stay in the input. With a store, these are all slots that are too long. With
- * or without a store, the longest slots are added until the rest fits.
+ * Selects the slots whose content does not stay in the input. With a store, these are all slots that are private or too
+ * long. With or without a store, the longest slots are added until the rest fits.
  */
 function longOnes(slots: readonly Slot[], { results, roomBytes = maxInlineBytes }: KeepOptions): Slot[] {
   let total = slots.reduce((sum, { bytes }) => sum + bytes, 0);
   return slots
     .toSorted((a, b) => b.bytes - a.bytes)
-    .filter(({ bytes }) => {
+    .filter(({ bytes, isPrivate = false }) => {
+      if (isPrivate && results !== undefined) {
+        total -= bytes;
+        return true;
+      }
       const isLong = (results !== undefined && bytes > maxInlineTextBytes) || total > roomBytes;
       // A reference would not be shorter.
       if (!isLong || bytes < referenceBytes) return false;
@@ -104,14 +110,15 @@ async function keep(slot: Slot, { results, roomBytes = maxInlineBytes, refuse }:
   const content = slot.content();
   const sha256 = createHash('sha256').update(content).digest('hex');
   const { ref, size } = await results.put(`inputs/${sha256}`, content);
-  return { ref, bytes: size, sha256, head: storedHead(content.subarray(0, 1_000).toString('utf8')) };
+  const head = slot.isPrivate ? '' : storedHead(content.subarray(0, 1_000).toString('utf8'));
+  return { ref, bytes: size, sha256, head };
 }
 
 const mend = 'Shorten it, or configure the shared store: `results` in the library, SANDFLOW_RESULTS for commands';
 const referenceBytes = 500;
 
 function setupSlots(body: { setupScript?: Text }): Slot[] {
-  return textSlots(body, 'setupScript', 'source.body.setupScript');
+  return textSlots(body, 'setupScript', 'source.body.setupScript').map((slot) => ({ ...slot, isPrivate: true }));
 }
 
 interface Steps {

@@ -10,6 +10,13 @@ const stderrTail = 2_000;
 /** Between two attempts to start a script. */
 const startAgainMs = 1_000;
 
+/**
+ * Runs the script from a variable and not from an argument: every user of this machine may list arguments. The script's own
+ * programs do not get the variable.
+ */
+const scriptVariable = 'SANDBOX_SETUP_SCRIPT';
+const runScript = `eval "unset ${scriptVariable}; $${scriptVariable}"`;
+
 /** The work `setup`: runs the script once, in the background of a usable sandbox. */
 export async function setUp(context: Context, { subject, token }: Work): Promise<void> {
   const sandbox = context.stores.sandboxes.get(subject);
@@ -32,8 +39,8 @@ export async function setUp(context: Context, { subject, token }: Work): Promise
   let problem: string | null;
   try {
     const { exitCode, stderr } = await context.host.run(subject, {
-      command: sandbox.setupScript,
-      env: machineEnvironment(context, sandbox),
+      command: runScript,
+      env: { ...machineEnvironment(context, sandbox), [scriptVariable]: sandbox.setupScript },
     });
     const end = exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`;
     problem = exitCode === 0 ? null : `${end}: ${stderr.slice(-stderrTail)}`;

@@ -80,3 +80,18 @@ rule(
   },
   { needs: ['local'] },
 );
+
+rule(
+  'create.setup-script',
+  'the script is in no argument and in no variable of the programs that it runs',
+  async () => {
+    const look = 'cat /proc/$$/cmdline > seen; env >> seen; test -s seen && touch looked';
+    const id = await target.ready({ setupScript: `: kept-out-of-sight; ${look}` });
+    const status = async () => (await target.call('GET', `/sandboxes/${id}`)).body.sandbox.setupStatus;
+    await expect.poll(status).toBe('done');
+    const seen = await target.call('GET', `/sandboxes/${id}/files?path=seen`);
+    expect(seen).toMatchObject({ status: 200, body: { content: expect.stringContaining('PATH=') } });
+    expect(seen.body.content).not.toContain('kept-out-of-sight');
+  },
+  { needs: ['local'] },
+);

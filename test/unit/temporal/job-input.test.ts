@@ -144,6 +144,17 @@ describe('A1: long texts', () => {
     expect(parseJobInput(kept)).toEqual(kept);
   });
 
+  it('C2: include every setup script, whose beginning is not sent either', async () => {
+    const create = (setupScript: string) => ({ ...input, source: { kind: 'create', body: { setupScript } } }) as const;
+    const results = memoryStore();
+    const kept = await keepJobTexts(create('export TOKEN=secret'), { results, refuse });
+    expect(JSON.stringify(kept)).not.toContain('secret');
+    expect([...results.kept.values()].map(String)).toEqual(['export TOKEN=secret']);
+    expect(inputDigest(kept)).toBe(inputDigest(create('export TOKEN=secret')));
+    expect(parseJobInput(kept)).toEqual(kept);
+    expect(await keepJobTexts(create('true'), { refuse })).toEqual(create('true'));
+  });
+
   it('include many short ones, until the rest fits', async () => {
     const prompts = Array.from({ length: 1_000 }, (_, at) => ({ prompt: `${at} ${'x'.repeat(5_000)}` }));
     const kept = await keepJobTexts({ ...input, prompts }, { results: memoryStore(), refuse });
