@@ -1,22 +1,34 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import { prepareWorkflowId } from '../../src/contract/addresses.js';
+import type { FanoutInput } from '../../workflows/fanout/types.js';
+import { changedBy } from './changed-client.js';
 import { ended, fanoutInput, forks, items, run, submit } from './fanout/fanout-harness.js';
-import { createStand, type Stand, script } from './workflow-harness.js';
+import { heal } from './stop/stop-harness.js';
+import { createStand, type Stand, script, shortTiming } from './workflow-harness.js';
 
 let stand: Stand;
+let change: Partial<SandboxClient> = {};
 beforeAll(async () => {
-  stand = await createStand();
+  stand = await createStand({ through: changedBy(() => change) });
+});
+afterEach(async () => {
+  change = {};
+  await heal(stand);
 });
 afterAll(() => stand.close());
 
-const prepared = (policy?: { readonly deadlineMs: number }) =>
+const isPrepared = (input: FanoutInput, id: string) =>
+  forks(stand, input).some((fork) => fork.id === id && fork.name?.endsWith('-prep-1'));
+
+const prepared = (policy?: { readonly deadlineMs: number }, command = 'sleep 300') =>
   fanoutInput(
     {
       kind: 'prepare',
       body: {},
       put: [],
       commands: [],
-      prompts: [{ prompt: script('sleep 300') }],
+      prompts: [{ prompt: script(command) }],
       deadlineMs: 60_000,
       end: 'delete',
     },
@@ -49,4 +61,47 @@ it('a batch whose preparing job has an unknown outcome names its sandbox', async
     left: [{ kind: 'sandbox', sandboxName: made?.name }],
     leftMore: 0,
   });
+});
+
+it('a batch whose prepared source could not be deleted names it', async () => {
+  const input = { ...prepared(undefined, 'true'), timing: { ...shortTiming, cleanUpMs: 30_000 } };
+  const operationId = 'operation-that-fails';
+  change = {
+    deleteSandbox: async (id, options) => {
+      if (!isPrepared(input, id)) return stand.api.deleteSandbox(id, options);
+      return { ok: true, type: 'sandbox.deleting', operationId };
+    },
+    getDeletionOperation: async (id, options) => {
+      if (id !== operationId) return stand.api.getDeletionOperation(id, options);
+      return { ok: true, type: 'deletion.status', operation: { id, status: 'failed', error: 'the disk is busy' } };
+    },
+  };
+  const result = await run(stand, input, items(1));
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    error: { code: 'clean_up_unfinished', message: expect.stringContaining('the disk is busy') },
+    left: [{ kind: 'sandbox', sandboxId: result.sourceSandboxId, why: expect.stringContaining('the disk is busy') }],
+    leftMore: 0,
+  });
+});
+
+it('one read that does not find a prepared source neither fails its batch nor lets the machine go', async () => {
+  const input = prepared(undefined, 'true');
+  let lagging = 0;
+  change = {
+    getSandbox: async (id, options) => {
+      const { sandbox } = await stand.api.getSandbox(id, options);
+      // Every first read after a pause is from a replica that does not have the sandbox.
+      const isLagging = isPrepared(input, id) && sandbox.state === 'archived' && ++lagging % 2 === 1;
+      if (!isLagging) return stand.api.getSandbox(id, options);
+      throw new ApiError('getSandbox: sandbox_not_found', {
+        ...{ endpoint: 'getSandbox', status: 404, code: 'sandbox_not_found', typed: true, meaning: 'permanent' },
+        ...{ requestId: 'req_1', retryAfterMs: null, details: null },
+      });
+    },
+  };
+  const result = await run(stand, input, items(1));
+  expect(result).toMatchObject({ outcome: 'completed', left: [] });
+  expect(lagging).toBeGreaterThan(1);
+  expect(forks(stand, input).find(({ id }) => id === result.sourceSandboxId)?.gone).toBe('deleted');
 });

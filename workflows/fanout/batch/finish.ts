@@ -1,19 +1,20 @@
 /** Ends a batch: ends its source, stores its results and sends the notification. */
 
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, patched } from '@temporalio/workflow';
+import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
 import { isUsable } from '../../../src/contract/records/states.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import type { JobError } from '../../job/result.js';
+import type { JobState } from '../../job/state.js';
 import { jobError, toJobTermination } from '../../job/termination.js';
-import { readSandbox } from '../../job/wait-until-usable.js';
 import { sendNotification } from '../../notification/notify.js';
 import { recordOutcome } from '../../shared/outcome-memo.js';
 import { bulk } from '../../shared/proxies.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import { releaseLease } from '../../watch/acquire-lease.js';
 import type { FanoutResult } from '../result.js';
-import { sourceJob } from '../source/caller.js';
+import { readLasting, sourceJob } from '../source/caller.js';
 import type { FanoutOutcome } from '../types.js';
 import { outcomeOf } from './end-decision.js';
 import type { BatchState } from './state.js';
@@ -48,13 +49,13 @@ async function endSource(run: BatchState): Promise<JobError | null> {
   run.sourceJob = job;
   try {
     await CancellationScope.withTimeout(run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs, async () => {
-      const sandbox = await readSandbox(job, sandboxId);
+      const sandbox = await readLasting(job, sandboxId);
       if (sandbox === null) return;
       job.previousStopId = sandbox.stop?.id ?? null;
       if (source.end === 'delete') await deleteSandbox(job, sandboxId);
-      else if (isUsable(sandbox.state)) await stopSandbox(job, sandboxId);
+      else if (mayRun(sandbox)) await stopSandbox(job, sandboxId);
     });
-    return null;
+    return nameWhatIsLeft(run, job, source.end);
   } catch (error) {
     const why = 'The prepared sandbox was not stopped or deleted as requested.';
     run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
@@ -67,6 +68,25 @@ async function endSource(run: BatchState): Promise<JobError | null> {
     run.apiCalls += job.apiCalls;
     run.sourceJob = null;
   }
+}
+
+/** False only for a sandbox that has no machine. */
+function mayRun({ state }: SandboxView): boolean {
+  if (isUsable(state)) return true;
+  return state !== 'archived' && state !== 'cancelled' && patched('a prepared sandbox is stopped in any state');
+}
+
+/** The error if the sandbox was not stopped or deleted as requested, although no call failed; null otherwise. */
+function nameWhatIsLeft(run: BatchState, job: JobState, end: 'stop' | 'delete'): JobError | null {
+  const { sandbox, stop, deletion } = job;
+  run.leaveOwn(job.left);
+  const ended = end === 'stop' ? stop : deletion;
+  if (sandbox === null || ended === null || ended.status === 'completed' || ended.status === 'gone') return null;
+  const what = `The ${end === 'stop' ? 'stop' : 'deletion'} of the prepared sandbox was last seen ${ended.status}`;
+  const why = `${what}${ended.error ? `: ${ended.error}` : ''}.`;
+  const { id: sandboxId, name: sandboxName } = sandbox;
+  run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName, conversationId: null, why }]);
+  return jobError('clean_up_unfinished', why);
 }
 
 async function store(run: BatchState, outcome: FanoutOutcome): Promise<FanoutResult> {

@@ -20,7 +20,7 @@ import { holdingClaim } from '../../watch/hold-claim.js';
 import type { BatchState } from '../batch/state.js';
 import type { ReadySource } from '../protocol.js';
 import type { MachineType } from '../types.js';
-import { sourceJob } from './caller.js';
+import { readLasting, sourceJob } from './caller.js';
 import { freshnessOf, staleness, usedMessage } from './freshness.js';
 import { prepare } from './prepare.js';
 
@@ -57,7 +57,7 @@ async function makeFresh(
   { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
 ): Promise<SandboxView> {
   for (;;) {
-    const sandbox = await readSandbox(job, sandboxId);
+    const sandbox = await readLasting(job, sandboxId);
     if (sandbox === null || sandbox.state === 'cancelled') {
       throw sourceFailed('sandbox_not_found', `There is no sandbox ${sandboxId} to fork from`);
     }

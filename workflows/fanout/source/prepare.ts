@@ -18,12 +18,10 @@ import { JobTermination, jobError } from '../../job/termination.js';
 import type { JobInput } from '../../job/types.js';
 import { workflowTypes } from '../../messages.js';
 import { followProxies } from '../../shared/proxies.js';
-import { reads } from '../../shared/reads.js';
-import { retryRefusals } from '../../shared/retry-refusals.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { BatchState } from '../batch/state.js';
 import type { FanoutSource } from '../types.js';
-import { sourceJob } from './caller.js';
+import { readLasting, sourceJob } from './caller.js';
 
 type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
 
@@ -61,7 +59,7 @@ export async function prepare(run: BatchState, source: Preparation): Promise<str
 async function exists(run: BatchState, sandboxId: string | null): Promise<boolean> {
   if (sandboxId === null) return false;
   const caller = sourceJob(run, sandboxId);
-  const sandbox = await retryRefusals(caller, 'read', () => reads.getSandbox(sandboxId));
+  const sandbox = await readLasting(caller, sandboxId);
   run.apiCalls += caller.apiCalls;
   return sandbox !== null;
 }
