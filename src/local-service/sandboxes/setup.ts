@@ -4,6 +4,7 @@ import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { machineEnvironment } from '../environments/on-machine.js';
 import { reasonOf } from '../log.js';
+import { refuseLongCommand } from '../machine/isolation/launch.js';
 import type { Work } from '../store/work-store.js';
 
 const stderrTail = 2_000;
@@ -38,6 +39,7 @@ export async function setUp(context: Context, { subject, token }: Work): Promise
   changeSandbox(context, sandbox, { setupStatus: 'running', setupError: null });
   let problem: string | null;
   try {
+    refuseLongCommand(sandbox.setupScript);
     const { exitCode, stderr } = await context.host.run(subject, {
       command: runScript,
       env: { ...machineEnvironment(context, sandbox), [scriptVariable]: sandbox.setupScript },

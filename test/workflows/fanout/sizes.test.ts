@@ -1,3 +1,4 @@
+import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createStand, type Stand } from '../workflow-harness.js';
 import { chunkOf, ended, fanoutInput, items, submit } from './fanout-harness.js';
@@ -16,5 +17,8 @@ it('a batch starts a hundred items at once whose inputs together exceed an answe
   const { events } = await chunkOf(stand, input, 0).fetchHistory();
   const started = events?.filter((event) => event.childWorkflowExecutionStartedEventAttributes != null);
   expect(started?.length, 'none was found to be refused before its fork').toBeGreaterThan(20);
-  expect(events?.filter((event) => event.workflowTaskFailedEventAttributes != null)).toEqual([]);
+  // A task that ends the chunk while another answer arrives is repeated with that answer.
+  const { WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND: isRepeated } = temporal.api.enums.v1.WorkflowTaskFailedCause;
+  const failures = events?.flatMap(({ workflowTaskFailedEventAttributes: failed }) => failed ?? []);
+  expect(failures?.filter(({ cause }) => cause !== isRepeated)).toEqual([]);
 });

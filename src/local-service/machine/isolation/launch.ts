@@ -74,6 +74,13 @@ export function sandboxEnvironment(sandboxId: string, home: string, spec: Comman
   };
 }
 
+/** @throws MachineError `bad_command` */
+export function refuseLongCommand(command: string): void {
+  if (Buffer.byteLength(command) <= maxCommandBytes) return;
+  const advice = 'Write it to a file and run the file.';
+  throw new MachineError('bad_command', `The command is longer than ${maxCommandBytes} bytes. ${advice}`);
+}
+
 /**
  * The shell's arguments. The shell itself changes to `cwd`, so that links in the path are resolved inside the sandbox.
  * If that fails, the command ends with exit code 126.
@@ -81,12 +88,7 @@ export function sandboxEnvironment(sandboxId: string, home: string, spec: Comman
  * @throws MachineError `bad_command`
  */
 export function shellArguments(command: string, cwd: string | undefined, limits = ''): string[] {
-  if (Buffer.byteLength(command) > maxCommandBytes) {
-    throw new MachineError(
-      'bad_command',
-      `The command is longer than ${maxCommandBytes} bytes. Write it to a file and run the file.`,
-    );
-  }
+  refuseLongCommand(command);
   if (command.includes('\0') || cwd?.includes('\0')) {
     throw new MachineError('bad_command', 'The command or its cwd contains a NUL character. Remove it.');
   }
