@@ -84,7 +84,8 @@ export function watchSummary(sandboxId: string, workflowId: string): string {
 
 /** True if the watch has too many Updates: Temporal accepts ten concurrent Updates per workflow. */
 function isCrowded(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : error;
+  // The native connection's own error also counts as an instance of the client's `ServiceError`, but has no cause.
+  const cause = error instanceof ServiceError && !isGrpcServiceError(error) ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === grpcResourceExhausted;
 }
 
