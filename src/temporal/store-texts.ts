@@ -90,13 +90,10 @@ function longOnes(slots: readonly Slot[], { results, roomBytes = maxInlineBytes 
   return slots
     .toSorted((a, b) => b.bytes - a.bytes)
     .filter(({ bytes, isPrivate = false }) => {
-      if (isPrivate && results !== undefined) {
-        total -= bytes;
-        return true;
-      }
+      const isHidden = isPrivate && results !== undefined;
       const isLong = (results !== undefined && bytes > maxInlineTextBytes) || total > roomBytes;
-      // A reference would not be shorter.
-      if (!isLong || bytes < referenceBytes) return false;
+      // A reference to a short text would not be shorter.
+      if (!isHidden && (!isLong || bytes < referenceBytes)) return false;
       total -= bytes;
       return true;
     });
