@@ -18,6 +18,14 @@ afterAll(() => stand.close());
 
 const long = [{ prompt: script('sleep 60') }];
 
+const promptOfSomebodyElse = async (sandboxId: string, conversationId: string | undefined) =>
+  (await stand.api.sendPrompt(sandboxId, { prompt: script('sleep 20'), conversationId })).promptId;
+
+async function expectAtWork(sandboxId: string | null, promptId: string | null | undefined): Promise<void> {
+  const { prompt } = await stand.api.getPrompt(sandboxId ?? '', promptId ?? '');
+  expect(['queued', 'running']).toContain(prompt.status);
+}
+
 describe('an interrupt', () => {
   const kept = { prompts: long, end: 'keep', timing: { ...shortTiming, cleanUpMs: 120_000 } } as const;
   const cancelled = async (handle: Awaited<ReturnType<Stand['start']>>) => {
@@ -64,15 +72,13 @@ describe('an interrupt', () => {
     change.interruptSandbox = async (id, query, options) => {
       conversations.push(query?.conversation);
       const answer = await stand.api.interruptSandbox(id, query, options);
-      const prompt = { prompt: script('sleep 20'), conversationId: query?.conversation };
-      othersId = (await stand.api.sendPrompt(id, prompt)).promptId;
+      othersId = await promptOfSomebodyElse(id, query?.conversation);
       return answer;
     };
     const result = await cancelled(await stand.start(kept));
     expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
     expect(conversations).toEqual([result.prompts[0]?.conversationId]);
-    const { prompt } = await stand.api.getPrompt(result.sandboxId ?? '', othersId ?? '');
-    expect(['queued', 'running']).toContain(prompt.status);
+    await expectAtWork(result.sandboxId, othersId);
   });
 
   it('A15: is not repeated while no read shows the prompt running', async () => {
@@ -84,14 +90,12 @@ describe('an interrupt', () => {
       change.getPrompt = () => Promise.reject(new ConnectionError('getPrompt', true, 'UND_ERR_SOCKET'));
       setTimeout(() => delete change.getPrompt, 5_000);
       const answer = await stand.api.interruptSandbox(id, query, options);
-      const prompt = { prompt: script('sleep 20'), conversationId: query?.conversation };
-      othersId = (await stand.api.sendPrompt(id, prompt)).promptId;
+      othersId = await promptOfSomebodyElse(id, query?.conversation);
       return answer;
     };
     const result = await cancelled(await stand.start(kept));
     expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
     expect(sent).toBe(1);
-    const { prompt } = await stand.api.getPrompt(result.sandboxId ?? '', othersId ?? '');
-    expect(['queued', 'running']).toContain(prompt.status);
+    await expectAtWork(result.sandboxId, othersId);
   });
 });
