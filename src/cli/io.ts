@@ -1,6 +1,7 @@
 /** The parts of the process that the command line may use; tests pass their own. */
 import type { Config } from '../config.js';
 import type { MainProgram } from '../supervisor/index.js';
+import type { FieldSelection } from './output/picked-fields.js';
 
 export interface OutputStream {
   /** Returns false if the reader is behind. `drain` signals that there is room again. */
@@ -9,6 +10,8 @@ export interface OutputStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
+  /** The fields that JSON on this stream is reduced to. Undefined for whole documents. */
+  fields?: FieldSelection;
   /** Terminals only; respects NO_COLOR. */
   hasColors?(): boolean;
 }

@@ -11,6 +11,7 @@ import { addExamples, addHelpCommand, helpStyle } from './help.js';
 import { addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
+import { addFields } from './output/field-selection.js';
 import { addRun } from './run/command.js';
 import { addSandboxes } from './sandboxes/command.js';
 import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './serve/command.js';
@@ -75,5 +76,6 @@ export function createProgram(context: CommandContext, version: string): Command
   }
   addHelpCommand(program);
   addExamples(program);
+  addFields(program, context);
   return program;
 }

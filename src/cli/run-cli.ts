@@ -9,6 +9,7 @@ import { exitCodes } from './exit-codes.js';
 import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
 import { type Located, locate, meantCommand } from './located.js';
+import { asksForJson } from './output/field-selection.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
 import { createPaint, createTerminal } from './output/terminal.js';
@@ -43,7 +44,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.done;
       const help = error.code === 'commander.help' || error.code === 'commander.helpDisplayed';
-      if (!help) report(args, context, usageErrorOf(error, program && locate(program, args)));
+      if (!help) report(args, context, usageErrorOf(error, args, program && locate(program, args)));
       return exitCodes.usage;
     }
     const failure = io.interrupted.aborted
@@ -104,8 +105,7 @@ function nameOf(args: readonly string[]): string {
 
 function report(args: readonly string[], { io, jobId }: CommandContext, error: JobError): void {
   io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${setIn(error.message)}\n`);
-  const end = args.indexOf('--');
-  if (!(end < 0 ? args : args.slice(0, end)).includes('--json')) return;
+  if (!asksForJson(args)) return;
   printJson(io.stdout, isAboutOneJob(args) ? emptyReport(jobId, error) : { error });
 }
 
@@ -114,7 +114,7 @@ function isAboutOneJob(args: readonly string[]): boolean {
   return words[0] === 'run' || (words[0] === 'jobs' && (words[1] === 'show' || words[1] === 'watch'));
 }
 
-function usageErrorOf(error: CommanderError, at: Located | undefined): JobError {
+function usageErrorOf(error: CommanderError, args: readonly string[], at: Located | undefined): JobError {
   // A group of commands takes no arguments: the extra word is a mistyped command.
   const isUnknown =
     error.code === 'commander.excessArguments' && at?.word !== undefined && at.command.commands.length > 0;
@@ -123,7 +123,10 @@ function usageErrorOf(error: CommanderError, at: Located | undefined): JobError 
     : error.message.replace(/^error: /, '').replace(/\n/g, ' ');
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`;
   const meant = isUnknown ? meantCommand(at) : undefined;
-  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  const fields = error.code === 'commander.excessArguments' ? args[args.indexOf('--json', 1) + 1] : undefined;
+  const isForFields = args.includes('--json') && fields !== undefined && /^[\w.]+(?:,[\w.]+)*$/.test(fields);
+  const choose = isForFields ? ` To print only some fields, use --fields ${fields}.` : '';
+  const hint = meant === undefined ? choose : ` Did you mean ${meant}?`;
   return plainError('bad_usage', `${sentence}${hint} See ${at?.name ?? 'sandflow'} --help.`);
 }
 

@@ -1,5 +1,6 @@
 /** Generates completion scripts from the grammar. Pure: the scripts are static, so that a completion starts no process. */
 import type { Parent } from '../command.js';
+import { fieldNames } from '../output/field-selection.js';
 import type { Shell } from './options.js';
 
 /** A command with its visible subcommands and options. */
@@ -31,7 +32,7 @@ function nodesOf(command: Parent, path: string): Node[] {
     flags: [short, long].filter((flag) => flag !== undefined),
     about: description,
     takesValue: required || optional,
-    values: argChoices ?? [],
+    values: long === '--fields' ? fieldNames(path.trim()) : (argChoices ?? []),
   }));
   const node = { path, options, commands: commands.map((sub) => ({ name: sub.name(), about: sub.description() })) };
   return [
@@ -71,7 +72,9 @@ ${names.join('\n')}
       esac ;;
     esac
   fi
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  local before=''
+  case "$previous$current" in --fields*,*) before="\${current%,*}," ;; esac
+  COMPREPLY=($(compgen -P "$before" -W "$words" -- "\${current#"$before"}"))
 }
 complete -o default -F _sandflow sandflow
 `;

@@ -1,5 +1,6 @@
 /** Formats and prints JSON. */
 import type { OutputStream } from '../io.js';
+import { pickFields } from './picked-fields.js';
 import { escapeUnsafe } from './terminal-safe.js';
 
 /** Control characters are escaped, which does not change the meaning of JSON. */
@@ -7,7 +8,17 @@ export function jsonText(value: unknown, indent?: number): string {
   return escapeUnsafe(JSON.stringify(value, null, indent));
 }
 
-/** Prints one JSON document: indented on a terminal, on one line elsewhere. */
+/** Prints one JSON document, or the fields of it that the user chose: indented on a terminal, on one line elsewhere. */
 export function printJson(stream: OutputStream, value: unknown): void {
-  stream.write(`${jsonText(value, stream.isTTY ? 2 : undefined)}\n`);
+  stream.write(`${jsonText(chosen(stream, value), stream.isTTY ? 2 : undefined)}\n`);
+}
+
+/** One JSON document, or the fields of it that the user chose, as one line without its end. */
+export function jsonLine(stream: OutputStream, value: unknown): string {
+  return jsonText(chosen(stream, value));
+}
+
+function chosen({ fields }: OutputStream, value: unknown): unknown {
+  // Only what JSON can say counts as a field: a `Date`, for example, is text.
+  return fields ? pickFields(JSON.parse(JSON.stringify(value)), fields) : value;
 }

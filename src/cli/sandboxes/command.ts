@@ -8,7 +8,7 @@ export const addSandboxes: AddCommand = (parent, context) => {
   );
   declareShow(sandboxes).action(async (sandboxId, _, command) => {
     const { showSandbox } = await import('./show-sandbox.js');
-    // The parent command has --json too, and parses it first.
+    // `sandflow sandboxes --json show ID` is valid too.
     await showSandbox(sandboxId, command.optsWithGlobals(), context);
   });
 };

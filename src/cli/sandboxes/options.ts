@@ -4,6 +4,8 @@ export const declareSandboxes = (parent: Parent) =>
   parent
     .command('sandboxes')
     .description('List the sandboxes of the account, newest first')
+    // Options before `show` belong to the list, and options after it to `show`.
+    .enablePositionalOptions()
     .option('--state <state>', 'only sandboxes in this state (repeatable)', collect, [])
     .option('--name <pattern>', 'only matching names; * matches any characters, ? matches one')
     .option('--cost', 'show the cost of each sandbox this month')

@@ -5,9 +5,9 @@ import type { JobError, JobOutcome } from '../../../workflows/job/result.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { isTemporalUnreachable } from '../../temporal/errors.js';
 import { exitCodes } from '../exit-codes.js';
-import type { CliIo } from '../io.js';
+import type { CliIo, OutputStream } from '../io.js';
 import { phaseText } from '../output/job-text.js';
-import { jsonText } from '../output/json.js';
+import { jsonLine } from '../output/json.js';
 import type { Notices } from '../output/reporter.js';
 import { createScreenLines, textLine } from '../output/screen-lines.js';
 import { createPaint } from '../output/terminal.js';
@@ -106,8 +106,8 @@ function asLookedAt(progress: JobProgress): LookedAt {
   return { ...progress, phases: progress.phases ?? [{ phase, at }] };
 }
 
-function jsonLine({ at, kind, ...rest }: TranscriptEntry): string {
-  return jsonText({ at, kind, ...rest });
+function entryLine(stdout: OutputStream, { at, kind, ...rest }: TranscriptEntry): string {
+  return jsonLine(stdout, { at, kind, ...rest });
 }
 
 interface Printer extends Notices {
@@ -124,7 +124,7 @@ function createPrinter({ io: { stdout }, reporter, json, follow }: PrintTranscri
   return {
     print(entries) {
       for (const entry of entries) {
-        const lines = json ? [jsonLine(entry)] : format(entry);
+        const lines = json ? [entryLine(stdout, entry)] : format(entry);
         if (lines.length > 0) status.printAbove(lines.join('\n'));
       }
     },

@@ -34,6 +34,11 @@ describe('completion in bash', () => {
     expect(await offered('run', '')).toEqual([]);
   });
 
+  it('offers the fields of JSON, each after the ones before', async () => {
+    expect(await offered('jobs', 'list', '--fields', 'jo')).toEqual(['jobId', 'jobs']);
+    expect(await offered('jobs', 'list', '--fields', 'jobId,out')).toEqual(['jobId,outcome']);
+  });
+
   it('does not offer hidden commands', async () => {
     expect(await offered('super')).toEqual([]);
   });
