@@ -2,7 +2,7 @@
 import type { ListEventsQuery, SandboxClient } from '../../src/client/index.js';
 import { idPatterns } from '../../src/contract/ids.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
-import { createLengthLimit } from '../../src/contract/texts/length-limit.js';
+import { maxListBytes } from '../../src/contract/texts/list-size.js';
 import type { Attempt } from '../retry/attempt.js';
 
 export interface HistoryOptions {
@@ -22,8 +22,8 @@ export interface HistoryOptions {
 /** No known service sends smaller pages, so a shorter answer is the last page. */
 const smallestPage = 100;
 /**
- * Limit of pages: 100,000 events if a page holds 1,000. The newest events, beyond this limit or beyond 128 Mi
- * characters, are not read.
+ * Limit of pages: 100,000 events if a page holds 1,000. Newer events are not read. Neither are those after the first
+ * 128 MiB.
  */
 const maxPages = 100;
 
@@ -36,7 +36,10 @@ export async function readHistory(
   const { conversationId, attempt, throughCancel = false, onLeftOut } = options;
   const filter: ListEventsQuery = conversationId === null ? {} : { conversation: conversationId };
   const byId = new Map<string, SandboxHistoryEvent>();
-  const length = createLengthLimit();
+  let bytes = 0;
+  const onBodyRead = (size: number) => {
+    bytes += size;
+  };
   let after: string | undefined;
   for (let page = 0; page < maxPages; page += 1) {
     const query = after === undefined ? filter : { ...filter, after };
@@ -44,7 +47,7 @@ export async function readHistory(
     const onRowsLeftOut = (rows: number) => {
       leftOut = rows;
     };
-    const reading = { timeoutMs: timeLimitOf(options), onRowsLeftOut };
+    const reading = { timeoutMs: timeLimitOf(options), onRowsLeftOut, onBodyRead };
     const { events } = await attempt.call((signal) =>
       client.listEvents(sandboxId, query, throughCancel ? reading : { ...reading, signal }),
     );
@@ -54,7 +57,7 @@ export async function readHistory(
     after = events.at(-1)?.id;
     if (events.length + leftOut < smallestPage || byId.size === known || !idPatterns.sandboxEvent.test(after ?? ''))
       break;
-    if (!length.takes(events)) break;
+    if (bytes > maxListBytes) break;
   }
   return [...byId.values()];
 }

@@ -17,6 +17,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Called with the number of unreadable rows that were left out of a response. */
   readonly onRowsLeftOut?: (rows: number) => void;
+  /** Called with the size of the body of a response, in bytes. */
+  readonly onBodyRead?: (bytes: number) => void;
 }
 
 /** Options of calls that create a sandbox. */

@@ -92,6 +92,7 @@ export function createCaller(given: SandboxClientOptions) {
       response = await exchange(pool, request);
       if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response, key);
       const answer = readSuccess(endpoint, { path, onRowsLeftOut: options.onRowsLeftOut }, response);
+      options.onBodyRead?.(response.body.length);
       record.end(response.status);
       return answer;
     } catch (error) {

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listAllSandboxes } from '../../src/client/areas/sandbox-calls.js';
-import { ApiError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
+import { ApiError, type SandboxClient, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
 import { aSandbox, createClosing, errorBody, rejectionOf, startStand, startTcpStand } from './http-harness.js';
 
 const closing = createClosing();
@@ -62,18 +62,22 @@ describe('a list', () => {
 
   it('of a hundred thousand rows is read with one bad row among them', async () => {
     const small = '{"id":"bx_23456789","state":"ready"}';
-    const client = await clientOf(`{"ok":true,"sandboxes":[${Array(140_000).fill(small).join()},{}]}`);
-    let leftOut = 0;
-    const { sandboxes } = await client.listSandboxes({}, { onRowsLeftOut: (rows) => (leftOut = rows) });
-    expect([sandboxes.length, leftOut]).toEqual([140_000, 1]);
+    const body = `{"ok":true,"sandboxes":[${Array(140_000).fill(small).join()},{}]}`;
+    const client = await clientOf(body);
+    let [leftOut, bytes] = [0, 0];
+    const { sandboxes } = await client.listSandboxes(
+      {},
+      { onRowsLeftOut: (rows) => (leftOut = rows), onBodyRead: (size) => (bytes = size) },
+    );
+    expect([sandboxes.length, leftOut, bytes]).toEqual([140_000, 1, body.length]);
   });
 
   it('ends where its pages are too large together', async () => {
     let page = 0;
-    const sandboxes = [{ ...aSandbox, name: 'n'.repeat(50 * mib) }];
-    const listPage = async () => {
+    const listPage: SandboxClient['listSandboxes'] = async (_, options) => {
       page += 1;
-      return { sandboxes, nextCursor: String(page) };
+      options?.onBodyRead?.(50 * mib);
+      return { ok: true, sandboxes: [aSandbox], nextCursor: String(page) };
     };
     const error = await rejectionOf(listAllSandboxes(listPage));
     expect(error).toMatchObject({ code: 'unexpected_response', field: 'nextCursor' });

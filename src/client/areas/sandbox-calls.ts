@@ -8,7 +8,7 @@ import type {
   ResumeBody,
   UpdateSandboxBody,
 } from '../../contract/requests/sandbox-requests.js';
-import { createLengthLimit } from '../../contract/texts/length-limit.js';
+import { maxListBytes } from '../../contract/texts/list-size.js';
 import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 import { UnexpectedResponseError } from '../errors.js';
@@ -68,7 +68,7 @@ const maxCursorLength = 4_096;
 /**
  * Reads every page of the list. Assumption: paging by `nextCursor`.
  * @throws UnexpectedResponseError when a cursor comes back twice or is longer than 4,096 characters, or when the list
- *   has more than 1,000 pages, 100,000 sandboxes or 128 Mi characters
+ *   has more than 1,000 pages, 100,000 sandboxes or 128 MiB
  */
 export async function listAllSandboxes(
   listPage: SandboxCalls['listSandboxes'],
@@ -77,19 +77,21 @@ export async function listAllSandboxes(
 ): Promise<Sandbox[]> {
   const byId = new Map<string, Sandbox>();
   const seen = new Set<string>();
-  const length = createLengthLimit();
+  let bytes = 0;
+  const onBodyRead = (size: number) => {
+    bytes += size;
+    options?.onBodyRead?.(size);
+  };
   let cursor: string | undefined;
   do {
-    const page = await listPage({ ...query, cursor }, options);
+    const page = await listPage({ ...query, cursor }, { ...options, onBodyRead });
     for (const sandbox of page.sandboxes) byId.set(sandbox.id, sandbox);
-    const isFirst = cursor === undefined;
     cursor = page.nextCursor || undefined;
-    const isLong = !(isFirst && cursor === undefined) && !length.takes(page.sandboxes);
     if (cursor !== undefined && seen.has(cursor)) {
       throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'points to a page that was already read');
     }
     if (cursor !== undefined) seen.add(cursor);
-    const isEndless = seen.size >= maxPages || byId.size > maxSandboxes || isLong;
+    const isEndless = seen.size >= maxPages || byId.size > maxSandboxes || bytes > maxListBytes;
     if (isEndless || (cursor?.length ?? 0) > maxCursorLength) {
       throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'never ends');
     }
