@@ -1,16 +1,12 @@
 /** Requests leases and claims from `sandboxWatch` workflows. */
 import { activityInfo, Context, sleep } from '@temporalio/activity';
-import {
-  isGrpcServiceError,
-  ServiceError,
-  WithStartWorkflowOperation,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
 import { deploymentOfWorkflow, sandboxWatchId } from '../src/contract/addresses.js';
 import { type Counted, unanswered } from '../src/contract/errors/service-failure.js';
 import type { ResultStore } from '../src/result-store/index.js';
+import { isBusy } from '../src/temporal/errors.js';
 import {
   type ClaimRequest,
   claimSandboxUpdate,
@@ -40,8 +36,7 @@ export interface ClaimedDeletion {
 /** Lifetime of a claim without renewal, in ms. An attempt of an activity lasts at most a minute. */
 const claimLastsMs = 600_000;
 const answerWithinMs = 30_000;
-const crowdedPauseMs = 400;
-const grpcResourceExhausted = 8;
+const busyPauseMs = 400;
 /** A call under a claim must start within this time of the claim, in ms. A later call renews the claim first. */
 const claimIsFreshMs = 20_000;
 
@@ -70,8 +65,8 @@ async function sendUpdate<Request>(
         }),
       );
     } catch (error) {
-      if (!isCrowded(error) || Date.now() > deadlineMs) throw error;
-      await sleep(crowdedPauseMs * (0.5 + Math.random()));
+      if (!isBusy(error) || Date.now() > deadlineMs) throw error;
+      await sleep(busyPauseMs * (0.5 + Math.random()));
     }
   }
 }
@@ -80,13 +75,6 @@ async function sendUpdate<Request>(
 export function watchSummary(sandboxId: string, workflowId: string): string {
   const deployment = deploymentOfWorkflow(workflowId);
   return deployment === undefined ? `watch ${sandboxId}` : `watch ${sandboxId}, deployment ${deployment}`;
-}
-
-/** True if the watch has too many Updates: Temporal accepts ten concurrent Updates per workflow. */
-function isCrowded(error: unknown): boolean {
-  // The native connection's own error also counts as an instance of the client's `ServiceError`, but has no cause.
-  const cause = error instanceof ServiceError && !isGrpcServiceError(error) ? error.cause : error;
-  return isGrpcServiceError(cause) && cause.code === grpcResourceExhausted;
 }
 
 /** Requests or renews, within an activity, the right to stop or delete a sandbox. Safe to repeat. */

@@ -45,7 +45,7 @@ export function isClosing(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError || hasCode(error, ['notFound', 'aborted']);
 }
 
-/** True if the workflow has as many open updates as Temporal allows. */
+/** True if the workflow has as many open Updates as Temporal allows: ten. */
 export function isBusy(error: unknown): boolean {
   return hasCode(error, ['resourceExhausted']);
 }

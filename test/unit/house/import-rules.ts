@@ -67,6 +67,7 @@ export const importRules: readonly Rule[] = [
       'src/webhook',
       'src/retention',
       'src/result-store/fanout-objects.ts',
+      'src/temporal/errors.ts',
       'src/temporal/readable-memos.ts',
       'src/temporal/task-queue-pollers.ts',
       'workflows/messages.ts',
