@@ -11,12 +11,12 @@ import {
 } from '../../client/index.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
+import { backOffMs, requestedPauseMs } from './back-off.js';
 import { refusalOf } from './service-refusal.js';
 
 const attemptMs = 30_000;
 const shortestAttemptMs = 1_000;
-const firstPauseMs = 250;
-const longestPauseMs = 5_000;
+const pauses = { firstMs: 250, longestMs: 5_000 };
 /** Waits shorter than this cause no notice, in ms. */
 const silentMs = 2_000;
 
@@ -71,11 +71,10 @@ export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): A
           }
           failingSince ??= askedAt;
           reason = oneLine(error instanceof Error ? error.message : String(error));
-          const askedMs = askedPauseOf(error);
+          const askedMs = requestedPauseMs(error, pauses);
           if (leftMs() <= 0 || askedMs > leftMs()) throw refusalOf(error, apiUrl, Date.now() - failingSince);
-          await sleep(Math.min(leftMs(), Math.max(askedMs, backOffOf(attempt))), undefined, { signal: over }).catch(
-            () => over.throwIfAborted(),
-          );
+          const pauseMs = Math.max(askedMs, backOffMs(attempt, pauses));
+          await sleep(Math.min(leftMs(), pauseMs), undefined, { signal: over }).catch(() => over.throwIfAborted());
         }
       }
     } finally {
@@ -105,16 +104,6 @@ function isTemporary(error: unknown): boolean {
 /** True also for errors of this machine, such as an unreadable key file: their message says what is wrong. */
 function isPermanent(error: unknown): boolean {
   return !(error instanceof ApiError) || error.meaning === 'permanent';
-}
-
-function backOffOf(attempt: number): number {
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
-}
-
-/** The pause that the service requests, in ms. A pause that a proxy requests is limited. */
-function askedPauseOf(error: unknown): number {
-  if (!(error instanceof ApiError) || error.retryAfterMs === null) return 0;
-  return error.typed ? error.retryAfterMs : Math.min(error.retryAfterMs, longestPauseMs);
 }
 
 /** The reads that commands depend on. */

@@ -1,8 +1,9 @@
 /** Reads the history of a job's sandbox while somebody looks: only what is new, and less often if the service refuses. */
-import { ApiError, type SandboxClient } from '../../client/index.js';
+import type { SandboxClient } from '../../client/index.js';
 import { idPatterns } from '../../contract/ids.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 import { shortEvent } from '../../contract/records/short-event.js';
+import { backOffMs, requestedPauseMs } from '../connect/back-off.js';
 import type { KnownOfJob } from './entry.js';
 
 const pageSize = 1_000;
@@ -12,8 +13,7 @@ const pagesAtOnce = 10;
 /** No further page is read once the events of a read are longer than this together, in characters of JSON. */
 const maxLengthAtOnce = 16 * 1024 * 1024;
 const timeoutMs = 10_000;
-const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
+const pauses = { firstMs: 2_000, longestMs: 60_000 };
 
 export interface HistoryRead {
   /** The events since the last call. */
@@ -85,10 +85,8 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
         failures = 0;
         return { events, isCurrent };
       } catch (error) {
+        quietUntilMs = Date.now() + Math.max(requestedPauseMs(error, pauses), backOffMs(failures, pauses));
         failures += 1;
-        const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** failures) * (0.5 + Math.random() / 2);
-        quietUntilMs = Date.now() + Math.max(askedMs, pauseMs);
         return { events, isCurrent: false };
       }
     },
