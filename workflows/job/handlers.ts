@@ -9,6 +9,7 @@ import {
   sandboxSharedSignal,
   skipCollectingSignal,
 } from '../messages.js';
+import { progressOf } from './report.js';
 import type { JobState } from './state.js';
 import type { PromptStep } from './types.js';
 
@@ -19,7 +20,7 @@ const maxOptionsBytes = 4_000;
 
 export function handleMessages(run: JobState): void {
   setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
-  setHandler(progressQuery, () => run.progress());
+  setHandler(progressQuery, () => progressOf(run));
   setHandler(skipCollectingSignal, () => {
     run.skipsCollecting = true;
     run.onSkipCollecting?.();

@@ -12,6 +12,7 @@ import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
 import { prepareSandbox } from './prepare-sandbox.js';
 import { runPrompts } from './prompts/run-prompts.js';
+import { resultOf } from './report.js';
 import type { JobResult } from './result.js';
 import { runCommands } from './run-commands.js';
 import type { JobState } from './state.js';
@@ -60,7 +61,7 @@ export async function runJob(run: JobState): Promise<JobResult | typeof continue
   const ending = endingOf(run, end);
   const cleanUpError = await CancellationScope.nonCancellable(() => cleanUp(run, ending));
   run.outcome = ending.outcome;
-  const result = run.result(ending.outcome, ending.error ?? cleanUpError);
+  const result = resultOf(run, ending.outcome, ending.error ?? cleanUpError);
   run.endError = result.error;
   run.enter('ended');
   return result;

@@ -1,4 +1,4 @@
-/** The state of one job, its progress and its result. */
+/** The state of one job. */
 import { patched, setCurrentDetails } from '@temporalio/workflow';
 import { type DegradedSandbox, degradedOf, type SandboxView } from '../../src/contract/records/sandbox-view.js';
 import type { Resolution } from '../messages.js';
@@ -8,7 +8,7 @@ import { defaultTiming } from '../shared/wait-intervals.js';
 import type { StopMemory } from '../stop/request-stop.js';
 import { jobDetails } from './details.js';
 import type { EnteredPhase, JobPhase } from './phases.js';
-import type { JobProgress, JobTimes } from './progress.js';
+import type { JobProgress } from './progress.js';
 import type {
   CollectedFile,
   DeletionResult,
@@ -20,7 +20,6 @@ import type {
   StopResult,
   Wake,
 } from './result.js';
-import { truncateResult } from './truncate-result.js';
 import type { JobInput, JobTiming, PromptStep } from './types.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -263,73 +262,8 @@ export class JobState {
     if (this.wakes.length > maxWakes) this.wakes.shift();
   };
 
-  progress(): JobProgress {
-    return truncateResult({
-      jobId: this.input.jobId,
-      phase: this.phase,
-      since: new Date(this.sinceMs).toISOString(),
-      phases: [...this.phases],
-      blocked: this.blocked,
-      sandboxId: this.sandbox?.id ?? null,
-      degraded: this.sandbox && degradedOf(this.sandbox),
-      prompts: this.promptResults(),
-      wakes: this.wakes,
-      apiCalls: this.apiCalls,
-      deadlineAt: new Date(Math.min(this.deadlineAtMs, Date.now() + this.input.deadlineMs)).toISOString(),
-      outcome: this.outcome,
-      times: this.times(),
-      machineType: this.sandbox?.type ?? null,
-    });
-  }
-
-  result(outcome: JobOutcome, error: JobError | null): JobResult {
-    return truncateResult({
-      jobId: this.input.jobId,
-      outcome,
-      sandboxId: this.sandbox?.id ?? null,
-      sandboxName: this.sandbox?.name ?? null,
-      prompts: this.promptResults(),
-      setup: this.setup,
-      stop: this.stop,
-      deletion: this.deletion,
-      files: this.files,
-      degraded: this.degraded,
-      left: this.left,
-      wakes: this.wakes,
-      wakeCount: this.wakeCount,
-      phases: [...this.phases],
-      apiCalls: this.apiCalls,
-      durationMs: Date.now() - this.startedAtMs,
-      error,
-    });
-  }
-
-  private times(): JobTimes {
-    const at = (milestone: Milestone) => {
-      const ms = this.reachedAtMs.get(milestone);
-      return ms === undefined ? null : new Date(ms).toISOString();
-    };
-    return {
-      startedAt: new Date(this.startedAtMs).toISOString(),
-      createdAt: at('made'),
-      usableAt: at('usable'),
-      promptedAt: at('prompted'),
-      answeredAt: at('answered'),
-      endingAt: at('ending'),
-      endedAt: at('ended'),
-    };
-  }
-
   private recordPhase(): void {
     this.phases.push({ phase: this.phase, at: new Date(this.sinceMs).toISOString() });
     if (this.phases.length > maxPhases) this.phases.shift();
-  }
-
-  private promptResults(): PromptResult[] {
-    return this.prompts.map(({ step: { prompt }, ...result }) => ({
-      prompt: typeof prompt === 'string' ? prompt : prompt.head,
-      promptRef: typeof prompt === 'string' ? null : prompt.ref,
-      ...result,
-    }));
   }
 }

@@ -1,6 +1,7 @@
 /** Waits until a sandbox is usable, and reports why if it cannot be used. */
 import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
 import { isCreating, isUsable } from '../../src/contract/records/states.js';
+import { confirmMissing } from '../shared/confirm-missing.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import type { InboxMark } from '../shared/event-inbox.js';
 import { reads } from '../shared/reads.js';
@@ -135,4 +136,9 @@ export async function readSandbox(run: JobState, sandboxId: string): Promise<San
   const sandbox = await retryRefusals(run, 'read', () => reads.getSandbox(sandboxId));
   if (sandbox && sandbox.state !== 'cancelled') run.sandbox = sandbox;
   return sandbox;
+}
+
+/** Reads the sandbox until a read finds it. Returns null if none does for longer than a read may lag. */
+export function confirmSandboxMissing(run: JobState, sandboxId: string): Promise<SandboxView | null> {
+  return confirmMissing(run.timing.readLagMs, () => readSandbox(run, sandboxId));
 }

@@ -2,8 +2,7 @@
 import { patched } from '@temporalio/workflow';
 import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
 import { JobState } from '../../job/state.js';
-import { readSandbox } from '../../job/wait-until-usable.js';
-import { confirmMissing } from '../../shared/confirm-missing.js';
+import { confirmSandboxMissing, readSandbox } from '../../job/wait-until-usable.js';
 import type { BatchState } from '../batch/state.js';
 
 /** The state of a job in the source sandbox, so that the steps of a job can lease, read and end the sandbox. */
@@ -32,5 +31,5 @@ export function sourceJob(run: BatchState, sandboxId: string): JobState {
 export async function readLasting(job: JobState, sandboxId: string): Promise<SandboxView | null> {
   const sandbox = await readSandbox(job, sandboxId);
   if (sandbox !== null || !patched('a source that is not found is read again')) return sandbox;
-  return confirmMissing(job.timing.readLagMs, () => readSandbox(job, sandboxId));
+  return confirmSandboxMissing(job, sandboxId);
 }

@@ -7,6 +7,7 @@ import { hasEndedAsRequested } from '../../fanout/item/result.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { unwatchSandbox } from '../../watch/acquire-lease.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
+import { resultOf } from '../report.js';
 import type { JobError, JobOutcome, KeptMemo } from '../result.js';
 import type { JobState } from '../state.js';
 import { jobError, toJobTermination } from '../termination.js';
@@ -35,7 +36,7 @@ export async function cleanUp(run: JobState, ending: JobEnding): Promise<JobErro
     run.reached('ending');
     if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(run));
     await collectWhatIsLeft(run, sandboxId, wholeMs * share.collect);
-    await within(wholeMs * share.store, async () => run.beforeEnd?.(run.result(ending.outcome, ending.error)));
+    await within(wholeMs * share.store, async () => run.beforeEnd?.(resultOf(run, ending.outcome, ending.error)));
     problem = await within(leftMs(run), () => endSandbox(run, sandboxId));
     if (problem === null) run.reached('ended');
     nameWhatIsLeft(run, problem);

@@ -1,6 +1,5 @@
 /** Deletes the sandbox of a job at its end. The service's record of the deletion confirms its end. */
 import { patched, sleep } from '@temporalio/workflow';
-import { confirmMissing } from '../../shared/confirm-missing.js';
 import { effects } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
@@ -8,7 +7,7 @@ import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
 import type { DeletionResult } from '../result.js';
 import type { JobState } from '../state.js';
-import { readSandbox } from '../wait-until-usable.js';
+import { confirmSandboxMissing, readSandbox } from '../wait-until-usable.js';
 import { stopSandbox } from './stop-sandbox.js';
 import { takeTranscriptRequest } from './transcript.js';
 
@@ -66,5 +65,5 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
 /** A 404 in answer to a deletion may be stale. It counts once no read has shown the sandbox for `readLagMs`. */
 async function isGone(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a sandbox that a deletion does not find is read')) return true;
-  return (await confirmMissing(run.timing.readLagMs, () => readSandbox(run, sandboxId))) === null;
+  return (await confirmSandboxMissing(run, sandboxId)) === null;
 }
