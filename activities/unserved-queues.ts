@@ -1,6 +1,6 @@
 /**
- * Warns if nobody polls the other task queues of sandflow. Who registers `createActivities` in a worker of their own may
- * not know of them, and a job that follows its prompt would wait there for ever.
+ * Warns if nobody polls the other task queues of sandflow. An own worker with `createActivities` may not serve these
+ * queues. A job that follows its prompt would then wait for ever.
  */
 import { Context } from '@temporalio/activity';
 import { queuesWithoutWorker } from '../src/temporal/task-queue-pollers.js';

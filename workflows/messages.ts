@@ -126,7 +126,7 @@ export const cleanupProgressQuery = defineQuery<CleanupProgress>('cleanupProgres
 
 /**
  * Requests a stop of the sandbox. Returns once the service has accepted the stop, the request has ended, or the service
- * refuses temporarily; a request that has not ended continues after the return. Safe to repeat with the same request
+ * refuses temporarily. A request that has not ended continues after the return. Safe to repeat with the same request
  * id.
  */
 export const requestStopUpdate = defineUpdate<StopRequestView, [StopRequest]>('requestStop');

@@ -1,6 +1,6 @@
 /**
- * The keys and names that calls of your own workflow need, so that a retry, a crash or a reset creates no second sandbox
- * and sends no prompt twice. Calls the service in no way: pass the results to the activities.
+ * The keys and names that calls of your own workflow need. With them, a retry, a crash or a reset creates no second
+ * sandbox and sends no prompt twice. Calls the service in no way: pass the results to the activities.
  */
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { SendPromptInput } from '../activities/prompt/send.js';

@@ -22,8 +22,8 @@ type Created = { readonly kept: KeptApiKey } | { readonly lost: ApiKey };
  * the created key: its secret is rotated. The service refuses the rotation to callers with an API key. The new key is
  * then revoked, and another key is created.
  *
- * @throws ApplicationFailure `outcome_unknown` if it is unknown whether a key was created, or if a key remains whose
- *   secret is lost; the message names that key
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether a key was created, or if the secret of a
+ *   created key is lost. The message names that key
  */
 export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore) {
   return async function createApiKey(body: CreateApiKeyBody): Promise<Counted<KeptApiKey>> {

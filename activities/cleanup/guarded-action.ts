@@ -108,7 +108,7 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
 }
 
 /**
- * Checks the leases first, because no new lease is granted while the claim is held, and the owner last, because an
+ * Checks the leases first, because no new lease is granted while the claim is held. Checks the owner last, because an
  * owner may start at any moment.
  */
 async function lookAgain(planned: PlannedAction, { policy, allowed, ports }: ActionOptions): Promise<ApplyLook> {

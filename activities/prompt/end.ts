@@ -130,7 +130,7 @@ function beginOf(events: readonly SandboxHistoryEvent[], input: PromptInHistory)
 }
 
 /**
- * The events of one prompt, if the events name no prompt: prompts of a conversation run sequentially, so the order
+ * The events of one prompt, if the events name no prompt. Prompts of a conversation run one after another, so the order
  * shows which prompt an event belongs to.
  */
 function turnOf(events: readonly SandboxHistoryEvent[], queued: SandboxHistoryEvent): SandboxHistoryEvent[] {

@@ -1,6 +1,6 @@
 /**
- * Follows a prompt to its end. The service pushes no event when a prompt finishes (trap S1), so this polls cheaply:
- * shared reads show when something may have ended, and one read of the prompt or its conversation confirms it.
+ * Follows a prompt to its end. The service sends no event when a prompt ends (trap S1), so the activity polls. Reads
+ * that all follows share show when a prompt may have ended. One read of the prompt or its conversation confirms it.
  */
 import { heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';

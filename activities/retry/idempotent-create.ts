@@ -41,8 +41,8 @@ const clockSkewMs = 300_000;
 const verbs = { createSandbox: 'create', forkSandbox: 'fork' } as const;
 
 /**
- * Creates or forks a sandbox. Safe to repeat: within 23 h of the first send, because of the key (specification,
- * "Idempotency results"); later, and after a reset, because it first searches for the exact name (trap S4).
+ * Creates or forks a sandbox. Safe to repeat. Within 23 h of the first send, the key prevents a second sandbox
+ * (specification, "Idempotency results"). Later, and after a reset, it first searches for the exact name (trap S4).
  *
  * @throws ApplicationFailure `outcome_unknown` if the key is too old and the name is not found, or found twice
  */

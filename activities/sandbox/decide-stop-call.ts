@@ -12,7 +12,7 @@ export interface BeforeRequest {
  * - `ask`: no stop is in progress, and no earlier request was accepted: send the request.
  * - `joined`: a stop is in progress; the call would return it.
  * - `already_archived`: there is nothing to stop.
- * - `resumed_since`: a stop newer than our request has ended, and the sandbox is not archived: a person has resumed it
+ * - `resumed_since`: a stop newer than our request has ended, and the sandbox is not archived. A person has resumed it
  *   and must not lose it again.
  * - `gone`: the sandbox never got a machine.
  */

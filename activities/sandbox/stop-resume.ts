@@ -33,9 +33,9 @@ export type StopAnswer =
   | 'gone';
 
 /**
- * Stops a sandbox. Joins a stop in progress; does not mistake somebody else's ended stop for its own. Repeats a request
- * that may have been accepted only while nothing has changed since: a blind repeat would stop a sandbox that a person
- * has just resumed (specification, stop; trap S7).
+ * Stops a sandbox. Joins a stop in progress; does not mistake somebody else's ended stop for its own. A request may
+ * have been accepted although its answer is lost. It is repeated only if nothing has changed since. Otherwise the
+ * repetition could stop a sandbox that a person has just resumed (specification, stop; trap S7).
  */
 export function stopSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function stopSandbox(input: StopSandboxInput): Promise<Counted<StopAnswer>> {

@@ -1,6 +1,6 @@
 /**
  * Limits the number of events that a workflow receives. Anybody who may create sandboxes in the account can give a
- * sandbox the name of another job, and each signal grows the history of that job. No sandbox reaches the limit by its
+ * sandbox the name of another job. Each signal then grows the history of that job. No sandbox reaches the limit by its
  * own changes of state.
  */
 

@@ -23,8 +23,8 @@ const maxDetailsBytes = 64 * 1024;
  * Reads the body of a 2xx liberally: keeps unknown fields and enum values, and leaves out unreadable rows of lists.
  * @param path of the request, relative to the base URL; the answer must belong to the object that it names
  * @param onRowsLeftOut called with the number of unreadable rows, if there are any
- * @throws UnexpectedResponseError if the answer is not from the service, if a field that callers need is missing or has
- *   another type, or if the answer belongs to another object than the requested one
+ * @throws UnexpectedResponseError if the answer is not from the service, or belongs to another object than the
+ *   requested one; if a needed field is missing or has another type
  */
 export function readSuccess<Name extends EndpointName>(
   endpoint: Name,

@@ -23,8 +23,8 @@ export interface PayloadCodecOptions {
 
 /**
  * Creates a codec for Temporal's data converter. Payloads that are not encrypted are read as they are, unless
- * `requireEncrypted` is set. A payload is not bound to the workflow that it belongs to: a codec server and a heartbeat
- * by task token do not know the workflow. `decode` throws SandflowError `encryption_key_unknown`, `not_decryptable`,
+ * `requireEncrypted` is set. A payload is not bound to its workflow, because a codec server and a heartbeat by task
+ * token do not know the workflow. `decode` throws SandflowError `encryption_key_unknown`, `not_decryptable`,
  * `not_encrypted`.
  */
 export function createPayloadCodec(

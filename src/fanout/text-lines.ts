@@ -6,8 +6,8 @@ const divider = '---';
 
 /**
  * Reads one prompt per line, and skips blank lines and lines that begin with `#`. If the first line that is not skipped
- * is `---`, prompts may have several lines: each prompt continues to the next line of `---`, and includes lines that
- * begin with `#`.
+ * is `---`, prompts may have several lines. Each prompt then continues to the next line of `---`, and includes lines
+ * that begin with `#`.
  * @throws ItemsError
  */
 export async function* readTextLines(

@@ -19,8 +19,8 @@ export interface BoundProcessOptions extends SpawnOptions {
 }
 
 /**
- * Starts `command` in a session of its own, so that a Ctrl-C in the terminal reaches only the parent, which then ends
- * its children in order.
+ * Starts `command` in a session of its own. So a Ctrl-C in the terminal reaches only the parent, which then ends its
+ * children in order.
  */
 export function spawnBoundToParent(
   command: string,

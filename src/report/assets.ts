@@ -3,8 +3,8 @@
  *
  * They are separate files rather than text in TypeScript, so that they are linted, formatted and type-checked
  * (`browser/tsconfig.json`) as CSS and as JavaScript for browsers. The build copies them to the folder of the compiled
- * file. An inline module cannot import another, so the modules are combined into one script: each module becomes a
- * function that returns its exports, and an import reads the exports of that function. All imports and exports must
+ * file. An inline module cannot import another, so the modules are combined into one script. Each module becomes a
+ * function that returns its exports. An import reads the exports of that function. All imports and exports must
  * therefore have the form that the patterns below match.
  */
 import { readFileSync } from 'node:fs';

@@ -92,7 +92,8 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
 const finalStatuses: ReadonlySet<string> = new Set(['completed', 'failed', 'interrupted', 'not_sent']);
 
 /**
- * Returns what is needed to end the fork of an item; null if there is no fork, or if the result says that it has ended.
+ * Returns what is needed to end the fork of an item. Returns null if there is no fork, or if the result says that it
+ * has ended.
  */
 function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd | null {
   const sandboxId = job?.sandboxId ?? null;

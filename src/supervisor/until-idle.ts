@@ -45,8 +45,8 @@ const waitForDeliveriesMs = 600_000;
 /**
  * Counts the open workflows that this stack's worker works on. On the embedded server everything on the task queue
  * counts. On a configured server others may use the same queue, so only the jobs of this deployment and their
- * notifications count. A notification that could not be delivered for ten minutes does not keep the stack up: the
- * server keeps it, and it is tried again when the stack is up again.
+ * notifications count. A notification that could not be delivered for ten minutes does not keep the stack up. The
+ * server keeps it, and the next stack tries again.
  * @param nowMs the present, in ms since the epoch. Default: now
  */
 export async function countOpenJobs(client: Client, config: JobsOfStack, nowMs = Date.now()): Promise<number> {

@@ -45,8 +45,8 @@ export interface ListJobsOptions {
   /** Lists only running jobs or batches. Default: false. */
   readonly open?: boolean;
   /**
-   * Lists only jobs or batches that ended and failed: with an outcome other than `completed` and `cancelled`, or because
-   * the workflow itself failed, was terminated or timed out. Default: false.
+   * Lists only jobs or batches that ended and failed. Their outcome is neither `completed` nor `cancelled`, or the
+   * workflow itself failed, was terminated or timed out. Default: false.
    */
   readonly failed?: boolean;
   /** Lists only jobs or batches that started or ended at or after this time. Default: no limit. */

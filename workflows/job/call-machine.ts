@@ -19,8 +19,8 @@ interface Loss {
 const longestPauseMs = 15_000;
 
 /**
- * Like `retryRefusals`. If a call is refused because the machine does not run or does not exist, the job reads the
- * sandbox and waits only while the machine may come back.
+ * Like `retryRefusals`. A call may be refused because the machine does not run or does not exist. Then the job reads
+ * the sandbox, and waits only while the machine may come back.
  *
  * @param call an activity that needs a running machine and that may be repeated after a refusal
  * @throws JobTermination `sandbox_failed`: `sandbox_stopped`, `sandbox_gone` or `sandbox_error`; or the error of the

@@ -1,6 +1,6 @@
 /**
- * Runs prompts durably in a sandbox: obtains and prepares the sandbox, sends and follows the prompts, collects files,
- * and ends the sandbox as the input says.
+ * Runs prompts durably in a sandbox. Obtains and prepares the sandbox, and sends and follows the prompts. Then collects
+ * files, and ends the sandbox as the input says.
  *
  *     obtain ─► prepare ─► prompt ⇄ follow ─► collect ─► stop | delete | keep ─► result
  *        └──────────┴──── cancel, deadline, failure ─────────┘

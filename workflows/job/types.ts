@@ -59,8 +59,8 @@ export type SandboxSource =
     };
 
 /**
- * Ties the idempotency keys and sandbox names of a job to an item of a batch, so that a second run of the same item
- * creates no second fork.
+ * Ties the idempotency keys and sandbox names of a job to an item of a batch. So a second run of the same item creates
+ * no second fork.
  */
 export interface JobOrigin {
   /** Replaces the run id in idempotency keys. */

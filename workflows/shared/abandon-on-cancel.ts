@@ -5,9 +5,9 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 const underWay = new Set<CancellationScope>();
 
 /**
- * Runs a read, and abandons it if the current scope is cancelled. In runs with local reads, a local activity that is
- * cancelled in the same workflow task that delivers its result fails that task permanently ("invalid transition in state
- * machine").
+ * Runs a read, and abandons it if the current scope is cancelled. This concerns runs with local reads. A workflow task
+ * may deliver the result of a local activity and also cancel it. Such a task fails permanently ("invalid transition in
+ * state machine").
  */
 export function abandonOnCancel<T>(read: () => Promise<T>): Promise<T> {
   const { reading, scope } = detached(read);

@@ -2,9 +2,9 @@
  * Reads of the service and of the result store. They are short and safe to repeat.
  *
  * They are ordinary activities, although local ones would cost fewer events. A workflow task that answers a query, or that
- * takes long, ends while a local activity is still under way. If other messages arrive by the next task, a replay delivers
- * the result together with them, and the workflow's code goes on in another order than it did. Such a workflow never
- * continues, and its queries fail: see decision 0035.
+ * takes long, ends while a local activity is still under way. If other messages arrive by the next task, a replay
+ * delivers the result together with them. The workflow's code then continues in another order than it did. Such a
+ * workflow never continues, and its queries fail: see decision 0035.
  */
 import {
   ActivityCancellationType,

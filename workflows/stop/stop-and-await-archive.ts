@@ -6,8 +6,8 @@
  *        │  └──────┘ the stop vanished without being superseded
  *        └─► already_archived | superseded | gone | rejected | still_failing | cancelled
  *
- * Each request is bound to the stop that it received, and only the service's record of that stop ends it: an event has
- * no stop id, and may belong to an earlier stop (trap S6). The workflow ends when no request is open.
+ * Each request is bound to the stop that it received. Only the service's record of that stop ends it, because an event
+ * has no stop id and may belong to an earlier stop (trap S6). The workflow ends when no request is open.
  */
 import {
   ApplicationFailure,

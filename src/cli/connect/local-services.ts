@@ -1,6 +1,6 @@
 /**
- * Remembers which local services run apart from the stack of a home, so that `sandflow local reset` and the like never
- * act on another service than the user means.
+ * Remembers which local services run apart from the stack of a home. So commands such as `sandflow local reset` act
+ * only on the service that the user means.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -19,8 +19,7 @@ export interface HistoryRead {
   /** The events since the last call. */
   readonly events: readonly SandboxHistoryEvent[];
   /**
-   * False if there may be newer events: there are more pages, or the service did not answer or wants to be left alone
-   * for a while.
+   * False if there may be newer events: there are more pages, or the service did not answer or requested a pause.
    */
   readonly isCurrent: boolean;
 }

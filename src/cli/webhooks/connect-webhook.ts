@@ -22,8 +22,8 @@ interface ConnectWebhookOptions {
 }
 
 /**
- * Creates the registration, adopts it, moves the one that this home has made to the new URL, or replaces its secret if
- * that is not known to be at hand. Safe to repeat.
+ * Creates the registration, adopts it, or moves the one of this home to the new URL. Replaces its secret if the secret
+ * file may not hold the right one. Safe to repeat.
  * @throws as `ensureWebhook`
  */
 export async function connectWebhook(

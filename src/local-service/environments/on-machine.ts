@@ -9,10 +9,10 @@ import { variablesIn } from './variables.js';
 
 /**
  * The variables of every process that is started in a sandbox: commands, the setup script, agents and SSH sessions.
- * They come from the version that the sandbox is pinned to: the lines of its `envContents`, and, if the version passes
- * them, the owner's secrets and the sandbox's own credential. Assumption: a line of `envContents` wins over a secret of
- * the same name. Running processes keep the variables that they were started with. The values are secrets: never log,
- * show or keep them.
+ * They come from the version that the sandbox is pinned to. They are the lines of its `envContents` and, if the version
+ * passes them, the owner's secrets and the sandbox's own credential. Assumption: a line of `envContents` wins over a
+ * secret of the same name. Running processes keep the variables that they were started with. The values are secrets:
+ * never log, show or keep them.
  */
 export function machineEnvironment(
   { stores, sandboxCredentials }: Pick<Core, 'stores' | 'sandboxCredentials'>,
@@ -38,8 +38,8 @@ export function secretFilesFor({ stores }: Pick<Core, 'stores'>, sandbox: Sandbo
 
 /**
  * Writes the secret files to the disk of a sandbox that starts, and removes secret files that are no longer passed to
- * it. Assumption: if a folder of the user is at the path of a file, the start continues without that file, so that the
- * user still reaches the work in the sandbox. The caller holds the lock of the sandbox. Safe to repeat.
+ * it. Assumption: if a folder of the user is at the path of a file, the start continues without that file. So the user
+ * still reaches the work in the sandbox. The caller holds the lock of the sandbox. Safe to repeat.
  */
 export async function prepareDisk(context: Context, sandboxId: string): Promise<void> {
   const sandbox = context.stores.sandboxes.get(sandboxId);

@@ -10,8 +10,8 @@ const ownerPattern = /^machines\/(?:disks|snapshots)\/[^/]+(?=\/)/;
 /**
  * Checks the entries of an archive. A disk may hold what a sandbox can create: files, folders, links, pipes and
  * sockets. Nobody outside the sandbox follows its links or waits for its pipes. Everywhere else only files and folders
- * are allowed. No file may have a second name in another disk or in the state itself: one sandbox could write to the
- * other, or to the database.
+ * are allowed. No file may have a second name in another disk or in the state itself. Otherwise one sandbox could write
+ * to another one, or to the database.
  * @throws ServiceError `bad_archive`
  */
 export async function inspectTree(

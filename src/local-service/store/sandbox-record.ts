@@ -92,8 +92,8 @@ export interface SandboxRecord {
    */
   readonly epoch: number;
   /**
-   * Machine time: `runningSince` is when the current machine became usable, `seconds` what was used in `month` before
-   * that, multiplied by the multiplier of the size that each machine had.
+   * Machine time: `runningSince` is when the current machine became usable. `seconds` is what was used in `month`
+   * before that, times the multiplier of each machine's size.
    */
   readonly meter: { readonly month: string; readonly seconds: number; readonly runningSince: string | null };
   /** How its boot will end if a fault decides that; set when the sandbox is accepted. */

@@ -46,8 +46,8 @@ export function keptReport({ left, leftMore, sourceError: _, ...report }: ChunkR
 }
 
 /**
- * Applies a report, and takes back what the chunk returns. Until a chunk has received the last grant, it may use any
- * grant since the one that it reports, so the largest of these grants counts.
+ * Applies a report, and takes back what the chunk returns. A chunk may not have received the last grant. Until then it
+ * may use any grant since the one that it reports, so the largest of these counts.
  * @returns false if a newer report is already known
  */
 export function applyReport(record: ChunkRecord, report: IncomingReport): boolean {

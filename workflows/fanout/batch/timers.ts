@@ -122,8 +122,8 @@ async function recovery(run: BatchState): Promise<void> {
 }
 
 /**
- * Renews the lease on the source. A busy batch continues as new before such a long timer fires, so a new run renews
- * immediately if the last renewal is more than half an interval ago.
+ * Renews the lease on the source. A busy batch continues as new before such a long timer fires. So a new run renews at
+ * once if the last renewal is more than half an interval ago.
  */
 async function lease(run: BatchState): Promise<void> {
   await condition(() => run.source !== null);

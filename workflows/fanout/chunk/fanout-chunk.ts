@@ -68,7 +68,7 @@ async function handOver(run: ChunkState): Promise<void> {
 }
 
 /**
- * Time left of a pause that holds items back, in ms; undefined without such a pause: then only a message or the end of
+ * Time left of a pause that holds items back, in ms; undefined without such a pause. Then only a message or the end of
  * an item can change anything.
  */
 function pauseLeftMs(run: ChunkState): number | undefined {

@@ -1,7 +1,7 @@
 /**
  * Recovers a fork that an earlier run of an item created and that no longer runs. It may have been prompted and may
- * hold the work, so it is resumed, and earlier prompts are searched for and followed. If that is impossible, the item
- * is prompted in another fork only if a person decides so, or if the records show that it never was prompted.
+ * hold the work, so it is resumed, and earlier prompts are searched for and followed. If that is impossible, another
+ * fork is prompted only after a person's decision, or if the records show that the item was never prompted.
  */
 import { isCancellation, patched } from '@temporalio/workflow';
 import { resumeSandbox } from '../../job/adopt-sandbox.js';
@@ -26,7 +26,7 @@ export async function recoverStoppedFork(run: JobState, sandboxId: string): Prom
 }
 
 /**
- * True if an earlier run may have created the fork: the answer to a reused key does not show this, and a list may omit
+ * True if an earlier run may have created the fork. The answer to a reused key does not show this, and a list may omit
  * the fork.
  */
 export function mayBeOfEarlierRun(run: JobState): boolean {

@@ -28,8 +28,8 @@ type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
 const maxGenerations = 3;
 
 /**
- * Prepares the source. The job outlives a run of the batch, so the run does not wait for it as a child: a run that finds
- * the job already started waits for it too. Safe to repeat.
+ * Prepares the source. The job outlives a run of the batch, so it is not a child of the run. A later run that finds the
+ * job started waits for it too. Safe to repeat.
  * @returns the id of the sandbox
  * @throws JobTermination if the job did not complete
  */

@@ -12,8 +12,8 @@ const share = 1 / 16;
 const maxRequests = 3;
 
 /**
- * The request that goes along with the call that ends the sandbox; undefined if nothing was prompted, or if such a call
- * has succeeded or was refused several times: a job reads its history once, unless the service refuses.
+ * The request that goes along with the call that ends the sandbox. Undefined if nothing was prompted, or if such a call
+ * has succeeded or was refused several times. A job reads its history once, unless the service refuses.
  */
 export function takeTranscriptRequest(run: JobState, sandboxId: string): TranscriptRequest | undefined {
   const ids = run.prompts.flatMap(({ conversationId }) => (conversationId === null ? [] : [conversationId]));

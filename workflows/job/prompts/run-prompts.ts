@@ -44,8 +44,8 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
 }
 
 /**
- * The conversation that receives a prompt: for the first prompt, the one that the job continues, or null for a new one;
- * then the first prompt's conversation.
+ * The conversation that receives a prompt. The first prompt receives the one that the job continues, or null for a new
+ * one. Later prompts receive the first prompt's conversation.
  */
 function conversationFor(run: JobState, index: number): string | null {
   return index === 0 ? (run.input.conversationId ?? null) : (run.prompts[0]?.conversationId ?? null);

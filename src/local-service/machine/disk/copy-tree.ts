@@ -135,7 +135,7 @@ async function removeShallow(path: string): Promise<boolean> {
 
 /**
  * Also removes read-only folders, and folders nested deeper than the longest possible path. The system's `rm` goes from
- * folder to folder by descriptors, so a process that still works in the tree cannot lead it out of the tree.
+ * folder to folder by descriptors. So a process that still works in the tree cannot lead it out of the tree.
  */
 export async function removeTree(path: string): Promise<void> {
   const { exitCode } = await runProgram('rm', ['-rf', '--', path]);
