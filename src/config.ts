@@ -45,6 +45,8 @@ export interface Config {
     readonly connect: ClientConnectConfig;
     /** True if the environment names a proxy for gRPC: then the address need not be reachable directly. */
     readonly throughProxy?: boolean;
+    /** Address of the UI of the configured server, for links. */
+    readonly uiUrl?: string;
   };
   /** Name of this installation, which tells it apart from others on the same account. */
   readonly deployment: string;
@@ -207,11 +209,19 @@ function temporalConfig(env: Environment): Config['temporal'] {
   try {
     const connect = loadClientConnectConfig({ overrideEnvVars: defined });
     const throughProxy = ['grpc_proxy', 'https_proxy', 'http_proxy'].some((name) => env[name]);
-    return { configured: Boolean(connect.connectionOptions.address), connect, throughProxy };
+    return { configured: Boolean(connect.connectionOptions.address), connect, throughProxy, ...uiConfig(env) };
   } catch (cause) {
+    if (cause instanceof SandflowError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SandflowError('bad_configuration', `Temporal's configuration cannot be read: ${reason}`, { cause });
   }
+}
+
+function uiConfig(env: Environment): Pick<Config['temporal'], 'uiUrl'> {
+  const uiUrl = env.SANDFLOW_TEMPORAL_UI;
+  if (!uiUrl) return {};
+  if (URL.canParse(uiUrl) && /^https?:$/.test(new URL(uiUrl).protocol)) return { uiUrl };
+  throw new SandflowError('bad_configuration', 'SANDFLOW_TEMPORAL_UI is not a URL like https://temporal.example.com.');
 }
 
 /**

@@ -11,6 +11,7 @@ import { addExamples, addHelpCommand, helpStyle } from './help.js';
 import { addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
+import { addOpen } from './open/command.js';
 import { addFields } from './output/field-selection.js';
 import { addRun } from './run/command.js';
 import { addSandboxes } from './sandboxes/command.js';
@@ -39,11 +40,11 @@ Exit codes:
 
 Settings come from the environment: SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
 SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_ENCRYPTION_KEYS_FILE,
-SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS. If none is set, everything runs on this machine.
+SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI. If none is set, everything runs on this machine.
 `;
 
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
-  'Run:': [addRun, addFanout, addJobs],
+  'Run:': [addRun, addFanout, addJobs, addOpen],
   'Sandboxes:': [addSandboxes, addStop, addStops, addCleanup],
   'The stack on this machine:': [addStack, addDev, addLocal, addSupervisor],
   'Set up and operate:': [addDoctor, addWorker, addBridge, addWebhooks, addNotify, addEncryption, addCodecServer],

@@ -15,7 +15,7 @@ export interface Addresses {
   readonly service: NonNullable<Config['sandboxService']>;
   /** URL of the bridge in the embedded stack; undefined if unknown. */
   readonly bridgeUrl: string | undefined;
-  /** Temporal's UI of the embedded stack; undefined if unknown. */
+  /** Temporal's UI; undefined if unknown. */
   readonly ui: { readonly url: string; readonly namespace: string } | undefined;
   /** Releases the embedded stack. The stack ends when it has no clients left. Safe to repeat. */
   release(): void;
@@ -24,6 +24,12 @@ export interface Addresses {
 /** True if nothing has to be started on this machine. */
 export function isFullyConfigured(config: Pick<Config, 'temporal' | 'sandboxService'>): boolean {
   return config.temporal.configured && config.sandboxService !== undefined;
+}
+
+/** The UI of a configured Temporal server; undefined if its address is not configured. */
+export function configuredUi({ temporal }: Pick<Config, 'temporal'>): Addresses['ui'] {
+  const { uiUrl, connect } = temporal;
+  return uiUrl === undefined ? undefined : { url: uiUrl, namespace: connect.namespace ?? 'default' };
 }
 
 /** @throws SandflowError if the embedded stack cannot be started */
@@ -51,7 +57,7 @@ export async function findAddresses(
     temporal: temporal.connect,
     service: sandboxService,
     bridgeUrl: undefined,
-    ui: undefined,
+    ui: configuredUi(config),
     release: () => undefined,
   };
 }
@@ -69,7 +75,7 @@ function embeddedAddresses(config: Config, stack: StackHandle): Addresses {
     temporal: config.temporal.configured ? config.temporal.connect : { address: temporalAddress, namespace },
     service,
     bridgeUrl,
-    ui: uiUrl === undefined || config.temporal.configured ? undefined : { url: uiUrl, namespace },
+    ui: config.temporal.configured ? configuredUi(config) : uiUrl === undefined ? undefined : { url: uiUrl, namespace },
     release,
   };
 }

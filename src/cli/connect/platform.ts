@@ -41,7 +41,7 @@ export interface Platform {
   readonly sharedResults: ResultStore | undefined;
   /** URL of the bridge in the embedded stack; undefined if unknown. */
   readonly bridgeUrl: string | undefined;
-  /** Temporal's UI of the embedded stack; undefined if unknown. */
+  /** Temporal's UI; undefined if unknown. */
   readonly ui: Addresses['ui'];
   /** How sandboxes are isolated, as the service of the current connection says. */
   readonly isolation: SaidIsolation;

@@ -5,6 +5,7 @@ import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
 import { failureOf } from '../errors.js';
+import { linksOf } from '../output/job-links.js';
 import { readReportContext } from '../output/report-context.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import type { WatchFanoutOptions } from './options.js';
@@ -53,6 +54,7 @@ export async function watchFanoutToEnd(
     quiet: options.quiet === true,
     dollarsPerSecond: shared.dollarsPerSecond,
     isolation: platform.isolation.known,
+    links: linksOf({ deployment, jobId: batchId }, platform.ui),
   });
 }
 

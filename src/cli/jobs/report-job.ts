@@ -20,7 +20,14 @@ import { watchJob } from '../run/watch-job.js';
 import type { ReportJobOptions } from './options.js';
 
 /** Writes the report, and prints its path on stdout. */
-export function reportJob(jobId: string, { out }: ReportJobOptions, context: CommandContext): Promise<void> {
+export async function reportJob(jobId: string, options: ReportJobOptions, context: CommandContext): Promise<void> {
+  const { cwd, stdout } = context.io;
+  const path = await writeJobReport(jobId, options, context);
+  stdout.write(`${relative(cwd, path) || path}\n`);
+}
+
+/** @returns the absolute path of the report */
+export function writeJobReport(jobId: string, { out }: ReportJobOptions, context: CommandContext): Promise<string> {
   const { io } = context;
   return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
@@ -68,7 +75,7 @@ export function reportJob(jobId: string, { out }: ReportJobOptions, context: Com
       generatedAt: new Date().toISOString(),
     };
     await replaceFile(path, (temporary) => writeFile(temporary, renderJobReport(data), { flag: 'wx' }));
-    io.stdout.write(`${relative(io.cwd, path) || path}\n`);
+    return path;
   });
 }
 

@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import type { WatchEnd } from '../run/watch-job.js';
 import { formatDuration, plural } from '../units.js';
-import { type JobLinks, nextAfterEnd } from './job-links.js';
+import { type JobLinks, linksText, nextAfterEnd } from './job-links.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
 import { keptTexts, leftText, wasDegradedText } from './job-text.js';
 import { printJson } from './json.js';
@@ -26,6 +26,8 @@ export interface FinishOptions {
   readonly isolation?: SandboxIsolation | null;
   /** Shown in the summary if given. */
   readonly links?: JobLinks;
+  /** True to print the links with --json too. */
+  readonly linksInJson?: boolean;
 }
 
 /** @returns the exit code */
@@ -48,7 +50,7 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
   const report = await wholeReport(end.result, options);
   const done = report.outcome === 'completed' && report.error === null && report.left.length === 0;
   if (!options.quiet || !done) printSummary(report, io, options.links);
-  if (json) printJson(io.stdout, { ...report, ...options.links, isolation });
+  if (json) printJson(io.stdout, { ...report, ...(options.linksInJson && options.links), isolation });
   else printAnswers(report, io);
   return done ? exitCodes.done : exitCodes.otherOutcome;
 }
@@ -88,7 +90,7 @@ function printSummary(report: JobReport, io: Streams, links: JobLinks | undefine
   }
   if (report.degraded) io.stderr.write(`${paint('yellow', `  ${wasDegradedText(report.degraded)}`)}\n`);
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
-  if (links) io.stderr.write(`  workflow ${links.workflowId}${links.uiUrl === null ? '' : ` · ${links.uiUrl}`}\n`);
+  if (links) io.stderr.write(`  ${linksText(links)}\n`);
   io.stderr.write(`${paint('dim', `  ${nextAfterEnd(report.jobId ?? '')}`)}\n`);
 }
 

@@ -17,8 +17,17 @@ export interface JobLinks {
 export function linksOf({ deployment, jobId }: JobAddress, ui: TemporalUi | undefined): JobLinks {
   const workflowId = jobWorkflowId(deployment, jobId);
   if (!ui) return { workflowId, uiUrl: null };
-  const path = `namespaces/${encodeURIComponent(ui.namespace)}/workflows/${encodeURIComponent(workflowId)}`;
-  return { workflowId, uiUrl: `${ui.url.replace(/\/$/, '')}/${path}` };
+  return { workflowId, uiUrl: `${workflowsUrl(ui)}/${encodeURIComponent(workflowId)}` };
+}
+
+/** The list of workflows in Temporal's UI. */
+export function workflowsUrl({ url, namespace }: TemporalUi): string {
+  return `${url.replace(/\/$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
+}
+
+/** Both on one line: what a summary says about where to look. */
+export function linksText({ workflowId, uiUrl }: JobLinks): string {
+  return `workflow ${workflowId}${uiUrl === null ? '' : ` · ${uiUrl}`}`;
 }
 
 /** What to do next about a job that is running. */

@@ -176,6 +176,7 @@ export const jsonFields: Readonly<Record<string, JsonFields>> = {
   'fanout cancel': { fields: { ...plain('batchId', 'outcome'), error } },
   'fanout resume': { fields: batch },
   'fanout logs': { fields: entry },
+  open: { fields: { ...plain('url', 'opened'), error } },
   sandboxes: { fields: { sandboxes: sandbox, error }, inside: 'sandboxes' },
   'sandboxes show': { fields: { sandbox, error }, inside: 'sandbox' },
   stop: {

@@ -125,6 +125,7 @@ export async function seeThrough(
     files,
     readWhole: platform.results.get,
     isolation: platform.isolation.known,
+    links: linksOf(job, platform.ui),
   });
 }
 

@@ -5,7 +5,7 @@ import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { finish } from '../output/finish.js';
-import { type JobLinks, linksOf, nextWhileRunning } from '../output/job-links.js';
+import { type JobLinks, linksOf, linksText, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
 import { blockedText, degradedText, phaseText, promptText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
@@ -31,6 +31,7 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
         files,
         readWhole: platform.results.get,
         links,
+        linksInJson: true,
       });
     }
     const progress = await jobProgress(platform.temporal, job);
@@ -62,7 +63,7 @@ export function linesOf(
   return [
     oneLine(`${phaseText(progress)} · for ${passed(Date.parse(progress.since))}`),
     oneLine(`  started ${startedAt.toISOString()}, ${passed(startedAt.getTime())} ago; its deadline is in ${left}`),
-    `  workflow ${links.workflowId}${links.uiUrl === null ? '' : ` · ${links.uiUrl}`}`,
+    `  ${linksText(links)}`,
     ...progress.prompts.map((prompt, index) => `  prompt ${index + 1}: ${promptText(prompt, progress, nowMs)}`),
   ];
 }

@@ -6,6 +6,7 @@ import type { Platform } from '../../connect/platform.js';
 import { plainError } from '../../errors.js';
 import { exitCodes } from '../../exit-codes.js';
 import type { CliIo } from '../../io.js';
+import { type JobLinks, linksText } from '../../output/job-links.js';
 import { printJson } from '../../output/json.js';
 import { createPaint } from '../../output/terminal.js';
 import { oneLine, setIn } from '../../output/terminal-safe.js';
@@ -23,6 +24,8 @@ export interface FinishFanoutOptions {
   readonly quiet: boolean;
   readonly dollarsPerSecond: number | null;
   readonly isolation?: SandboxIsolation | null;
+  /** Shown in the summary if given. */
+  readonly links?: JobLinks;
 }
 
 /** @returns the exit code */
@@ -30,12 +33,12 @@ export function finishFanout(
   result: FanoutResult,
   home: DownloadedResults,
   io: Streams,
-  { json, quiet, dollarsPerSecond, isolation = null }: FinishFanoutOptions,
+  { json, quiet, dollarsPerSecond, isolation = null, links }: FinishFanoutOptions,
 ): number {
   const nothingLeft = result.leftSandboxIds.length === 0 && home.left.length === 0;
   const done = result.outcome === 'completed' && home.problems.length === 0 && nothingLeft;
   if (!quiet || !done)
-    for (const line of summaryLines(result, home, io, dollarsPerSecond)) io.stderr.write(`${line}\n`);
+    for (const line of summaryLines(result, home, io, { dollarsPerSecond, links })) io.stderr.write(`${line}\n`);
   const { resultsFile, reportFile, filesFolder, problems, left } = home;
   if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left, isolation });
   else io.stdout.write(`${resultsFile}\n`);
@@ -75,7 +78,7 @@ export function summaryLines(
   result: FanoutResult,
   home: DownloadedResults,
   io: Streams,
-  dollarsPerSecond: number | null,
+  { dollarsPerSecond, links }: Pick<FinishFanoutOptions, 'dollarsPerSecond' | 'links'>,
 ): string[] {
   const paint = createPaint(io.stderr);
   const { batchId, counts, budget, durationMs, apiCalls, outcome, error, leftSandboxIds } = result;
@@ -115,6 +118,7 @@ export function summaryLines(
     `  results  ${home.resultsFile}`,
     `  report   ${home.reportFile}`,
     ...(home.filesFolder === null ? [] : [`  files    ${home.filesFolder} (${home.files})`]),
+    ...(links ? [`  ${linksText(links)}`] : []),
     ...(again ? [`Run the missing and failed items with: sandflow fanout resume ${batchId}`] : []),
   ];
 }

@@ -24,11 +24,23 @@ export function printResults(batchId: string, context: CommandContext): Promise<
   });
 }
 
-export function reportBatch(
+/** Writes the report, and prints its path on stdout. */
+export async function reportBatch(
+  batchId: string,
+  options: { readonly out?: string },
+  context: CommandContext,
+): Promise<void> {
+  const { cwd, stdout } = context.io;
+  const path = await writeBatchReport(batchId, options, context);
+  stdout.write(`${relative(cwd, path) || path}\n`);
+}
+
+/** @returns the absolute path of the report */
+export function writeBatchReport(
   batchId: string,
   { out = `${folderOf(batchId)}/report.html` }: { readonly out?: string },
   context: CommandContext,
-): Promise<void> {
+): Promise<string> {
   const { io } = context;
   return withBatch(context, { batchId }, async (platform) => {
     const { deployment } = platform.config;
@@ -47,6 +59,6 @@ export function reportBatch(
     const shared = await readReportContext(platform);
     const generatedAt = new Date().toISOString();
     await writeReport(path, { ...shared, result, items, previews: previews.all, generatedAt });
-    io.stdout.write(`${relative(io.cwd, path) || path}\n`);
+    return path;
   });
 }

@@ -46,6 +46,12 @@ const partly = batchResult({
 });
 
 describe('the output of a finished batch', () => {
+  it('names its workflow and the page of it', () => {
+    const links = { workflowId: 'sf-d/b', uiUrl: 'http://127.0.0.1:8/namespaces/default/workflows/sf-d%2Fb' };
+    expect(finished(batchResult(), { links }).stderr).toContain(`  workflow sf-d/b · ${links.uiUrl}\n`);
+    expect(JSON.parse(finished(batchResult(), { links, json: true }).stdout)).not.toHaveProperty('uiUrl');
+  });
+
   it('says how it ended, how fast it was, and where everything is', () => {
     const { exitCode, stdout, stderr } = finished(batchResult(), { dollarsPerSecond: 1 / 36_000 });
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'fanout-b/results.jsonl\n' });

@@ -62,6 +62,14 @@ async function finished(
 }
 
 describe('the output of a finished job', () => {
+  it('names its workflow and the page of it, and in JSON only if asked to', async () => {
+    const links = { workflowId: 'sf-d-j', uiUrl: 'http://127.0.0.1:8/namespaces/default/workflows/sf-d-j' };
+    const end = { kind: 'ended', result } as const;
+    expect((await finished(end, { links })).stderr).toContain(`  workflow sf-d-j · ${links.uiUrl}\n`);
+    expect(JSON.parse((await finished(end, { links, json: true })).stdout)).not.toHaveProperty('uiUrl');
+    expect(JSON.parse((await finished(end, { links, json: true, linksInJson: true })).stdout)).toMatchObject(links);
+  });
+
   it('is the last answer of one conversation, or all answers with --each-conversation', async () => {
     const prompts = [prompt({ result: 'first' }), prompt({ result: 'second\n' })];
     expect((await finished({ kind: 'ended', result: { ...result, prompts } })).stdout).toBe('second\n');
