@@ -14,7 +14,10 @@ export interface ProcessEntry {
   readonly cpuTicks: number;
 }
 
-/** All processes except zombies. Undefined if there is no /proc. */
+/** `PF_KTHREAD` */
+const kernelThread = 0x0020_0000;
+
+/** All processes except zombies and threads of the kernel. Undefined if there is no /proc. */
 export function readProcessTable(): readonly ProcessEntry[] | undefined {
   let names: string[];
   try {
@@ -38,10 +41,12 @@ export function readStartTime(pid: number): string | undefined {
 
 function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readStat(pid);
-  return stat === undefined || stat.state === 'Z' || stat.state === 'X' ? undefined : stat;
+  return stat === undefined || stat.state === 'Z' || stat.state === 'X' || stat.isOfKernel ? undefined : stat;
 }
 
-function readStat(pid: number): (ProcessEntry & { readonly state: string | undefined }) | undefined {
+function readStat(
+  pid: number,
+): (ProcessEntry & { readonly state: string | undefined; readonly isOfKernel: boolean }) | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -61,6 +66,7 @@ function readStat(pid: number): (ProcessEntry & { readonly state: string | undef
     startTime,
     cpuTicks: Number(fields[11]) + Number(fields[12]),
     state,
+    isOfKernel: (Number(fields[6]) & kernelThread) !== 0,
   };
 }
 
