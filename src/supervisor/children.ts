@@ -48,16 +48,6 @@ export function webhookUrl(bridgePort: number): string {
   return `${bridgeAddress(bridgePort)}/webhooks/sandbox`;
 }
 
-/** The command that registers the bridge at the service and stores the secret in its file. It ends by itself. */
-export function ensureWebhookCommand(
-  main: MainProgram,
-  config: Config,
-  addresses: StackAddresses,
-  bridgePort: number,
-): ChildCommand {
-  return command('webhooks', main, config, addresses, ['webhooks', 'ensure', '--url', webhookUrl(bridgePort)]);
-}
-
 export function workerCommand(main: MainProgram, config: Config, addresses: StackAddresses): ChildCommand {
   return command('worker', main, config, addresses, ['worker', '--ready-json']);
 }

@@ -50,25 +50,6 @@ export async function startReadyChild(command: ChildCommand, options: ReadyChild
   return { pid: child.pid, url: ready.url, exited, stop };
 }
 
-/**
- * Runs the command to its end.
- * @throws SandflowError `child_failed` if its exit code is not 0
- */
-export async function runToEnd(command: ChildCommand, options: ReadyChildOptions): Promise<void> {
-  const { log, signal, readyTimeoutMs = maxReadyMs } = options;
-  const child = spawnChild(command, options);
-  const exited = exitOf(child);
-  child.stdout?.on('data', (chunk: Buffer) => log.write(chunk));
-  const stop = () => void child.kill('SIGKILL');
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(readyTimeoutMs)]);
-  deadline.addEventListener('abort', stop, { once: true });
-  const exitCode = await exited;
-  deadline.removeEventListener('abort', stop);
-  signal.throwIfAborted();
-  if (exitCode === 0) return;
-  throw new SandflowError('child_failed', `The ${command.name} failed. Its log is ${log.path}.\n${log.tail()}`);
-}
-
 function spawnChild({ command, args }: ChildCommand, { cwd, log }: ReadyChildOptions): ChildProcess {
   const child = spawnBoundToParent(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stderr?.on('data', (chunk: Buffer) => log.write(chunk));

@@ -14,17 +14,18 @@ import {
   bridgeAddress,
   bridgeCommand,
   type ChildCommand,
-  ensureWebhookCommand,
   localServiceCommand,
   type MainProgram,
   type StackAddresses,
+  webhookUrl,
   workerCommand,
 } from './children.js';
 import type { StackDescription } from './control-protocol.js';
 import { type KeptService, keepRunning } from './keep-running.js';
 import { startBridgeLater } from './late-bridge.js';
 import { choosePorts, type StackPorts } from './ports.js';
-import { runToEnd, startReadyChild } from './ready-child.js';
+import { startReadyChild } from './ready-child.js';
+import { registerBridge } from './register-bridge.js';
 import { stackPaths } from './stack-paths.js';
 import { type KeptTemporal, keepTemporal } from './temporal-service.js';
 
@@ -83,12 +84,14 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
     );
     const addresses: StackAddresses = { embeddedTemporal: temporal, localService: local };
     const hasBridge = local !== undefined || hasWebhookSecret(config);
-    if (local) await parts.ensureWebhook(addresses);
     if (!hasBridge)
       options.onProgress(
         `no webhook secret found: the bridge starts at ${bridgeAddress(ports.bridge)} after \`sandflow webhooks connect\`; until then jobs rely on safety polls`,
       );
-    const [bridge] = await sideBySide(hasBridge ? parts.bridge(addresses) : undefined, parts.worker(addresses));
+    const [bridge] = await sideBySide(
+      hasBridge ? parts.registeredBridge(addresses) : undefined,
+      parts.worker(addresses),
+    );
     let description = describe(config, { temporal, local, bridge, ports });
     if (!bridge) {
       endWait = startBridgeLater({
@@ -136,6 +139,8 @@ function createParts(config: Config, options: PartsOptions) {
     onProgress(`starting the ${command.name}`);
     return keepRunning({ name: command.name, start, log, signal });
   };
+  const bridge = (addresses: StackAddresses) =>
+    keep(bridgeCommand(main, config, addresses, ports.bridge), childGraceMs);
   return {
     temporal: (): Promise<KeptTemporal> =>
       keepTemporal(config, {
@@ -153,16 +158,18 @@ function createParts(config: Config, options: PartsOptions) {
       await service.stop();
       throw new SandflowError('child_failed', 'The local service did not report its address.');
     },
-    ensureWebhook(addresses: StackAddresses) {
-      const command = ensureWebhookCommand(main, config, addresses, ports.bridge);
-      return runToEnd(command, { ...childOptions(command.name, childGraceMs), signal });
-    },
     async worker(addresses: StackAddresses) {
       const { commandsFile } = config.notify;
       if (commandsFile !== undefined) await createNotifyCommands(commandsFile).ensure();
       return keep(workerCommand(main, config, addresses), workerGraceMs);
     },
-    bridge: (addresses: StackAddresses) => keep(bridgeCommand(main, config, addresses, ports.bridge), childGraceMs),
+    bridge,
+    /** The bridge of a local service needs the secret of its registration at the start. */
+    async registeredBridge(addresses: StackAddresses) {
+      const { localService } = addresses;
+      if (localService) await registerBridge(config, { localService, url: webhookUrl(ports.bridge) });
+      return await bridge(addresses);
+    },
   };
 }
 

@@ -18,8 +18,17 @@ const option = (name) => args[args.indexOf(name) + 1];
 const told = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => told.abort(signal));
 
+/** The local service has no webhook, and accepts one. */
+function answer({ method, url }, response) {
+  if (!url?.startsWith('/v1/webhooks')) return response.end('ok');
+  const webhook = { id: `wh_${'0'.repeat(24)}`, url: 'http://127.0.0.1/', events: [] };
+  if (method === 'POST') note('registers a webhook');
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ ok: true, webhooks: [], webhook, secret: 'whsec_test' }));
+}
+
 async function serve(path) {
-  const server = createServer((_request, response) => response.end('ok'));
+  const server = createServer(answer);
   await new Promise((resolve) => server.listen(Number(option('--port')), '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${server.address().port}${path}`, close: () => server.close() };
 }
@@ -51,10 +60,6 @@ const roles = {
     writeFileSync(join(config.home, 'worker-environment.json'), JSON.stringify(seen));
     return part(undefined);
   },
-  webhooks: () => {
-    note(`${args[0]} ${option('--url')}`);
-    writeFileSync(config.webhookSecretFile, 'whsec_test', { mode: 0o600 });
-  },
   async supervisor() {
     note('started');
     const ended = await runSupervisor(config, {
@@ -84,7 +89,7 @@ const roles = {
 
 try {
   await roles[role]();
-  if (['webhooks', 'supervisor', 'client'].includes(role)) process.exit(0);
+  if (['supervisor', 'client'].includes(role)) process.exit(0);
 } catch (error) {
   process.stderr.write(`${error.code}: ${error.message}\n`);
   process.exit(1);

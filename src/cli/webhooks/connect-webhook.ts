@@ -1,8 +1,8 @@
 /** Makes one registration deliver to a bridge, with a secret that is certainly at hand. */
 import { type EnsuredWebhook, ensureWebhook, readSecrets } from '../../bridge/index.js';
 import type { Webhook } from '../../contract/records/sandbox-records.js';
+import { keepConnection, readConnection } from '../../supervisor/webhook-record.js';
 import type { ServiceAtHand } from '../connect/with-service.js';
-import { keepConnection, readConnection } from './connection-record.js';
 
 export interface ConnectedWebhook {
   readonly webhookId: string;

@@ -2,12 +2,12 @@
 import { ensureWebhook, rotateWebhook } from '../../bridge/index.js';
 import { idPatterns } from '../../contract/ids.js';
 import { isLoopbackHost } from '../../contract/urls.js';
+import { keepConnection } from '../../supervisor/webhook-record.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
 import { UsageError } from '../usage-error.js';
-import { keepConnection } from './connection-record.js';
 import type { EnsureWebhookOptions } from './options.js';
 
 interface JsonOption {

@@ -132,6 +132,8 @@ export const importRules: readonly Rule[] = [
     part: 'src/supervisor',
     own: [
       'src/contract',
+      'src/client',
+      'src/bridge/webhook-registration.ts',
       'src/temporal',
       'src/temporal-server',
       'src/os',

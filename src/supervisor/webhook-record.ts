@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Config } from '../../config.js';
-import { readJsonFile, writePrivateFile } from '../../os/private-file.js';
+import type { Config } from '../config.js';
+import { readJsonFile, writePrivateFile } from '../os/private-file.js';
 
 const recordSchema = z.object({ apiUrl: z.string(), webhookId: z.string() });
 export type ConnectionRecord = z.infer<typeof recordSchema>;
