@@ -1,13 +1,15 @@
 /** Reads `--label name=value`. */
 import { UsageError } from './usage-error.js';
 
-/** @throws UsageError if a pair has no name or no `=` */
+/** @throws UsageError if a pair has no name or no `=`, or if a name occurs twice */
 export function parseLabelPairs(pairs: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=');
-      if (at < 1) throw new UsageError(`--label: "${pair}" is not a label. Use name=value, like team=search.`);
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
+  const labels = new Map<string, string>();
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new UsageError(`--label: "${pair}" is not a label. Use name=value, like team=search.`);
+    const name = pair.slice(0, at);
+    if (labels.has(name)) throw new UsageError(`--label: ${name} occurs twice. Give each label once.`);
+    labels.set(name, pair.slice(at + 1));
+  }
+  return Object.fromEntries(labels);
 }

@@ -50,12 +50,7 @@ function recordOf(
   header: readonly string[],
   cells: readonly string[],
 ): Record<string, unknown> {
-  const record: Record<string, unknown> = {};
-  for (const [column, name] of header.entries()) {
-    const cell = cells[column] ?? '';
-    record[name] = fieldOf(file, line, name, cell);
-  }
-  return record;
+  return Object.fromEntries(header.map((name, column) => [name, fieldOf(file, line, name, cells[column] ?? '')]));
 }
 
 function fieldOf(file: string, line: number, name: string, cell: string): unknown {
@@ -73,13 +68,15 @@ function listOf(cell: string): string[] {
 }
 
 function putOf(file: string, line: number, cell: string): Record<string, string> {
-  return Object.fromEntries(
-    listOf(cell).map((pair) => {
-      const colon = pair.lastIndexOf(':');
-      if (colon < 1 || colon === pair.length - 1) {
-        throw new ItemsError({ file, line }, `put: "${pair}" is not LOCAL:REMOTE, like report.csv:data/report.csv.`);
-      }
-      return [pair.slice(colon + 1), pair.slice(0, colon)];
-    }),
-  );
+  const locals = new Map<string, string>();
+  for (const pair of listOf(cell)) {
+    const colon = pair.lastIndexOf(':');
+    if (colon < 1 || colon === pair.length - 1) {
+      throw new ItemsError({ file, line }, `put: "${pair}" is not LOCAL:REMOTE, like report.csv:data/report.csv.`);
+    }
+    const remote = pair.slice(colon + 1);
+    if (locals.has(remote)) throw new ItemsError({ file, line }, `put: two files have the path ${remote} in the fork.`);
+    locals.set(remote, pair.slice(0, colon));
+  }
+  return Object.fromEntries(locals);
 }

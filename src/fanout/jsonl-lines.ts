@@ -1,4 +1,5 @@
 /** Reads items from JSONL. Each line is a prompt as a string, or an object with the fields in `item-fields.ts`. */
+import { repeatedField } from '../contract/texts/lost-fields.js';
 import { itemOfRecord } from './item-fields.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readLines } from './lines.js';
@@ -12,6 +13,10 @@ export async function* readJsonlLines(
   for await (const { number, text } of readLines(file, content)) {
     if (text.trim() === '') continue;
     const value = parse(file, number, text);
+    const repeated = repeatedField(text);
+    if (repeated !== undefined) {
+      throw new ItemsError({ file, line: number }, `the field ${repeated} occurs twice in one object. Give it once.`);
+    }
     const record = typeof value === 'string' ? { prompt: value } : value;
     if (typeof record !== 'object' || record === null || Array.isArray(record)) {
       throw new ItemsError({ file, line: number }, 'a line must be a string or an object.');

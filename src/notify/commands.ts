@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
+import { repeatedField } from '../contract/texts/lost-fields.js';
 import { acquireFileLock } from '../os/file-lock.js';
 import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
 
@@ -84,6 +85,8 @@ async function readCommands(file: string): Promise<ReadonlyMap<string, string> |
     throw badFile(file, 'is not JSON');
   }
   if (typeof read !== 'object' || read === null || Array.isArray(read)) throw badFile(file, 'is not a JSON object');
+  const repeated = repeatedField(text);
+  if (repeated !== undefined) throw badFile(file, `has "${repeated.slice(0, 64)}" twice`);
   const entries = Object.entries(read);
   const wrong = entries.find(([id, command]) => !notifyCommandIdPattern.test(id) || typeof command !== 'string');
   if (wrong) throw badFile(file, `has a wrong entry at "${wrong[0].slice(0, 64)}"`);

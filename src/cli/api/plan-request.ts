@@ -20,8 +20,8 @@ export async function planRequest(
 ): Promise<PlainRequest> {
   const known = methods.find((one) => one === method.toUpperCase());
   if (!known) throw new UsageError(`"${method}" is not an HTTP method. Use one of ${methods.join(', ')}.`);
-  const { path, query } = readAddress(address);
-  for (const [name, value] of options.query.map((pair) => readPair(pair, '--query'))) query[name] = value;
+  const { path, inAddress } = readAddress(address);
+  const query = onlyOnce([...inAddress, ...options.query.map((pair) => readPair(pair, '--query'))], '--query');
   const body = await readBody(options, io);
   if (body !== undefined && (known === 'GET' || known === 'DELETE')) {
     throw new UsageError(`${known} takes no body. Use --query instead of --field and --body.`);
@@ -29,7 +29,7 @@ export async function planRequest(
   return { method: known, path, query, body, confirmDelete: readConfirmation(known, path, options.confirm) };
 }
 
-function readAddress(address: string): { readonly path: `/${string}`; readonly query: Record<string, string> } {
+function readAddress(address: string): { readonly path: `/${string}`; readonly inAddress: readonly Pair[] } {
   if (/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(address)) {
     throw new UsageError(`"${address}" is not a path. Use one relative to SANDBOX_API_URL, like /sandboxes.`);
   }
@@ -48,10 +48,22 @@ function readAddress(address: string): { readonly path: `/${string}`; readonly q
   ) {
     throw new UsageError(`"${address}": a path segment must not be empty, "." or "..".`);
   }
-  return { path, query: Object.fromEntries(new URLSearchParams(after.join('?'))) };
+  return { path, inAddress: [...new URLSearchParams(after.join('?'))] };
 }
 
-function readPair(pair: string, option: string): readonly [string, string] {
+type Pair = readonly [name: string, value: string];
+
+/** @throws UsageError for a name that occurs twice: only one of its values could be sent */
+function onlyOnce(pairs: readonly Pair[], option: string): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of pairs) {
+    if (values.has(name)) throw new UsageError(`${option}: ${name} occurs twice. Give each name once.`);
+    values.set(name, value);
+  }
+  return Object.fromEntries(values);
+}
+
+function readPair(pair: string, option: string): Pair {
   const at = pair.indexOf('=');
   if (at < 1) throw new UsageError(`${option}: "${pair}" is not KEY=VALUE.`);
   return [pair.slice(0, at), pair.slice(at + 1)];
@@ -64,8 +76,11 @@ async function readBody(
   if (field.length > 0 && body !== undefined) throw new UsageError('Use --field or --body, not both.');
   if (body === undefined) {
     if (field.length === 0) return undefined;
-    const fields = field.map((pair) => readPair(pair, '--field'));
-    return JSON.stringify(Object.fromEntries(fields.map(([name, value]) => [name, asJson(value)])));
+    const fields = onlyOnce(
+      field.map((pair) => readPair(pair, '--field')),
+      '--field',
+    );
+    return JSON.stringify(Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, asJson(value)])));
   }
   const text = body === '-' ? await readAll(io.stdin) : await readText(resolve(io.cwd, body), body);
   if (parseJson(text) === undefined)

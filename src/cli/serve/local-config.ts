@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
+import { repeatedField } from '../../contract/texts/lost-fields.js';
 import type { LocalServiceOptions } from '../../local-service/index.js';
 import { networkSettingSchema } from '../../local-service/machine/index.js';
 import { defaultTimings } from '../../local-service/timings.js';
@@ -51,6 +52,8 @@ export async function readLocalConfig(path: string, optional: boolean): Promise<
   } catch (cause) {
     throw new UsageError(`--config: ${path} is not valid JSON.`, { cause });
   }
+  const repeated = repeatedField(text);
+  if (repeated !== undefined) throw new UsageError(`--config: ${path}: ${repeated} occurs twice in one object.`);
   const parsed = checkInput(localConfigSchema, json);
   if (parsed.problems !== null) {
     throw new UsageError(`--config: ${path}: ${parsed.problems.map(problemLine).join('; ')}.`);

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Endpoint } from '../../contract/endpoints/endpoints.js';
 import { isSandboxId } from '../../contract/ids.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../../contract/requests/sandbox-requests.js';
+import { lostFields } from '../../contract/texts/lost-fields.js';
 import { invalidRequest, ServiceError, sandboxNotFound } from '../service-error.js';
 
 const maxIdempotencyKeyLength = 255;
@@ -98,7 +99,7 @@ const maxDepth = 64;
 
 /**
  * The JSON of a request body; undefined if there is none.
- * @throws ServiceError `invalid_json`
+ * @throws ServiceError `invalid_json`, `invalid_request` for a field that the service could not keep
  */
 export function parseJsonBody(text: string): unknown {
   if (text === '') return undefined;
@@ -111,6 +112,8 @@ export function parseJsonBody(text: string): unknown {
   if (depthExceeds(value, maxDepth)) {
     throw new ServiceError(400, 'invalid_json', `The body is nested more than ${maxDepth} levels deep.`);
   }
+  const [lost] = lostFields(value);
+  if (lost) throw invalidRequest(`${lost.join('.')}: is not allowed as a name.`);
   return value;
 }
 

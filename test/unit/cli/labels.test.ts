@@ -16,6 +16,15 @@ describe('labels', () => {
     expect(() => parseLabelPairs([pair])).toThrow(UsageError);
   });
 
+  it('are refused if a name occurs twice: only one of its values could be kept', () => {
+    expect(() => parseLabelPairs(['team=search', 'team=ads'])).toThrow('--label: team occurs twice');
+    expect(Object.entries(parseLabelPairs(['__proto__=a', 'constructor=b', '😀=‮c']))).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+      ['😀', '‮c'],
+    ]);
+  });
+
   const refuse = (why: string) => new Error(why);
 
   it('are bounded, because they are in the memo of the workflow', () => {
@@ -23,6 +32,9 @@ describe('labels', () => {
     expect(() => parseLabels(many, refuse)).toThrow('labels: must have at most 20 entries');
     expect(() => parseLabels({ long: 'x'.repeat(201) }, refuse)).toThrow('labels.long');
     expect(parseLabels({}, refuse)).toBeUndefined();
+    expect(() => parseLabels(parseLabelPairs(['__proto__=a']), refuse)).toThrow('labels.__proto__: is not allowed');
+    const odd = parseLabelPairs(['constructor=b', '😀=', 'א\u202e=x']);
+    expect(parseLabels(odd, refuse)).toEqual(odd);
     expect(parseLabels({ team: 'search' }, refuse)).toEqual({ team: 'search' });
   });
 });

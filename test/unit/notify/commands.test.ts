@@ -61,6 +61,10 @@ describe('C1: the file of notify commands', () => {
     await expect(commands.keep('true')).rejects.toMatchObject({ code: 'file_not_trusted' });
   });
 
+  it('is refused if an id occurs twice: one of its commands would never run', async () => {
+    await expect((await write('{"a": "true", "a": "false"}')).find('a')).rejects.toThrow('has "a" twice');
+  });
+
   it('is closed to others who may read it', async () => {
     const commands = await write('{"a": "true"}', 0o644);
     expect(await commands.find('a')).toBe('true');

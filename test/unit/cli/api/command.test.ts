@@ -34,9 +34,18 @@ describe('sandflow api', () => {
   it('sends fields as JSON, and a query', async () => {
     const { stand, env } = await serving(ok);
     const fields = ['name=my box', 'ttlSeconds=60', 'snapshots=false', 'type="large"', 'environment=a=b'];
-    const args = ['api', 'POST', '/sandboxes?x=1', '--query', 'y=a b', ...fields.flatMap((one) => ['--field', one])];
+    const args = [
+      'api',
+      'POST',
+      '/sandboxes?x=1',
+      '--query',
+      'y=a b',
+      '--query',
+      '__proto__=z',
+      ...fields.flatMap((one) => ['--field', one]),
+    ];
     expect((await cli(args, { env })).exitCode).toBe(0);
-    expect(stand.seen[0]?.url).toBe('/v1/sandboxes?x=1&y=a+b');
+    expect(stand.seen[0]?.url).toBe('/v1/sandboxes?x=1&y=a+b&__proto__=z');
     expect(JSON.parse(stand.seen[0]?.body ?? '')).toEqual({
       name: 'my box',
       ttlSeconds: 60,
@@ -120,6 +129,9 @@ describe('sandflow api', () => {
     [['api', 'GET', '/sandboxes/{sandboxId}'], 'replace {sandboxId} with an id'],
     [['api', 'GET', '/a b'], 'escape spaces'],
     [['api', 'GET', '/me', '--field', 'a=1'], 'GET takes no body'],
+    [['api', 'GET', '/me', '--query', 'a=1', '--query', 'a=2'], '--query: a occurs twice'],
+    [['api', 'GET', '/me?a=1', '--query', 'a=2'], '--query: a occurs twice'],
+    [['api', 'POST', '/me', '--field', 'a=1', '--field', 'a=2'], '--field: a occurs twice'],
     [['api', 'POST', '/me', '--field', 'a'], '--field: "a" is not KEY=VALUE'],
     [['api', 'POST', '/me', '--field', 'a=1', '--body', '-'], 'not both'],
     [['api', 'POST', '/me', '--body', 'missing.json'], '--body: missing.json cannot be read'],
