@@ -23,18 +23,26 @@ export async function readText(results: ResultStore, text: Text): Promise<string
   if (typeof text === 'string') return text;
   const content = await readStored(results, text.ref);
   if (sha256(content) === text.sha256) return content.toString('utf8');
-  throw notFound(`The object ${text.ref} of the result store is not the text that was stored there.`);
+  throw unreadable(`The object ${text.ref} of the result store is not the text that was stored there.`);
 }
 
 /**
- * Reads an object of the result store.
- * @throws ApplicationFailure `result_not_found`, which is final: another attempt cannot find it
+ * As much as a call receives. A workflow names the object, and a store has objects of any size, such as downloaded disks: a
+ * worker that reads many of them at once would run out of memory.
+ */
+const maxStoredBytes = 64 * 1024 * 1024;
+
+/**
+ * Reads an object of the result store, of at most 64 MiB.
+ * @throws ApplicationFailure `result_not_found` or `result_too_large`, which are final: another attempt cannot read it
  */
 export async function readStored(results: ResultStore, ref: string): Promise<Buffer> {
   try {
-    return await results.get(ref);
+    return await results.get(ref, { maxBytes: maxStoredBytes });
   } catch (error) {
-    if (error instanceof SandflowError) throw notFound(error.message);
+    if (error instanceof SandflowError) {
+      throw unreadable(error.message, error.code === 'result_too_large' ? error.code : 'result_not_found');
+    }
     throw error;
   }
 }
@@ -49,6 +57,6 @@ function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-function notFound(message: string): Error {
-  return finalFailure({ ...unanswered, code: 'result_not_found', message, meaning: 'permanent', calls: 0 });
+function unreadable(message: string, code = 'result_not_found'): Error {
+  return finalFailure({ ...unanswered, code, message, meaning: 'permanent', calls: 0 });
 }

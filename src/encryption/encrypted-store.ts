@@ -56,8 +56,8 @@ export function encryptResults(
       return { ref, size, sha256: hash.digest('hex') };
     },
 
-    async get(ref) {
-      const found = await store.get(ref);
+    async get(ref, options) {
+      const found = await store.get(ref, options);
       if (!found.subarray(0, magic.length).equals(magic)) {
         if (!requireEncrypted) return found;
         throw new SandflowError(

@@ -7,6 +7,8 @@ import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 
 const scheme = 'file-store:';
+/** Errors of a path that no object can have: something is missing, a file is used as a folder, it is too long, it holds NUL. */
+const namesNothing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
 /** Maximum number of attempts. An object may be replaced while it is opened, but not this often in a row. */
 const attemptsToRead = 100;
 
@@ -29,13 +31,14 @@ export function createResultStore(directory: string): ResultStore {
   /**
    * @throws errors of the file system, and SandflowError `bad_result_key` if the path is not a file of this directory
    */
-  async function read(path: string): Promise<Buffer> {
+  async function read(path: string, maxBytes: number): Promise<Buffer> {
     for (let attempt = 1; ; attempt += 1) {
       const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
         await checkFolder(dirname(path));
         const [opened, there] = [await file.stat(), await lstat(path)];
         if (!opened.isFile()) throw outside();
+        if (opened.size > maxBytes) throw tooLarge(opened.size, maxBytes);
         if (opened.ino === there.ino && opened.dev === there.dev) return await file.readFile();
         if (attempt === attemptsToRead) throw outside();
       } finally {
@@ -87,16 +90,16 @@ export function createResultStore(directory: string): ResultStore {
       return { ref, size, sha256: hash.digest('hex') };
     },
 
-    async get(ref) {
+    async get(ref, { maxBytes = Number.POSITIVE_INFINITY } = {}) {
       if (!ref.startsWith(scheme)) {
         throw new SandflowError('result_not_found', 'This reference belongs to another result store.');
       }
       try {
-        return await read(locate(ref.slice(scheme.length)));
+        return await read(locate(ref.slice(scheme.length)), maxBytes);
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;
         if (code === 'ELOOP') throw outside(cause);
-        if (code !== 'ENOENT') throw cause;
+        if (code === undefined || !namesNothing.has(code)) throw cause;
         throw new SandflowError(
           'result_not_found',
           `The result store at ${root} has no "${ref.slice(scheme.length)}". Do the worker and this command share it?`,
@@ -125,6 +128,11 @@ function outside(cause?: unknown): SandflowError {
   return new SandflowError('bad_result_key', 'A key of the result store must stay inside its directory.', { cause });
 }
 
+function tooLarge(bytes: number, maxBytes: number): SandflowError {
+  const message = `The object of the result store has ${bytes} bytes, and this call reads at most ${maxBytes}.`;
+  return new SandflowError('result_too_large', message);
+}
+
 export interface StoredObject {
   /** Names the object in its store; opaque to everyone else. */
   readonly ref: string;
@@ -151,8 +159,12 @@ export interface ResultStore {
    * of it is left, and the error is passed on.
    */
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
-  /** @throws SandflowError `result_not_found` */
-  get(ref: string): Promise<Buffer>;
+  /**
+   * @param options.maxBytes a longer object is not read; no limit by default. A store that does not know the size of an
+   *   object before it reads it may ignore this
+   * @throws SandflowError `result_not_found`, `result_too_large`
+   */
+  get(ref: string, options?: { readonly maxBytes?: number }): Promise<Buffer>;
   /**
    * Lists the objects whose keys begin with `folder` and a slash, in no particular order. The list is empty if there is
    * no such folder.

@@ -129,8 +129,11 @@ function nameOf(prompt: number | null): string {
   return prompt === null ? 'prompt' : `prompt ${prompt}`;
 }
 
+/** Without the empty lines at the end. An expression such as `/\n+$/` takes quadratic time if there are many others. */
 function textLines(text: string): string[] {
-  return terminalSafe(text).replace(/\n+$/, '').split('\n');
+  const lines = terminalSafe(text).split('\n');
+  const last = lines.findLastIndex((line) => line !== '');
+  return lines.slice(0, Math.max(last, 0) + 1);
 }
 
 function timeOf(time: Date): string {

@@ -113,6 +113,7 @@ export const sandflowErrors = {
   database_too_new: usage('Update sandflow, or choose another directory.'),
   secret_store_unwritable: usage('Correct the owner and mode of the directory.'),
   secret_not_found: usage('The secret was removed from the store. Create it again.'),
+  result_too_large: usage('Use a smaller file, or let the sandbox get it by other means.'),
   result_not_found: usage('Set `SANDFLOW_RESULTS` to the same directory for commands and workers.'),
   stop_busy: unavailable('Try again later.'),
   stop_lost: unavailable('Request the stop again.'),

@@ -49,7 +49,7 @@ export function parsePublicKey(text: string): PublicKey {
 
 /** `SHA256:` and the hash of a key as it is sent over the wire. */
 export function fingerprintOf(blob: Buffer): string {
-  return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
+  return `SHA256:${createHash('sha256').update(blob).digest('base64').replaceAll('=', '')}`;
 }
 
 function readKey(type: string, base64: string, blob: Buffer): ReturnType<typeof createPublicKey> {

@@ -5,7 +5,8 @@
 
 const deepest = 6;
 const link = /!?\[([^[\]]{0,500})\]\(\s{0,9}<?(https?:\/\/[^\s()<>]{1,2000})>?\s{0,9}\)/iy;
-const bareAddress = /https?:\/\/[^\s<>"'`\]|\\]{1,2000}/iy;
+/** Its host is not empty: otherwise each of many `https:///` in a row would be read up to the longest address. */
+const bareAddress = /https?:\/\/[^\s<>"'`\]|\\/][^\s<>"'`\]|\\]{0,1999}/iy;
 /** The longest first: `**` is not two `*`. */
 const marks = /** @type {const} */ ([
   ['**', 'strong'],
@@ -15,16 +16,23 @@ const marks = /** @type {const} */ ([
   ['_', 'em'],
 ]);
 
+/**
+ * @typedef {object} LineState
+ * @property {number} depth
+ * @property {Set<string>} unclosed marks without an end in the rest of the text
+ * @property {(length: number, from: number) => number} nextTicks
+ */
+
 /** @param {string} text one line @returns {MarkdownNode[]} */
 export function parseInline(text, depth = 0) {
   /** @type {MarkdownNode[]} */
   const nodes = [];
-  /** Marks without an end in the rest of the text. @type {Set<string>} */
-  const unclosed = new Set();
+  /** @type {LineState} */
+  const state = { depth, unclosed: new Set(), nextTicks: findTicks(text) };
   let plain = '';
   let at = 0;
   while (at < text.length) {
-    const [node, next] = parseSpan(text, at, { depth, unclosed }) ?? [text[at], at + 1];
+    const [node, next] = parseSpan(text, at, state) ?? [text[at], at + 1];
     if (typeof node === 'string') plain += node;
     else {
       if (plain !== '') nodes.push(plain);
@@ -40,7 +48,7 @@ export function parseInline(text, depth = 0) {
 /**
  * @param {string} text
  * @param {number} at
- * @param {{ readonly depth: number, readonly unclosed: Set<string> }} state
+ * @param {LineState} state
  * @returns {[MarkdownNode, number] | null} what begins here and where it ends; null for plain text
  */
 function parseSpan(text, at, state) {
@@ -48,7 +56,7 @@ function parseSpan(text, at, state) {
     case '\\':
       return /^[!-/:-@[-`{-~]$/.test(text[at + 1] ?? '') ? [text[at + 1], at + 2] : null;
     case '`':
-      return codeSpan(text, at, state.unclosed);
+      return codeSpan(text, at, state.nextTicks);
     case '!':
     case '[':
       return linkSpan(text, at, state.depth);
@@ -64,25 +72,46 @@ function parseSpan(text, at, state) {
   }
 }
 
-/** @param {string} text @param {number} at @param {Set<string>} unclosed @returns {[MarkdownNode, number]} */
-function codeSpan(text, at, unclosed) {
-  let length = 1;
-  while (text[at + length] === '`') length += 1;
-  const ticks = '`'.repeat(length);
-  for (let end = at + length; !unclosed.has(ticks); end += 1) {
-    end = text.indexOf(ticks, end);
-    if (end < 0) break;
-    let after = end + length;
-    while (text[after] === '`') after += 1;
-    if (after === end + length) {
-      const inner = text.slice(at + length, end);
-      const isPadded = inner.startsWith(' ') && inner.endsWith(' ') && inner.trim() !== '';
-      return [{ tag: 'code', children: [isPadded ? inner.slice(1, -1) : inner] }, after];
-    }
-    end = after - 1;
+/**
+ * Finds runs of backticks by their length. All runs are read once, since a line may have runs of many lengths, and a
+ * search for each of them would read the line as often.
+ * @param {string} text
+ * @returns {(length: number, from: number) => number} where the first run of exactly that length begins, at `from` or
+ *   later; -1 without one. `from` never becomes smaller.
+ */
+function findTicks(text) {
+  /** The last run first. @type {Map<number, number[]> | undefined} */
+  let runs;
+  return (length, from) => {
+    runs ??= runsOfTicks(text);
+    const starts = runs.get(length) ?? [];
+    while (starts.length > 0 && starts[starts.length - 1] < from) starts.pop();
+    return starts[starts.length - 1] ?? -1;
+  };
+}
+
+/** @param {string} text @returns {Map<number, number[]>} */
+function runsOfTicks(text) {
+  /** @type {Map<number, number[]>} */
+  const runs = new Map();
+  for (const { 0: run, index } of [...text.matchAll(/`+/g)].reverse()) {
+    const starts = runs.get(run.length) ?? [];
+    starts.push(index);
+    runs.set(run.length, starts);
   }
-  unclosed.add(ticks);
-  return [ticks, at + length];
+  return runs;
+}
+
+/** @param {string} text @param {number} at @param {LineState['nextTicks']} nextTicks @returns {[MarkdownNode, number]} */
+function codeSpan(text, at, nextTicks) {
+  let from = at + 1;
+  while (text[from] === '`') from += 1;
+  const length = from - at;
+  const end = nextTicks(length, from);
+  if (end < 0) return [text.slice(at, from), from];
+  const inner = text.slice(from, end);
+  const isPadded = inner.startsWith(' ') && inner.endsWith(' ') && inner.trim() !== '';
+  return [{ tag: 'code', children: [isPadded ? inner.slice(1, -1) : inner] }, end + length];
 }
 
 /** @param {string} text @param {number} at @param {number} depth @returns {[MarkdownNode, number] | null} */
@@ -104,17 +133,19 @@ function onlyText(nodes) {
 function addressSpan(text, at) {
   if (/\w/.test(text[at - 1] ?? '')) return null;
   bareAddress.lastIndex = at;
-  let [href] = bareAddress.exec(text) ?? [''];
+  const [found] = bareAddress.exec(text) ?? [''];
   // A sentence ends after an address more often than an address ends with a dot.
-  while (/[.,;:!?*_~)]/.test(href[href.length - 1] ?? '') && !(href.endsWith(')') && href.includes('(')))
-    href = href.slice(0, -1);
+  const after = found.includes('(') ? /[.,;:!?*_~]/ : /[.,;:!?*_~)]/;
+  let end = found.length;
+  while (end > 0 && after.test(found[end - 1])) end -= 1;
+  const href = found.slice(0, end);
   return /^https?:\/\/[^/]/i.test(href) ? [{ tag: 'a', href, children: [href] }, at + href.length] : null;
 }
 
 /**
  * @param {string} text
  * @param {number} at
- * @param {{ readonly depth: number, readonly unclosed: Set<string> }} state
+ * @param {LineState} state
  * @returns {[MarkdownNode, number] | null}
  */
 function markedSpan(text, at, { depth, unclosed }) {

@@ -6,6 +6,7 @@ import { createItemFolders } from '../../../src/cli/fanout/results/item-folders.
 import { leftText } from '../../../src/cli/output/job-text.js';
 import { escapeUnsafe, oneLine } from '../../../src/cli/output/terminal-safe.js';
 import { nameMatches } from '../../../src/cli/sandboxes/list-sandboxes.js';
+import { createEntryText } from '../../../src/cli/transcript/entry-text.js';
 import { parseDurationMs } from '../../../src/cli/units.js';
 import { readBaseUrl } from '../../../src/client/request-address.js';
 import { retryAfterMs } from '../../../src/client/retry-after.js';
@@ -15,6 +16,7 @@ import { fencedBlocks, shellBlocks } from '../../../src/local-service/agent/shel
 import { variablesIn } from '../../../src/local-service/environments/variables.js';
 import { pathWithoutSecrets } from '../../../src/local-service/http/call.js';
 import { parsePublicKey } from '../../../src/local-service/ssh/public-key.js';
+import { markdownMarkup } from '../../../src/report/markdown-markup.js';
 import { plainText } from '../../../src/report/plain-text.js';
 import { readDurationMs } from '../../../src/retention/policy-schema.js';
 
@@ -74,6 +76,13 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a line of a terminal': oneLine,
   'JSON for a terminal': escapeUnsafe,
   'an answer in the report': plainText,
+  'a message of an agent on a terminal': (text) =>
+    createEntryText({ paint: (_style, shown) => shown, columns: () => undefined })({
+      kind: 'message',
+      prompt: 1,
+      text,
+      at: null,
+    }),
   'shell blocks': shellBlocks,
   'fenced blocks': fencedBlocks,
   'variables of an environment': variablesIn,
@@ -116,6 +125,13 @@ function growsTooFast(act: (length: number) => unknown, small = smallSize): bool
   });
 }
 
+/** One, two, three pieces and so on, with a text between the runs. */
+function runsOf(piece: string, between: string, length: number): string {
+  let runs = '';
+  for (let count = 1; runs.length < length; count += 1) runs += piece.repeat(count) + between;
+  return runs;
+}
+
 describe('C10: reading takes linear time', () => {
   it.each(Object.entries(readers))('%s', (_name, read) => {
     const slow = beginnings
@@ -123,6 +139,21 @@ describe('C10: reading takes linear time', () => {
       .filter(({ start, piece, end }) => growsTooFast((length) => read(`${start}${piece.repeat(length)}${end}`)));
     expect(slow).toEqual([]);
   });
+
+  // A growth of 64, because work that grows with the power 1.5 is hardly more than linear work with a growth of eight.
+  it.each(['`', '\\`', '*', '_', '~~', '['])(
+    'an answer of 512 kB as Markdown, with runs of %j of every length',
+    (piece) => {
+      const render = (between: string, length: number) =>
+        cpuMicroseconds(() => markdownMarkup(runsOf(piece, between, length)));
+      const slow = [' ', 'a'].filter((between) => {
+        const large = render(between, 512_000);
+        // Short texts are in the caches of the processor, so less than two milliseconds say nothing.
+        return large > 4 * 64 * Math.max(render(between, 8_000), 2_000);
+      });
+      expect(slow).toEqual([]);
+    },
+  );
 
   it('for a name pattern with any number of stars', () => {
     const matching = (stars: number) => nameMatches(`${'a*'.repeat(stars)}b`);
@@ -135,6 +166,24 @@ describe('C10: reading takes linear time', () => {
 });
 
 describe('C10: a regular expression', () => {
+  it('does not search for what is repeated at the end of a text', () => {
+    // It is tried at each place, and each try reads all that is repeated: `/\n+$/` takes quadratic time.
+    const open = /(?<=[\s(,=:?])\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^\\/[\n^])[+*]\$\/[a-z]*/g;
+    const found = ['src', 'activities', 'workflows'].flatMap((folder) => {
+      const root = new URL(`../../../${folder}/`, import.meta.url).pathname;
+      return readdirSync(root, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.[jt]s$/.test(name))
+        .flatMap((name) =>
+          readFileSync(join(root, name), 'utf8')
+            .split('\n')
+            .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
+            .flatMap((line) => line.match(open) ?? [])
+            .map((expression) => `${name}: ${expression}`),
+        );
+    });
+    expect(found).toEqual([]);
+  });
+
   it('is built from our own texts only', () => {
     const root = new URL('../../../src/', import.meta.url).pathname;
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
