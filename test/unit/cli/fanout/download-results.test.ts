@@ -8,8 +8,9 @@ import { createItemFolders, placeBelow } from '../../../../src/cli/fanout/result
 import { createPreviews } from '../../../../src/cli/fanout/results/previews.js';
 import { createResultStore } from '../../../../src/result-store/index.js';
 import type { ItemResult } from '../../../../workflows/fanout/result.js';
+import { promptResult } from '../output/sample-job.js';
 import { temporaryDirectory } from '../temporary-directory.js';
-import { batchResult, collectedFile, itemResult, promptResult } from './samples.js';
+import { batchResult, collectedFile, itemResult } from './samples.js';
 
 async function* each(items: readonly ItemResult[]): AsyncGenerator<ItemResult> {
   yield* items;

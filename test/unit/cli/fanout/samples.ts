@@ -1,23 +1,7 @@
 /** Small results of batches for the tests of the command line. */
 import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/result.js';
-import type { CollectedFile, JobResult, PromptResult } from '../../../../workflows/job/result.js';
-
-export function promptResult(change: Partial<PromptResult> = {}): PromptResult {
-  return {
-    prompt: 'p',
-    promptId: 'pr_1',
-    conversationId: 'c',
-    status: 'completed',
-    result: 'answer',
-    resultRef: null,
-    promptRef: null,
-    error: null,
-    queuedAt: null,
-    startedAt: null,
-    endedAt: null,
-    ...change,
-  };
-}
+import type { CollectedFile, JobResult } from '../../../../workflows/job/result.js';
+import { promptResult } from '../output/sample-job.js';
 
 export function itemResult(index: number, change: Partial<ItemResult> = {}, job: Partial<JobResult> = {}): ItemResult {
   const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
