@@ -1,19 +1,11 @@
 /** Interactions of two features of a job: a cancel during a change of runs, an old read after a resume, a wrong answer. */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
+import { expect, it } from 'vitest';
+import { ApiError, ConnectionError } from '../../src/client/index.js';
 import { sandboxEventSignal } from '../../workflows/index.js';
-import { changedBy } from './changed-client.js';
-import { createStand, type Stand, script, shortTiming } from './workflow-harness.js';
+import { shareChangedStand } from './changed-stand.js';
+import { script, shortTiming } from './workflow-harness.js';
 
-let stand: Stand;
-let change: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({ through: changedBy(() => change) });
-});
-afterEach(() => {
-  change = {};
-});
-afterAll(() => stand.close());
+const { stand, change, restore } = shareChangedStand();
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const refused = (endpoint: 'sendPrompt' | 'listSandboxes') =>
@@ -75,7 +67,7 @@ it('a stop soon after a resume does not accept the state before the resume', asy
     timing: { ...shortTiming, readLagMs: 8_000 },
   });
   const result = await handle.result();
-  change = {};
+  restore();
   expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed' } });
   expect(await stateOf(id)).toBe('archived');
 });

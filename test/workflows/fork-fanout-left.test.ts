@@ -1,22 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import { prepareWorkflowId } from '../../src/contract/addresses.js';
 import type { FanoutInput } from '../../workflows/fanout/types.js';
-import { changedBy } from './changed-client.js';
+import { shareChangedStand } from './changed-stand.js';
 import { ended, fanoutInput, forks, items, run, submit } from './fanout/fanout-harness.js';
-import { heal } from './stop/stop-harness.js';
-import { createStand, type Stand, script, shortTiming } from './workflow-harness.js';
+import { script, shortTiming } from './workflow-harness.js';
 
-let stand: Stand;
-let change: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({ through: changedBy(() => change) });
-});
-afterEach(async () => {
-  change = {};
-  await heal(stand);
-});
-afterAll(() => stand.close());
+const { stand, change } = shareChangedStand();
 
 const isPrepared = (input: FanoutInput, id: string) =>
   forks(stand, input).some((fork) => fork.id === id && fork.name?.endsWith('-prep-1'));
@@ -66,7 +56,7 @@ it('a batch whose preparing job has an unknown outcome names its sandbox', async
 it('a batch whose prepared source could not be deleted names it', async () => {
   const input = { ...prepared(undefined, 'true'), timing: { ...shortTiming, cleanUpMs: 30_000 } };
   const operationId = 'operation-that-fails';
-  change = {
+  Object.assign(change, {
     deleteSandbox: async (id, options) => {
       if (!isPrepared(input, id)) return stand.api.deleteSandbox(id, options);
       return { ok: true, type: 'sandbox.deleting', operationId };
@@ -75,7 +65,7 @@ it('a batch whose prepared source could not be deleted names it', async () => {
       if (id !== operationId) return stand.api.getDeletionOperation(id, options);
       return { ok: true, type: 'deletion.status', operation: { id, status: 'failed', error: 'the disk is busy' } };
     },
-  };
+  } satisfies Partial<SandboxClient>);
   const result = await run(stand, input, items(1));
   expect(result).toMatchObject({
     outcome: 'completed',
@@ -88,7 +78,7 @@ it('a batch whose prepared source could not be deleted names it', async () => {
 it('one read that does not find a prepared source neither fails its batch nor lets the machine go', async () => {
   const input = prepared(undefined, 'true');
   let lagging = 0;
-  change = {
+  Object.assign(change, {
     getSandbox: async (id, options) => {
       const { sandbox } = await stand.api.getSandbox(id, options);
       // Every first read after a pause is from a replica that does not have the sandbox.
@@ -99,7 +89,7 @@ it('one read that does not find a prepared source neither fails its batch nor le
         ...{ requestId: 'req_1', retryAfterMs: null, details: null },
       });
     },
-  };
+  } satisfies Partial<SandboxClient>);
   const result = await run(stand, input, items(1));
   expect(result).toMatchObject({ outcome: 'completed', left: [] });
   expect(lagging).toBeGreaterThan(1);

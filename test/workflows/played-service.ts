@@ -2,7 +2,7 @@
 import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import { errorMeaning } from '../../src/contract/errors/error-codes.js';
-import { changedBy } from './changed-client.js';
+import { changedBy } from './changed-stand.js';
 import { createStand, type Stand, type StandOptions } from './workflow-harness.js';
 
 export interface PlayedStand extends Stand {

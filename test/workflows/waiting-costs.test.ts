@@ -1,22 +1,14 @@
 /** The history events of a waiting job: `docs/architecture.md` lists these figures per hour. */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import { expect, it } from 'vitest';
+import { ApiError } from '../../src/client/index.js';
 import { itemWorkflowId } from '../../src/contract/addresses.js';
-import { changedBy } from './changed-client.js';
+import { shareChangedStand } from './changed-stand.js';
 import { archivedSandbox, chunkOf, fanoutInput, items, run, source, usableSandbox } from './fanout/fanout-harness.js';
 import { heal } from './stop/stop-harness.js';
 import { leaseAs, watchOf } from './watch/lease-harness.js';
-import { createStand, deployment, type Stand, script, shortTiming } from './workflow-harness.js';
+import { deployment, type Stand, script, shortTiming } from './workflow-harness.js';
 
-let stand: Stand;
-let change: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({ through: changedBy(() => change) });
-});
-afterEach(() => {
-  change = {};
-});
-afterAll(() => stand.close());
+const { stand, change } = shareChangedStand();
 
 async function eventsOf(over: Parameters<Stand['start']>[0]): Promise<number> {
   const handle = await stand.start({ timing: { ...shortTiming, safetyPollGrowth: 1 }, ...over });

@@ -1,23 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
-import { heal } from '../stop/stop-harness.js';
+import { shareChangedStand } from '../changed-stand.js';
 import { claimAs } from '../watch/lease-harness.js';
-import { createStand, type Stand } from '../workflow-harness.js';
 import { archived, clean, policyFor, ready, stateOf } from './cleanup-harness.js';
 
-let stand: Stand;
-/** Answers for the worker's client that replace the service's. */
-let instead: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({
-    through: (client) => new Proxy(client, { get: (target, call) => Reflect.get({ ...target, ...instead }, call) }),
-  });
-});
-afterEach(async () => {
-  instead = {};
-  await heal(stand);
-});
-afterAll(() => stand.close());
+const { stand, change } = shareChangedStand();
 
 it('D1: a cleanup fails with the reason if the list is refused permanently', async () => {
   await stand.fault({ kind: 'error', endpoint: 'listSandboxes', status: 401, code: 'unauthorized', times: 1_000 });
@@ -29,12 +16,12 @@ it('D1: a cleanup fails with the reason if the list is refused permanently', asy
 
 it('D2: a cleanup reports a deletion that nobody can follow as unconfirmed, and releases its claim', async () => {
   const id = await archived(stand, 'unnamed-1');
-  instead = {
+  Object.assign(change, {
     deleteSandbox: async (sandboxId, options) => {
       const { operationId: _, operation: __, ...answer } = await stand.api.deleteSandbox(sandboxId, options);
       return answer as Awaited<ReturnType<SandboxClient['deleteSandbox']>>;
     },
-  };
+  } satisfies Partial<SandboxClient>);
   const done = await clean(stand, policyFor('unnamed', 'delete-sandbox'));
   expect(done.of(id)).toBe('not_confirmed');
   await expect.poll(() => claimAs(stand, id, 'somebody', 1)).toMatchObject({ granted: true });
@@ -43,14 +30,14 @@ it('D2: a cleanup reports a deletion that nobody can follow as unconfirmed, and 
 it('D5: a cleanup accepts a missing stop only after it has been missing for longer than reads lag', async () => {
   const id = await ready(stand, 'lagging-1');
   let looks = 0;
-  instead = {
+  Object.assign(change, {
     getStop: async (sandboxId, stopId, options) => {
       looks += 1;
       return looks > 2
         ? stand.api.getStop(sandboxId, stopId, options)
         : stand.api.getStop(sandboxId, 'stp_none', options);
     },
-  };
+  } satisfies Partial<SandboxClient>);
   const done = await clean(stand, policyFor('lagging', 'stop'), { readLagMs: 10_000 });
   expect(done.of(id)).toBe('stopped');
 });
@@ -58,7 +45,7 @@ it('D5: a cleanup accepts a missing stop only after it has been missing for long
 it('D1: a cleanup handles the rest in time if the reads of one sandbox are refused permanently', async () => {
   const [bad, good] = [await archived(stand, 'mixed-1'), await archived(stand, 'mixed-2')];
   const body = { error: { code: 'unauthorized', message: 'no' } };
-  instead = {
+  Object.assign(change, {
     getSandbox: (sandboxId, options) => {
       if (sandboxId !== bad) return stand.api.getSandbox(sandboxId, options);
       return stand.api.getSandbox('bx_00000000', options).then(
@@ -66,7 +53,7 @@ it('D1: a cleanup handles the rest in time if the reads of one sandbox are refus
         (error: unknown) => Promise.reject(error instanceof ApiError ? new Error('garbled') : error),
       );
     },
-  };
+  } satisfies Partial<SandboxClient>);
   const done = await clean(stand, policyFor('mixed', 'delete-sandbox'), { actionDeadlineMs: 4_000 });
   expect([bad, good].map(done.of)).toEqual(['failed', 'deleted']);
   expect(done.summary.outcome).toBe('applied');
@@ -75,13 +62,13 @@ it('D1: a cleanup handles the rest in time if the reads of one sandbox are refus
 
 it('D4: a cleanup reports unreadable rows of the list, and leaves alone what they represent', async () => {
   const [read, unread] = [await archived(stand, 'torn-1'), await archived(stand, 'torn-2')];
-  instead = {
+  Object.assign(change, {
     listAllSandboxes: async (query, options) => {
       const all = await stand.api.listAllSandboxes(query, options);
       options?.onRowsLeftOut?.(1);
       return all.filter(({ id }) => id !== unread);
     },
-  };
+  } satisfies Partial<SandboxClient>);
   const done = await clean(stand, policyFor('torn', 'delete-sandbox'));
   expect(done.summary.planned).toMatchObject({ due: 1, unreadable: 1 });
   expect(done.of(read)).toBe('deleted');
@@ -90,12 +77,12 @@ it('D4: a cleanup reports unreadable rows of the list, and leaves alone what the
 
 it('D4: a cleanup counts unreadable rows of the list of snapshots too', async () => {
   await archived(stand, 'frayed-1');
-  instead = {
+  Object.assign(change, {
     listSnapshots: async (options) => {
       options?.onRowsLeftOut?.(2);
       return stand.api.listSnapshots(options);
     },
-  };
+  } satisfies Partial<SandboxClient>);
   const done = await clean(stand, policyFor('frayed', 'delete-snapshot'));
   expect(done.summary.planned).toMatchObject({ unreadable: 2 });
 });

@@ -1,25 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
 import { cleanupProgress } from '../../../src/temporal/cleanups/client.js';
-import { heal } from '../stop/stop-harness.js';
-import { createStand, type Stand } from '../workflow-harness.js';
+import { shareChangedStand } from '../changed-stand.js';
 import { archived, begin, clean, cleaned, listedAsStopped, policyFor, ready, stateOf } from './cleanup-harness.js';
 
-let stand: Stand;
-/** Answers for the worker's client that replace the service's. */
-let instead: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({
-    through: (client) => new Proxy(client, { get: (target, call) => Reflect.get({ ...target, ...instead }, call) }),
-  });
-});
-afterEach(async () => {
-  instead = {};
-  await heal(stand);
-});
-afterAll(() => stand.close());
+const { stand, change } = shareChangedStand();
 
 const calls = (endpoint: string, sandboxId: string) =>
   stand.service.books.calls({ sandboxId }).filter((call) => call.endpoint === endpoint);
@@ -44,10 +31,10 @@ describe('a cleanup', () => {
   it('repeats what fails, reports what is refused for good, and continues with the rest', async () => {
     const ids = await many('fail', 4);
     const refused = ids[1] ?? '';
-    instead = {
+    Object.assign(change, {
       deleteSandbox: (id, options) =>
         id === refused ? stand.api.deleteSandbox('bx_22222222', { ...options }) : stand.api.deleteSandbox(id, options),
-    };
+    } satisfies Partial<SandboxClient>);
     await stand.fault({ kind: 'error', endpoint: 'deleteSandbox', status: 502, html: true });
     await stand.fault({ kind: 'error', endpoint: 'deleteSandbox', status: 403, code: 'api_key_action_forbidden' });
     const done = await clean(stand, policyFor('fail', 'delete-sandbox'), { concurrency: 1 });
@@ -70,7 +57,7 @@ describe('a cleanup', () => {
       [second, 100],
     ]);
     const failed = new Map<string, string>();
-    instead = {
+    Object.assign(change, {
       deleteSandbox: async (id, options) => {
         const left = failures.get(id) ?? 0;
         if (left === 0) return stand.api.deleteSandbox(id, options);
@@ -85,7 +72,7 @@ describe('a cleanup', () => {
         const operation = { id, status: 'failed', error: 'the disk is busy' };
         return { ok: true, type: 'deletion.status', id, status: 'failed', operation };
       },
-    };
+    } satisfies Partial<SandboxClient>);
     const done = await clean(stand, policyFor('dying', 'delete-sandbox'));
     expect(done.of(first)).toBe('deleted');
     expect(done.of(second)).toBe('failed');
@@ -135,7 +122,7 @@ describe('a cleanup', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const endedAt = new Date(Date.now() - 12 * 86_400_000).toISOString();
-    instead = listedAsStopped(stand, golden, endedAt);
+    Object.assign(change, listedAsStopped(stand, golden, endedAt));
     const more = `protect: ["warn-*"]\nwarnBeforeExpiry: 3d\nnotify: {url: "http://127.0.0.1:${port}"}`;
     const { summary } = await clean(stand, policyFor('warn', 'delete-sandbox', more));
     await vi.waitFor(() => expect(told).toHaveLength(1), 40_000);

@@ -1,19 +1,11 @@
 /** A job with a long history continues as new at every point where it may wait for long. */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { ApiError, type SandboxClient } from '../../../src/client/index.js';
+import { expect, it } from 'vitest';
+import { ApiError } from '../../../src/client/index.js';
 import { progressQuery, promptUpdate, resolveUpdate } from '../../../workflows/index.js';
-import { changedBy } from '../changed-client.js';
-import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
+import { shareChangedStand } from '../changed-stand.js';
+import { type Stand, script, shortTiming } from '../workflow-harness.js';
 
-let stand: Stand;
-let change: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({ through: changedBy(() => change) });
-});
-afterEach(() => {
-  change = {};
-});
-afterAll(() => stand.close());
+const { stand, change, restore } = shareChangedStand();
 
 type Handle = Awaited<ReturnType<Stand['start']>>;
 
@@ -111,7 +103,7 @@ it('a job continues as new while it waits for a person, and receives the decisio
   };
   const handle = await stand.start({ maxHistoryEvents: 40, timing });
   await expect.poll(() => runsOf(handle), { timeout: 40_000 }).toBeGreaterThan(2);
-  change = {};
+  restore();
   await expect
     .poll(() =>
       handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] }).then(
@@ -134,7 +126,7 @@ it('while a person decides: each decision is used or refused, and none is lost',
   };
   const jobs = await Promise.all(Array.from({ length: 8 }, () => stand.start({ maxHistoryEvents: 40, timing })));
   await Promise.all(jobs.map((job) => expect.poll(() => runsOf(job), { timeout: 60_000 }).toBeGreaterThan(1)));
-  change = {};
+  restore();
   const decide = async (job: Handle) => {
     for (;;) {
       const args = [{ action: 'resend' }] as const;

@@ -1,24 +1,13 @@
 /** A job distinguishes its own sandbox from others, and forgets none, whatever an answer or a person says. */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { outcomeUnknown } from '../../../activities/retry/classify.js';
-import type { SandboxClient } from '../../../src/client/index.js';
 import { progressQuery, resolveUpdate } from '../../../workflows/index.js';
-import { changedBy } from '../changed-client.js';
+import { shareChangedStand } from '../changed-stand.js';
 import { clean, policyFor } from '../cleanup/cleanup-harness.js';
-import { heal } from '../stop/stop-harness.js';
 import { claimAs } from '../watch/lease-harness.js';
-import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
+import { script, shortTiming } from '../workflow-harness.js';
 
-let stand: Stand;
-let change: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({ through: changedBy(() => change) });
-});
-afterEach(async () => {
-  change = {};
-  await heal(stand);
-});
-afterAll(() => stand.close());
+const { stand, change } = shareChangedStand();
 
 const missing = { kind: 'error', status: 404, code: 'sandbox_not_found' } as const;
 const stateOf = async (id: string | null | undefined) => (await stand.api.getSandbox(id ?? '')).sandbox.state;

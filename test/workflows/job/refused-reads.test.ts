@@ -1,26 +1,14 @@
 /** Tests what workflows catch with the failures that arrive there: those of reads are not wrapped. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SandboxClient } from '../../../src/client/index.js';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { FaultInput } from '../../../src/local-service/index.js';
 import type { JobResult } from '../../../workflows/index.js';
 import { createClosing, sendJson, startStand } from '../../client/http-harness.js';
-import { changedBy } from '../changed-client.js';
+import { shareChangedStand } from '../changed-stand.js';
 import { heal, readySandbox } from '../stop/stop-harness.js';
-import { createStand, type Stand } from '../workflow-harness.js';
 
-let stand: Stand;
-let change: Partial<SandboxClient> = {};
+const { stand, change } = shareChangedStand();
 const closing = createClosing();
-beforeAll(async () => {
-  stand = await createStand({ through: changedBy(() => change) });
-});
-afterEach(() => {
-  change = {};
-});
-afterAll(async () => {
-  await closing.closeAll();
-  await stand.close();
-});
+afterAll(() => closing.closeAll());
 
 const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
 

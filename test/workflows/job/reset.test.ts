@@ -1,21 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { SandboxClient } from '../../../src/client/index.js';
+import { expect, it } from 'vitest';
 import { type createThenPrompt, progressQuery } from '../../../workflows/index.js';
-import { changedBy } from '../changed-client.js';
-import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
+import { shareChangedStand } from '../changed-stand.js';
+import { script, shortTiming } from '../workflow-harness.js';
 
-let stand: Stand;
-let change: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({ through: changedBy(() => change) });
-});
-afterEach(() => {
-  change = {};
-});
-afterAll(() => stand.close());
+const { stand, change, restore } = shareChangedStand();
 
 type Job = WorkflowHandle<typeof createThenPrompt>;
 
@@ -60,7 +51,7 @@ it('does not send the prompt again in a run that continues from the reset one, w
   const { workflowId } = again;
   const last = stand.client.workflow.getHandle<typeof createThenPrompt>(workflowId);
   await expect.poll(async () => (await last.describe()).runId).not.toBe((await again.describe()).runId);
-  change = {};
+  restore();
   expect(await last.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }], left: [] });
   const sent = stand.service.books.prompts().filter((prompt) => prompt.sandboxId === sandboxId);
   expect(sent).toHaveLength(1);

@@ -6,6 +6,7 @@ import type { SandboxClient } from '../../../src/client/index.js';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { countOpenJobs } from '../../../src/supervisor/until-idle.js';
 import { listFanouts, listJobs } from '../../../src/temporal/list.js';
+import { changedBy } from '../changed-stand.js';
 import { begin, listedAsStopped, policyFor } from '../cleanup/cleanup-harness.js';
 import { archivedSandbox, ended, fanoutInput, items, source, submit } from '../fanout/fanout-harness.js';
 import { ask, readySandbox, stopWorkflow } from '../stop/stop-harness.js';
@@ -16,12 +17,10 @@ let stand: Stand;
 let listener: Listener;
 let silent: Server;
 const sockets = new Set<Socket>();
-let instead: Partial<SandboxClient> = {};
+let change: Partial<SandboxClient> = {};
 
 beforeAll(async () => {
-  const through = (client: SandboxClient) =>
-    new Proxy(client, { get: (target, name) => Reflect.get(instead, name) ?? Reflect.get(target, name) });
-  stand = await createStand({ through });
+  stand = await createStand({ through: changedBy(() => change) });
   listener = await openListener();
   silent = createServer((socket) => sockets.add(socket));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -90,11 +89,11 @@ describe('a result does not wait for the notification', () => {
   it('of a cleanup', async () => {
     const golden = await archivedSandbox(stand);
     const endedAt = new Date(Date.now() - 12 * 86_400_000).toISOString();
-    instead = listedAsStopped(stand, golden, endedAt);
+    change = listedAsStopped(stand, golden, endedAt);
     const more = `protect: ["by hand"]\nwarnBeforeExpiry: 3d\nnotify: {url: "${urlOf('refuses')}"}`;
     const handle = await begin(stand, policyFor('dead', 'delete-sandbox', more));
     expect(await handle.result()).toMatchObject({ planned: { warningCount: 1 } });
-    instead = {};
+    change = {};
     await expectUndelivered(handle.workflowId);
   });
 });

@@ -1,20 +1,12 @@
 /** A job that is cut short interrupts its own prompt, again while it runs, and no prompt of others. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ConnectionError, type SandboxClient } from '../../../../src/client/index.js';
+import { describe, expect, it } from 'vitest';
+import { ConnectionError } from '../../../../src/client/index.js';
 import { progressQuery } from '../../../../workflows/index.js';
-import { changedBy } from '../../changed-client.js';
+import { shareChangedStand } from '../../changed-stand.js';
 import { refusal } from '../../played-service.js';
-import { createStand, type Stand, script, shortTiming } from '../../workflow-harness.js';
+import { type Stand, script, shortTiming } from '../../workflow-harness.js';
 
-let stand: Stand;
-let change: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({ through: changedBy(() => change) });
-});
-afterEach(() => {
-  change = {};
-});
-afterAll(() => stand.close());
+const { stand, change } = shareChangedStand();
 
 const long = [{ prompt: script('sleep 60') }];
 

@@ -1,27 +1,11 @@
 /** The result of a job names what it could not end, find again or confirm. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  ApiError,
-  ConnectionError,
-  type SandboxClient,
-  UnexpectedResponseError,
-} from '../../../../src/client/index.js';
+import { describe, expect, it } from 'vitest';
+import { ApiError, ConnectionError, UnexpectedResponseError } from '../../../../src/client/index.js';
 import { type JobResult, progressQuery, skipCollectingSignal } from '../../../../workflows/index.js';
-import { changedBy } from '../../changed-client.js';
-import { heal } from '../../stop/stop-harness.js';
-import { createStand, type Stand, script, shortTiming } from '../../workflow-harness.js';
+import { shareChangedStand } from '../../changed-stand.js';
+import { type Stand, script, shortTiming } from '../../workflow-harness.js';
 
-let stand: Stand;
-let change: Partial<SandboxClient> = {};
-beforeAll(async () => {
-  stand = await createStand({ through: changedBy(() => change) });
-});
-afterEach(async () => {
-  change = {};
-  // Faults that a failed test leaves would make the following tests hang.
-  await heal(stand);
-});
-afterAll(() => stand.close());
+const { stand, change } = shareChangedStand();
 
 const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
 const refusal = (
