@@ -17,6 +17,7 @@ import {
 import type { CleanupPlanned } from '../../workflows/cleanup/types.js';
 import type { Attempt } from '../retry/attempt.js';
 import { withCallCount } from '../retry/attempt.js';
+import { addByKey } from './add-by-key.js';
 import { readNight } from './night.js';
 import { createOwnerReader } from './owners.js';
 
@@ -130,9 +131,7 @@ async function readSnapshots(
   for (const snapshot of snapshots) {
     if (snapshot.sandboxId == null || (snapshot.status ?? 'completed') !== 'completed') continue;
     const { id, name = null, createdAt = null } = snapshot;
-    const known = found.get(snapshot.sandboxId);
-    if (known) known.push({ id, name, createdAt });
-    else found.set(snapshot.sandboxId, [{ id, name, createdAt }]);
+    addByKey(found, snapshot.sandboxId, { id, name, createdAt });
   }
   return { snapshots: found, rowsLeftOut };
 }

@@ -2,6 +2,7 @@
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { CleanupPlan } from '../../src/retention/index.js';
 import type { ActionResult, CleanupReport, CleanupSummary } from '../../workflows/cleanup/types.js';
+import { addByKey } from './add-by-key.js';
 
 export interface FinishCleanupInput {
   readonly key: string;
@@ -43,10 +44,7 @@ function withResults(plan: CleanupPlan, byNumber: ReadonlyMap<number, ActionResu
   const bySandbox = new Map<string, ActionResult[]>();
   for (const { number, facts } of actions) {
     const result = byNumber.get(number);
-    if (!result) continue;
-    const known = bySandbox.get(facts.id);
-    if (known) known.push(result);
-    else bySandbox.set(facts.id, [result]);
+    if (result) addByKey(bySandbox, facts.id, result);
   }
   return { ...rest, entries: entries.map((entry) => ({ ...entry, results: bySandbox.get(entry.sandboxId) ?? [] })) };
 }

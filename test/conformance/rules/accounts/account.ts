@@ -1,4 +1,4 @@
-import { section } from './rule-record.js';
+import { section } from '../rule-record.js';
 
 export const accountRules = {
   ...section('GET /me', {

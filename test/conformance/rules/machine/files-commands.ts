@@ -1,4 +1,4 @@
-import { section } from './rule-record.js';
+import { section } from '../rule-record.js';
 
 export const fileAndCommandRules = section('Endpoint inventory', {
   'files.read': 'GET /sandboxes/{sandboxId}/files reads a file.',

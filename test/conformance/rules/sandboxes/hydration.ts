@@ -1,4 +1,4 @@
-import { section } from './rule-record.js';
+import { section } from '../rule-record.js';
 
 export const hydrationRules = section('Sandbox, `hydration`', {
   'hydration.required': '`hydration` has phase, entriesDone, entriesTotal and percent.',

@@ -1,4 +1,4 @@
-import { section, untestable } from './rule-record.js';
+import { section, untestable } from '../rule-record.js';
 
 export const desktopRules = {
   ...section('POST /sandboxes/{sandboxId}/desktop', {
