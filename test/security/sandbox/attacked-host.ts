@@ -128,6 +128,14 @@ async function talkTo(child: ChildProcessWithoutNullStreams, directory: string):
     complaint += chunk.toString();
   });
   let calls = 0;
+  let hasEnded = false;
+  const noAnswer = () => new Error('The service has ended.');
+  // Otherwise an attack that kills the service would be waited for, until the test is out of time.
+  child.once('exit', () => {
+    hasEnded = true;
+    for (const { reject } of waiting.values()) reject(noAnswer());
+    waiting.clear();
+  });
   const lines = createInterface({ input: child.stdout });
   const first = new Promise<Pick<AttackedHost, 'isolation' | 'network' | 'limits' | 'lacks'>>((resolve, reject) => {
     lines.once('line', (line) => resolve(JSON.parse(line)));
@@ -140,18 +148,23 @@ async function talkTo(child: ChildProcessWithoutNullStreams, directory: string):
     else waiting.get(call)?.reject(new Error(error));
     waiting.delete(call);
   });
-  const call = (method: string, ...args: unknown[]) =>
-    new Promise<unknown>((resolve, reject) => {
+  const call = (method: string, ...args: unknown[]) => {
+    const answered = new Promise<unknown>((resolve, reject) => {
+      if (hasEnded) return reject(noAnswer());
       calls += 1;
       waiting.set(calls, { resolve, reject });
       child.stdin.write(`${JSON.stringify({ call: calls, method, args })}\n`);
     });
+    // A test that has failed already awaits no more answers.
+    answered.catch(() => undefined);
+    return answered;
+  };
   return {
     directory,
     ...said,
     pid: child.pid ?? 0,
     ended: exited,
-    run: async (sandboxId, command, more) => (await call('run', sandboxId, { command, ...more })) as CommandOutcome,
+    run: (sandboxId, command, more) => call('run', sandboxId, { command, ...more }) as Promise<CommandOutcome>,
     call,
     async kill() {
       child.kill('SIGKILL');

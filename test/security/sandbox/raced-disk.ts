@@ -50,8 +50,13 @@ export const untouched: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 export async function outsideNow(outside: string): Promise<Record<string, string>> {
-  const names = await readdir(outside);
+  const entries = await readdir(outside, { withFileTypes: true });
   return Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, await readFile(join(outside, name), 'utf8')])),
+    await Promise.all(
+      entries.map(async (entry) => [
+        entry.name,
+        entry.isFile() ? await readFile(join(outside, entry.name), 'utf8') : 'not a file',
+      ]),
+    ),
   );
 }
