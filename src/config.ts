@@ -73,17 +73,39 @@ export interface Config {
     /** True if workers refuse data that is not encrypted. */
     readonly requireEncrypted: boolean;
   };
+  /** The profile that the environment names. */
+  readonly profile?: string;
+  /** Which settings of a connection are set, and where. */
+  readonly origins?: { readonly [Name in ConnectionName]?: 'environment' | 'profile' };
   /** True if summaries, which Temporal shows in its lists, may begin with a prompt. */
   readonly promptSummaries: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The variable of each setting that a profile of the user may hold. */
+export const connectionVariables = {
+  apiUrl: 'SANDBOX_API_URL',
+  apiKeyFile: 'SANDBOX_API_KEY_FILE',
+  temporalAddress: 'TEMPORAL_ADDRESS',
+  temporalNamespace: 'TEMPORAL_NAMESPACE',
+  temporalUi: 'SANDFLOW_TEMPORAL_UI',
+  deployment: 'SANDFLOW_DEPLOYMENT',
+  taskQueue: 'SANDFLOW_TASK_QUEUE',
+  results: 'SANDFLOW_RESULTS',
+} as const;
+export type ConnectionName = keyof typeof connectionVariables;
+/** Settings of a profile. They apply where the environment says nothing. */
+export type ConnectionSettings = { readonly [Name in ConnectionName]?: string | undefined };
+
 /**
  * Reads and checks the settings.
+ * @param connection settings of the chosen profile
  * @throws SandflowError `bad_configuration` with the name of the variable and what it should hold
  */
-export function readConfig(env: Environment = process.env): Config {
+export function readConfig(given: Environment = process.env, connection: ConnectionSettings = {}): Config {
+  const ofProfile = usedSettings(given, connection);
+  const env = { ...given, ...ofProfile };
   const home = resolve(env.SANDFLOW_HOME || join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'sandflow'));
   const temporal = temporalConfig(env);
   const deployment = env.SANDFLOW_DEPLOYMENT || (temporal.configured ? 'default' : deploymentOfHome(home));
@@ -106,12 +128,46 @@ export function readConfig(env: Environment = process.env): Config {
     resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),
     cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sandflow'),
     encryption: encryptionConfig(env),
+    profile: env.SANDFLOW_PROFILE || undefined,
+    origins: originsOf(given, ofProfile),
     promptSummaries: yesOrNo(
       'SANDFLOW_PROMPT_SUMMARIES',
       env.SANDFLOW_PROMPT_SUMMARIES,
       !env.SANDFLOW_ENCRYPTION_KEYS_FILE,
     ),
   };
+}
+
+/**
+ * The settings of the profile that the environment leaves open, by variable. The address and the key of a service belong
+ * together, and so do the address and the namespace of Temporal: they never come from both.
+ */
+function usedSettings(env: Environment, connection: ConnectionSettings): Record<string, string> {
+  const dropped = new Set<string>([
+    ...(env.SANDBOX_API_URL ? ['apiUrl', 'apiKeyFile'] : []),
+    ...(env.TEMPORAL_ADDRESS ? ['temporalAddress', 'temporalNamespace', 'temporalUi'] : []),
+  ]);
+  const used = Object.entries(connectionVariables).flatMap(([name, variable]) => {
+    const value = connection[name as ConnectionName];
+    return value === undefined || dropped.has(name) || env[variable] ? [] : [[variable, value] as const];
+  });
+  const key = ['SANDBOX_API_KEY', 'SANDBOX_API_KEY_FILE'].find((name) => env[name]);
+  if (key !== undefined && connection.apiKeyFile !== undefined && !dropped.has('apiKeyFile')) {
+    throw new SandflowError(
+      'bad_configuration',
+      `${key} is set in the environment, and the profile has a key of its own for ${connection.apiUrl}. Unset ${key}, or choose another profile.`,
+    );
+  }
+  return Object.fromEntries(used);
+}
+
+function originsOf(env: Environment, ofProfile: Readonly<Record<string, string>>): Config['origins'] {
+  return Object.fromEntries(
+    Object.entries(connectionVariables).flatMap(([name, variable]): [string, 'environment' | 'profile'][] => {
+      if (env[variable]) return [[name, 'environment']];
+      return ofProfile[variable] === undefined ? [] : [[name, 'profile']];
+    }),
+  );
 }
 
 /**

@@ -7,6 +7,8 @@ export interface CommandContext {
   /** The job of the command, for error reports. */
   jobId: string | null;
   exitCode: number;
+  /** The profile that the command line names. */
+  profile?: string | undefined;
 }
 
 /** The command to which another command is added. */

@@ -1,5 +1,5 @@
 /** The parts of the process that the command line may use; tests pass their own. */
-import type { Config } from '../config.js';
+import type { Config, ConnectionSettings } from '../config.js';
 import type { MainProgram } from '../supervisor/index.js';
 import type { FieldSelection } from './output/picked-fields.js';
 
@@ -33,7 +33,11 @@ export interface CliIo {
    * bridge or a codec server prepares its home.
    * @throws SandflowError `home_not_trusted`, `bad_configuration`
    */
-  readonly readConfig: (options?: { readonly checksHome?: boolean }) => Promise<Config>;
+  readonly readConfig: (options?: {
+    readonly checksHome?: boolean;
+    /** Settings of the chosen profile. `runCli` adds them. */
+    readonly connection?: ConnectionSettings;
+  }) => Promise<Config>;
   /** Sets the umask of this process and its children. Omitted if the process belongs to another program. */
   readonly umask?: (mask: number) => void;
   /** Aborted by the first Ctrl-C or SIGTERM; its reason is the name of the signal. */

@@ -22,7 +22,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   stderr: process.stderr,
   cwd: process.cwd(),
   main: { command: process.execPath, args: [fileURLToPath(import.meta.url)] },
-  readConfig: async () => (await import('../config.js')).readConfig(),
+  readConfig: async ({ connection } = {}) => (await import('../config.js')).readConfig(undefined, connection),
   umask: (mask) => void process.umask(mask),
   interrupted: interrupt.signal,
 });

@@ -4,6 +4,8 @@ import { addApi } from './api/command.js';
 import { addCleanup } from './cleanup/command.js';
 import type { AddCommand, CommandContext, Parent } from './command.js';
 import { addCompletion } from './completion/command.js';
+import { addProfile } from './config/add-profile.js';
+import { addConfig } from './config/command.js';
 import { addDoctor } from './doctor/command.js';
 import { addEncryption } from './encryption/command.js';
 import { addFanout } from './fanout/command.js';
@@ -38,16 +40,25 @@ Exit codes:
   70   an unexpected error: a bug in sandflow
   130  detached by Ctrl-C; the job or batch is still running
 
-Settings come from the environment: SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
+Settings come from the environment, and from a profile (sandflow help config): SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
 SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_ENCRYPTION_KEYS_FILE,
-SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI. If none is set, everything runs on this machine.
+SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI, SANDFLOW_PROFILE. If none is set, everything runs on this machine.
 `;
 
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
   'Run:': [addRun, addFanout, addJobs, addOpen],
   'Sandboxes:': [addSandboxes, addStop, addStops, addCleanup],
   'The stack on this machine:': [addStack, addDev, addLocal, addSupervisor],
-  'Set up and operate:': [addDoctor, addWorker, addBridge, addWebhooks, addNotify, addEncryption, addCodecServer],
+  'Set up and operate:': [
+    addDoctor,
+    addConfig,
+    addWorker,
+    addBridge,
+    addWebhooks,
+    addNotify,
+    addEncryption,
+    addCodecServer,
+  ],
   'Other commands:': [addApi, addCompletion],
 };
 
@@ -78,5 +89,6 @@ export function createProgram(context: CommandContext, version: string): Command
   addHelpCommand(program);
   addExamples(program);
   addFields(program, context);
+  addProfile(program, context);
   return program;
 }

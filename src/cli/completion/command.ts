@@ -5,6 +5,9 @@ import { declareCompletion } from './options.js';
 export const addCompletion: AddCommand = (parent, { io }) => {
   declareCompletion(parent).action(async (shell) => {
     const { completionScript } = await import('./completion-script.js');
-    io.stdout.write(completionScript(parent, shell));
+    const { userProfiles } = await import('../config/profile.js');
+    const config = await io.readConfig().catch(() => undefined);
+    const profiles = config ? await userProfiles(config) : [];
+    io.stdout.write(completionScript(parent, shell, { profiles }));
   });
 };

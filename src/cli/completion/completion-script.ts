@@ -17,27 +17,36 @@ interface Node {
   }[];
 }
 
-/** @param program the program with all its commands */
-export function completionScript(program: Parent, shell: Shell): string {
-  const nodes = nodesOf(program, '');
+/**
+ * @param program the program with all its commands
+ * @param profiles names of the user's profiles
+ */
+export function completionScript(
+  program: Parent,
+  shell: Shell,
+  { profiles = [] }: { readonly profiles?: readonly string[] } = {},
+): string {
+  const nodes = nodesOf(program, '', profiles);
   if (shell === 'fish') return fishScript(nodes);
   const bash = bashScript(nodes);
   return shell === 'bash' ? bash : `autoload -U +X bashcompinit && bashcompinit\n${bash}`;
 }
 
-function nodesOf(command: Parent, path: string): Node[] {
+function nodesOf(command: Parent, path: string, profiles: readonly string[]): Node[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
   const options = help.visibleOptions(command).map(({ short, long, description, required, optional, argChoices }) => ({
     flags: [short, long].filter((flag) => flag !== undefined),
     about: description,
     takesValue: required || optional,
-    values: long === '--fields' ? fieldNames(path.trim()) : (argChoices ?? []),
+    values: long === '--fields' ? fieldNames(path.trim()) : long === '--profile' ? profiles : (argChoices ?? []),
   }));
   const node = { path, options, commands: commands.map((sub) => ({ name: sub.name(), about: sub.description() })) };
   return [
     node,
-    ...commands.filter((sub) => sub.name() !== 'help').flatMap((sub) => nodesOf(sub, `${path} ${sub.name()}`)),
+    ...commands
+      .filter((sub) => sub.name() !== 'help')
+      .flatMap((sub) => nodesOf(sub, `${path} ${sub.name()}`, profiles)),
   ];
 }
 

@@ -222,6 +222,10 @@ export const jsonFields: Readonly<Record<string, JsonFields>> = {
     fields: { accounts: 'any', environments: 'any', sandboxes: 'any', webhooks: 'any', error },
   },
   'local reset': { fields: { reset: true, error } },
+  config: {
+    fields: { ...plain('profile', 'userFile', 'projectFile'), settings: plain('name', 'value', 'from'), error },
+    inside: 'settings',
+  },
   doctor: { fields: { healthy: true, checks, error }, inside: 'checks' },
   'webhooks connect': {
     fields: {

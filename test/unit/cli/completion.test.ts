@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { cli } from './in-process.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
-const script = async (shell: string) => (await cli(['completion', shell])).stdout;
+const script = async (shell: string, env = {}) => (await cli(['completion', shell], { env })).stdout;
 
 /** What bash offers for the last word. */
 async function offered(...words: string[]): Promise<string[]> {
@@ -37,6 +37,12 @@ describe('completion in bash', () => {
   it('offers the fields of JSON, each after the ones before', async () => {
     expect(await offered('jobs', 'list', '--fields', 'jo')).toEqual(['jobId', 'jobs']);
     expect(await offered('jobs', 'list', '--fields', 'jobId,out')).toEqual(['jobId,outcome']);
+  });
+
+  it("contains the names of the user's profiles", async () => {
+    const home = await temporaryDirectory();
+    await writeFile(join(home, 'config.json'), '{"profiles": {"work": {}, "home": {}}}', { mode: 0o600 });
+    expect(await script('bash', { SANDFLOW_HOME: home })).toContain("' run --profile') words='work home' ;;");
   });
 
   it('does not offer hidden commands', async () => {

@@ -1,5 +1,5 @@
+import type { CliIo } from '../../../src/cli/io.js';
 import { runCli } from '../../../src/cli/run-cli.js';
-import type { Config } from '../../../src/config.js';
 import { readConfig } from '../../../src/config.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
@@ -14,7 +14,7 @@ export interface InProcessOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Replaces reading `env`. A test that passes one that throws proves that nothing was configured or started. */
-  readonly readConfig?: () => Promise<Config>;
+  readonly readConfig?: CliIo['readConfig'];
   /** Ctrl-C. Default: never. */
   readonly interrupted?: AbortSignal;
   /** Called with the stderr so far. */
@@ -39,7 +39,9 @@ export async function cli(args: readonly string[], options: InProcessOptions = {
     },
     main: { command: process.execPath, args: ['no-such-program.js'] },
     cwd: options.cwd ?? home,
-    readConfig: options.readConfig ?? (async () => readConfig({ SANDFLOW_HOME: home, ...options.env })),
+    readConfig:
+      options.readConfig ??
+      (async ({ connection } = {}) => readConfig({ SANDFLOW_HOME: home, ...options.env }, connection)),
     interrupted: options.interrupted ?? new AbortController().signal,
   });
   return { exitCode, stdout, stderr };

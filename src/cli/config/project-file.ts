@@ -1,0 +1,59 @@
+/** Finds and reads the settings of a project. Its file comes with the code, so it is not trusted. */
+import { constants, existsSync } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { isTrustedOwner } from '../../os/owner.js';
+import { badConfiguration } from '../usage-error.js';
+
+const names = ['sandflow.json', '.sandflow.json'];
+const maxBytes = 64 * 1024;
+const writableByEverybody = 0o002;
+const writableByGroup = 0o020;
+
+export interface ProjectFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * Searches from `cwd` upwards to the root of its repository, or to the home of the user. Outside of both, looks only in
+ * `cwd`: a folder like `/tmp` belongs to everybody.
+ * @throws SandflowError `bad_configuration` for a file that another user may have written
+ */
+export async function findProjectFile(cwd: string, home: string = homedir()): Promise<ProjectFile | undefined> {
+  for (const folder of searched(cwd, home)) {
+    const found = names.map((name) => join(folder, name)).filter(existsSync);
+    const [path] = found;
+    if (path === undefined) continue;
+    if (found.length > 1) throw badConfiguration(`${found.join(' and ')} are both there. Keep one of them.`);
+    return { path, text: await readTrusted(path) };
+  }
+  return undefined;
+}
+
+function searched(cwd: string, home: string): string[] {
+  const folders = [cwd];
+  for (let at = cwd; dirname(at) !== at; at = dirname(at)) folders.push(dirname(at));
+  const root = folders.findIndex((folder) => existsSync(join(folder, '.git')));
+  const last = root < 0 ? folders.indexOf(home) : root;
+  return folders.slice(0, Math.max(0, last) + 1);
+}
+
+async function readTrusted(path: string): Promise<string> {
+  const refuse = (why: string) =>
+    badConfiguration(`${path} is not used: ${why}. Check its content, then make it a file of yours with mode 644.`);
+  if ((await lstat(path)).isSymbolicLink()) throw refuse('it is a link');
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw refuse('it is not a regular file');
+    if (!isTrustedOwner(stats.uid)) throw refuse(`it belongs to user ${stats.uid}`);
+    const byGroup = stats.mode & writableByGroup && stats.gid !== process.getegid?.();
+    if (stats.mode & writableByEverybody || byGroup) throw refuse('others may write to it');
+    if (stats.size > maxBytes) throw refuse('it is too large');
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
