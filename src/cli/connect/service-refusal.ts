@@ -1,5 +1,5 @@
 /** Explains a refusal of the service: what it is, and how to fix it. */
-import { ApiError, UnexpectedResponseError } from '../../client/index.js';
+import { ApiError, UnexpectedResponseError } from '../../client/errors.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';

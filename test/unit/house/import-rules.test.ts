@@ -60,6 +60,20 @@ function inCycles(imports: readonly (readonly [string, string])[]): string[] {
   return left.map(([from, to]) => `${from} -> ${to}`);
 }
 
+test('the program loads no package but commander before it knows its command, so that help and wrong usage are quick', () => {
+  const loaded = new Set(['src/cli/main.ts']);
+  const packages: string[] = [];
+  for (const file of loaded) {
+    for (const { target, isOwn, isTypeOnly, isDynamic } of importsIn(file, readSource(file))) {
+      if (isTypeOnly || isDynamic) continue;
+      if (isOwn) loaded.add(target);
+      else if (!target.startsWith('node:')) packages.push(`${file} -> ${target}`);
+    }
+  }
+  expect(loaded.size).toBeGreaterThan(20);
+  expect(packages.filter((name) => !/ -> (?:commander|@commander-js\/extra-typings)$/.test(name))).toEqual([]);
+});
+
 test('lint forbids packages in the same dependency-free files', () => {
   const { overrides } = JSON.parse(readSource('biome.json')) as { overrides: { includes: string[] }[] };
   const strict = overrides.find(({ includes }) => includes[0] === 'workflows/**');

@@ -11,6 +11,8 @@ export interface ImportedModule {
   readonly isOwn: boolean;
   /** True for `import type`, which leaves nothing in the compiled file. */
   readonly isTypeOnly: boolean;
+  /** True for `import()`, which loads a module only when it is reached. */
+  readonly isDynamic: boolean;
 }
 
 const statements = /^(?:import|export)\s+(type\s)?(?:[^;'"]*?\sfrom\s+)?'([^']+)';/gm;
@@ -19,13 +21,17 @@ const calls = /\bimport\('([^']+)'\)/g;
 /** The modules that the file `path` imports, given its text. */
 export function importsIn(path: string, text: string): ImportedModule[] {
   const found = [
-    ...[...text.matchAll(statements)].map(([, type, specifier = '']) => ({ specifier, isTypeOnly: Boolean(type) })),
-    ...[...text.matchAll(calls)].map(([, specifier = '']) => ({ specifier, isTypeOnly: false })),
+    ...[...text.matchAll(statements)].map(([, type, specifier = '']) => ({
+      specifier,
+      isTypeOnly: Boolean(type),
+      isDynamic: false,
+    })),
+    ...[...text.matchAll(calls)].map(([, specifier = '']) => ({ specifier, isTypeOnly: false, isDynamic: true })),
   ];
-  return found.map(({ specifier, isTypeOnly }) => {
+  return found.map(({ specifier, isTypeOnly, isDynamic }) => {
     const isOwn = specifier.startsWith('.');
     const target = isOwn ? posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts') : specifier;
-    return { target, isOwn, isTypeOnly };
+    return { target, isOwn, isTypeOnly, isDynamic };
   });
 }
 
