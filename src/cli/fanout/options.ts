@@ -114,6 +114,7 @@ const withItems = (parent: Parent) =>
     .option('--source <sandbox>', 'fork this sandbox; it is stopped first if it changed after its last snapshot')
     .option('--allow-stale', 'with --source: fork the last snapshot even if the sandbox changed after it')
     .option('--snapshot <name>', 'start from a named snapshot')
+    .option('--no-check', 'start without asking the service whether the source or the snapshot exists')
     .option('--environment <name>', 'environment of the prepared sandbox, or of forks from a snapshot')
     .option('--no-env', 'create the prepared sandbox, or forks from a snapshot, without an environment')
     .option('--no-snapshots', 'create the forks with snapshots off')
@@ -167,7 +168,7 @@ export const declareFanout = (parent: Parent) =>
       .option('--title <text>', 'title for lists and the report')
       .option('--label <name=value>', 'label that lists show and select by (repeatable)', collect, [])
       .option('--notify <target>', 'notify a URL, command:… or command-id:… when the batch ends or is blocked')
-      .option('--dry-run', 'check and count the items, print the maximum machine time, and start nothing')
+      .option('--dry-run', 'check the source and the items, print the maximum machine time, and start nothing')
       .option('--detach', 'start the batch, print its id and exit'),
   ).addHelpText('after', help);
 

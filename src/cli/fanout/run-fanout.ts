@@ -8,8 +8,10 @@ import { submitFanout } from '../../temporal/fanouts/submit.js';
 import type { Labels } from '../../temporal/labels.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
+import { checkSource, namedSourceOf } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
+import { withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
 import { parseLabelPairs } from '../labels.js';
 import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
@@ -30,6 +32,7 @@ import { printStarted } from './results/finish-fanout.js';
 import { createItemFiles, type ItemFiles } from './results/item-files.js';
 import { type Survey, surveyItems, surveyLines } from './survey.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
+import { batchExists } from './with-batch.js';
 
 /** @returns the exit code */
 export async function runFanout(
@@ -51,10 +54,14 @@ export async function runFanout(
     const canKeep = config.resultsShared;
     const survey = await surveyItems(items(), files, { policy, canKeep, sourceType: options.prepareType ?? 'default' });
     requireEnoughItems(policy, survey.items);
-    if (options.dryRun) return printSurvey(survey, plan, options, context);
-
     const quiet = options.quiet === true;
     const starting = createReporter({ stream: io.stderr, quiet });
+    if (options.dryRun) {
+      const asking = { signal: io.interrupted, notices: starting };
+      const { named } = plan;
+      if (named) await withService(context, ({ service }) => checkSource(named, { service, ...asking }));
+      return printSurvey(survey, plan, options, context);
+    }
     if (config.sandboxService) {
       await checkService(config, { signal: io.interrupted, notice: (text) => starting.notice(text) });
     }
@@ -64,8 +71,12 @@ export async function runFanout(
     starting.close();
     const view = createBatchView({ stream: io.stderr, quiet });
     try {
-      await keepNotifyCommand(options.notify, config);
       const { deployment } = platform.config;
+      // A repeated id attaches to its batch, whatever became of the source.
+      if (plan.named && !(options.id !== undefined && (await batchExists(platform, { deployment, batchId })))) {
+        await checkSource(plan.named, { service: platform.service, signal: io.interrupted, notices: view });
+      }
+      await keepNotifyCommand(options.notify, config);
       const input = parseFanoutInput(await inputOf(plan, options, { deployment, batchId, platform }));
       await send(platform, input, filled(items(), files, platform, io.interrupted), {
         view,
@@ -101,7 +112,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
     setupScript: await readTextOrFile(options.setup, '--setup', cwd),
     prompts: await texts(options.preparePrompt, '--prepare-prompt'),
   };
-  sourceOf(options, { ...preparing, put: [] });
+  const source = sourceOf(options, { ...preparing, put: [] });
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   for (const path of options.get) requireInside(path, '--get');
   return {
@@ -112,6 +123,8 @@ async function planOf(options: FanoutOptions, cwd: string) {
       parseDurationMs: (text: string) => parseDurationMs(text, 'deadline'),
     },
     preparing,
+    /** What must exist before the batch starts, or null. */
+    named: options.check ? namedSourceOf(source) : null,
     prepareFiles: await findPutFiles(options.preparePut.map(parsePutPair), cwd),
     notify: notifyTargetOf(options.notify),
     labels: parseLabelPairs(options.label),

@@ -1,4 +1,6 @@
 /** Opens the platform and the view for one command about a batch, and closes them afterwards. */
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { describeFanout, type FanoutAddress } from '../../temporal/fanouts/client.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -24,4 +26,18 @@ export function withBatch<T>(
       view.close();
     }
   });
+}
+
+/** True if the batch runs or has ended, so that its id starts no other one. */
+export async function batchExists(
+  platform: Pick<Platform, 'temporal' | 'patiently'>,
+  batch: FanoutAddress,
+): Promise<boolean> {
+  try {
+    await platform.patiently(() => describeFanout(platform.temporal, batch));
+    return true;
+  } catch (error) {
+    if (error instanceof SandflowError && error.code === 'fanout_not_found') return false;
+    throw error;
+  }
 }

@@ -2,9 +2,26 @@
 import type { Client } from '@temporalio/client';
 import type { JobInput } from '../../../workflows/job/types.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { describeJob, type JobAddress } from '../../temporal/jobs/client.js';
 import { type DifferingJob, differingJob } from '../../temporal/jobs/differing-input.js';
+import type { Platform } from '../connect/platform.js';
 import type { Reporter } from '../output/reporter.js';
 import type { RunOptions } from './options.js';
+
+/** True if `run` with this id attaches to a job; false if it starts one. */
+export async function isAttachedTo(
+  platform: Pick<Platform, 'temporal' | 'patiently'>,
+  job: JobAddress,
+  { again }: Pick<RunOptions, 'again'>,
+): Promise<boolean> {
+  try {
+    const { status } = await platform.patiently(() => describeJob(platform.temporal, job));
+    return !again || status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof SandflowError && error.code === 'job_not_found') return false;
+    throw error;
+  }
+}
 
 /** @throws SandflowError `job_differs`, unless `--reuse` asks for the earlier job */
 export async function attachTo(

@@ -32,6 +32,7 @@ export const declareRun = (parent: Parent) =>
     .option('--from <snapshot>', 'create the sandbox from a named snapshot')
     .option('--sandbox <id>', 'reuse an existing sandbox; it is resumed if it is archived')
     .option('--fork <id>', 'create the sandbox as a fork of another one, which stays as it is')
+    .option('--no-check', 'start without asking the service whether the named sandbox or snapshot exists')
     .option('--conversation <id>', 'with --sandbox or --fork: continue this conversation')
     .option('--environment <name>', 'environment of the new sandbox')
     .option('--setup <script>', 'setup script of the new sandbox: text, or @file')

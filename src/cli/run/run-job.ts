@@ -4,6 +4,7 @@ import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
 import { parseJobInput } from '../../temporal/jobs/input.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
+import { checkSource, namedSourceOf } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
@@ -17,7 +18,7 @@ import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
-import { attachTo } from './existing-job.js';
+import { attachTo, isAttachedTo } from './existing-job.js';
 import { parseGetPairs, parsePutPair } from './file-pairs.js';
 import { generateJobId, jobInputOf } from './job-input.js';
 import type { RunOptions } from './options.js';
@@ -49,7 +50,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     setupScript: await readTextOrFile(options.setup, '--setup', io.cwd),
     collect: gets.map(({ remote }) => remote),
   };
-  parseJobInput(jobInputOf(options, { ...parts, put: [] }));
+  const { source } = parseJobInput(jobInputOf(options, { ...parts, put: [] }));
 
   const reporter = createReporter({ stream: io.stderr, quiet: options.quiet === true });
   if (config.sandboxService) {
@@ -58,6 +59,12 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   const platform = await openPlatform(config, { io, reporter, needsWorker: true });
   try {
     sayIsolation(platform.isolation, reporter);
+    const job = { deployment: config.deployment, jobId };
+    const named = options.check ? namedSourceOf(source) : null;
+    // A repeated id attaches to its job, whatever became of the sandbox.
+    if (named && !(options.id !== undefined && (await isAttachedTo(platform, job, options)))) {
+      await checkSource(named, { service: platform.service, signal: io.interrupted, notices: reporter });
+    }
     await keepNotifyCommand(options.notify, config);
     const put = await readPutFiles(localFiles, platform.keepInput);
     const input = parseJobInput(jobInputOf(options, { ...parts, put }));
@@ -73,7 +80,6 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
         },
       ),
     );
-    const job = { deployment: config.deployment, jobId };
     if (started) sayStarted(platform, job, options, reporter);
     else await attachTo(platform.temporal, input, options, reporter);
     if (options.detach) return leaveRunning(platform, jobId, options, { io, reporter });

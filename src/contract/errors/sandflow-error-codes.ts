@@ -46,6 +46,9 @@ export const sandflowErrors = {
   fanout_ended: usage('The batch has ended. `sandflow fanout resume` runs the missing and failed items.'),
   fanout_runs: usage('Wait until the batch has ended, or cancel it first.'),
   fanout_differs: usage('Use another id. This id belongs to a batch with other items or another source.'),
+  snapshot_not_found: usage(
+    'Check the name: `sandflow api GET /snapshots` lists the snapshots. `--no-check` starts without this check.',
+  ),
   schedule_not_found: usage('Check the name. `sandflow cleanup schedule list` shows the schedules.'),
 
   // Configuration and files

@@ -151,7 +151,8 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
   const done = await run('run', prompt, '--id', 'one', ...setup, '--get', 'none', '--json', '--then', 'keep');
   const { sandboxId, prompts } = JSON.parse(done);
   expect(prompts[0].result).toContain('both are there');
-  await run('run', prompt, '--id', 'two', '--sandbox', 'bx_22222222', '--deadline', '5s', '--watch-deadline', '20s');
+  const missing = ['--sandbox', 'bx_22222222', '--no-check'];
+  await run('run', prompt, '--id', 'two', ...missing, '--deadline', '5s', '--watch-deadline', '20s');
   await writeFile(join(cli.home, 'items.jsonl'), `${JSON.stringify({ id: 'a', prompt })}\n`);
   await run('fanout', 'items.jsonl', '--id', 'batch', '--source', sandboxId, '--allow-stale');
   for (const args of [

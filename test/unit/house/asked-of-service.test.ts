@@ -3,8 +3,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSource, repository } from './source-imports.js';
 
-/** Optional reads: a price, and the history of a sandbox while somebody looks, which has pauses of its own. */
-const lookedAtInPassing = ['src/cli/fanout/progress/price.ts', 'src/cli/transcript/history-reader.ts'];
+/**
+ * Optional reads: a price, the history of a sandbox while somebody looks, which has pauses of its own, and the check of
+ * a source, which never holds back a start.
+ */
+const lookedAtInPassing = [
+  'src/cli/connect/check-source.ts',
+  'src/cli/fanout/progress/price.ts',
+  'src/cli/transcript/history-reader.ts',
+];
 const theirOwnFiles = ['src/cli/connect/ask-service.ts'];
 
 test('D6: every read of a command uses the retries of `reads`', () => {

@@ -22,6 +22,7 @@ const none: FanoutOptions = {
   preparePrompt: [],
   env: true,
   snapshots: true,
+  check: true,
   monitoring: true,
   waitFor: 'usable',
 };

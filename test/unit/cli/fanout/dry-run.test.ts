@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
-const source = ['--source', 'bx_2345abcd'];
+/** A dry run reads no service if it does not check the source. */
+const source = ['--source', 'bx_2345abcd', '--no-check'];
 let cwd: string;
 beforeEach(async () => {
   cwd = await temporaryDirectory();

@@ -15,6 +15,7 @@ const options: RunOptions = {
   waitFor: 'usable',
   onUnknown: 'wait',
   snapshots: true,
+  check: true,
   monitoring: true,
   env: true,
 };

@@ -1,0 +1,134 @@
+/** Asks the service, before anything is started, whether the sandbox or the snapshot that the user names exists. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FanoutSource } from '../../../workflows/fanout/types.js';
+import type { SandboxSource } from '../../../workflows/job/types.js';
+import { ApiError, type CallOptions, type SandboxClient } from '../../client/index.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import type { Notices } from '../output/reporter.js';
+import { headLine, oneLine } from '../output/terminal-safe.js';
+import { plural } from '../units.js';
+import { ServiceRefusal } from './service-refusal.js';
+
+const timeoutMs = 10_000;
+/** A read may lag behind a create, so what is not found is read again after these pauses, in ms. */
+const usualPausesMs = [1_000, 2_000];
+const namesShown = 5;
+const missingCodes: ReadonlySet<string> = new Set(['not_found', 'sandbox_not_found']);
+
+/** A sandbox or a snapshot that exists before the job or batch starts. */
+export type NamedSource =
+  | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly use: 'work' | 'fork' }
+  | { readonly kind: 'snapshot'; readonly name: string };
+
+/** @returns null if the source names nothing that must exist */
+export function namedSourceOf(source: SandboxSource | FanoutSource): NamedSource | null {
+  switch (source.kind) {
+    case 'existing':
+      return { kind: 'sandbox', sandboxId: source.sandboxId, use: 'work' };
+    case 'fork':
+    case 'sandbox':
+      return { kind: 'sandbox', sandboxId: source.sandboxId, use: 'fork' };
+    case 'snapshot':
+      return { kind: 'snapshot', name: source.from };
+    case 'create':
+    case 'prepare':
+      return source.body.from === undefined ? null : { kind: 'snapshot', name: source.body.from };
+  }
+}
+
+export interface CheckSourceOptions {
+  readonly service: Pick<SandboxClient, 'getSandbox' | 'listSnapshots'>;
+  /** Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly notices: Notices;
+  /** For tests. */
+  readonly pausesMs?: readonly number[];
+}
+
+/**
+ * One read if the source can be used. Every failure other than the service's own answer, such as a missing permission
+ * or a timeout, is a notice: the job or batch asks again with more patience.
+ * @throws SandflowError if the service itself says that there is no such sandbox or snapshot, or that its data is gone;
+ *   the signal's reason after an abort
+ */
+export async function checkSource(source: NamedSource, options: CheckSourceOptions): Promise<void> {
+  const { service, signal, notices, pausesMs = usualPausesMs } = options;
+  for (const pauseMs of [...pausesMs, null]) {
+    const seen = await look(source, service, { signal, timeoutMs }).catch((error: unknown): Seen => {
+      signal.throwIfAborted();
+      return { kind: 'unknown', why: oneLine(error instanceof Error ? error.message : String(error)) };
+    });
+    if (seen.kind === 'usable') return;
+    if (seen.kind === 'unknown') {
+      return notices.notice(`It is not known whether ${textOf(source)} exists: ${seen.why}`, 'detail');
+    }
+    if (seen.kind === 'useless' || pauseMs === null) throw seen.error;
+    await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+type Seen =
+  | { readonly kind: 'usable' }
+  | { readonly kind: 'unknown'; readonly why: string }
+  /** `missing` may come from a read that lags. */
+  | { readonly kind: 'missing' | 'useless'; readonly error: SandflowError };
+
+function look(source: NamedSource, service: CheckSourceOptions['service'], call: CallOptions): Promise<Seen> {
+  return source.kind === 'sandbox' ? lookAtSandbox(source, service, call) : lookAtSnapshots(source, service, call);
+}
+
+function textOf(source: NamedSource): string {
+  return source.kind === 'sandbox' ? `the sandbox ${source.sandboxId}` : `the snapshot "${headLine(source.name)}"`;
+}
+
+async function lookAtSandbox(
+  { sandboxId, use }: Extract<NamedSource, { kind: 'sandbox' }>,
+  service: Pick<SandboxClient, 'getSandbox'>,
+  call: CallOptions,
+): Promise<Seen> {
+  try {
+    const { state, dataExpiredAt } = (await service.getSandbox(sandboxId, call)).sandbox;
+    if (state === 'cancelled') {
+      const message = `The sandbox ${sandboxId} was never created: the service found no machine for it. Nothing was started. Choose another sandbox.`;
+      return { kind: 'useless', error: new ServiceRefusal('sandbox_not_found', message, false, undefined) };
+    }
+    if (dataExpiredAt == null || (use === 'work' && state !== 'archived')) return { kind: 'usable' };
+    const message = `The sandbox ${sandboxId} has no data: the service deleted it on ${oneLine(dataExpiredAt)}, 14 days after its stop. Nothing was started. Choose another sandbox.`;
+    return { kind: 'useless', error: new ServiceRefusal('snapshot_data_expired', message, false, undefined) };
+  } catch (error) {
+    const isMissing = error instanceof ApiError && error.typed && error.status === 404 && missingCodes.has(error.code);
+    if (!isMissing) throw error;
+    const message = `There is no sandbox ${sandboxId}, or this key may not see it. Nothing was started. Check the id with \`sandflow sandboxes\`. A sandbox that was created in the last two minutes may not be visible yet: try again later, or add --no-check.`;
+    return { kind: 'missing', error: new ServiceRefusal('sandbox_not_found', message, false, error) };
+  }
+}
+
+/**
+ * No endpoint reads a snapshot by its name, so the list decides. A list that is incomplete, or whose rows have no names
+ * at all, decides nothing.
+ */
+async function lookAtSnapshots(
+  { name }: Extract<NamedSource, { kind: 'snapshot' }>,
+  service: Pick<SandboxClient, 'listSnapshots'>,
+  call: CallOptions,
+): Promise<Seen> {
+  let rowsLeftOut = 0;
+  const answer = await service.listSnapshots({ ...call, onRowsLeftOut: (rows) => (rowsLeftOut += rows) });
+  const { snapshots } = answer;
+  const found = snapshots.find((snapshot) => snapshot.name === name || snapshot.id === name);
+  if (found) return { kind: 'usable' };
+  if (rowsLeftOut > 0 || answer.nextCursor != null)
+    return { kind: 'unknown', why: 'the list of snapshots is incomplete' };
+  if (snapshots.length > 0 && snapshots.every((snapshot) => snapshot.name === undefined)) {
+    return { kind: 'unknown', why: 'the list of snapshots shows no names' };
+  }
+  const names = snapshots.flatMap((snapshot) => (snapshot.name ? [`"${headLine(snapshot.name)}"`] : []));
+  const more = names.length > namesShown ? `, and ${names.length - namesShown} more` : '';
+  const known = names.length === 0 ? 'none has a name' : `named ${names.slice(0, namesShown).join(', ')}${more}`;
+  const listed =
+    snapshots.length === 0
+      ? 'The service lists no snapshots'
+      : `The service lists ${plural(snapshots.length, 'snapshot')}, ${known}`;
+  const message = `There is no snapshot named "${headLine(name)}", its data was deleted, or this key may not see it. ${listed}. Nothing was started. Check the name with \`sandflow api GET /snapshots\`. A snapshot of the last two minutes may not be listed yet: try again later, or add --no-check.`;
+  return { kind: 'missing', error: new SandflowError('snapshot_not_found', message) };
+}
