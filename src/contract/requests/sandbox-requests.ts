@@ -28,9 +28,11 @@ const ttlSecondsSchema = z
   .nullable()
   .describe('Auto-stop length. Null disables auto-stop');
 
-/** Text without NUL characters, which no program can receive. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses NUL
-export const textWithoutNul = z.string().regex(/^[^\u0000]*$/, 'must not contain a NUL character');
+/** Text without NUL characters, which no program can receive. Errors do not quote it: it may be a secret. */
+export const textWithoutNul = z
+  .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be text') })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses NUL
+  .regex(/^[^\u0000]*$/, 'must not contain a NUL character');
 
 /** JSON Schema for the body of an update: at least one of these fields is required. */
 const oneOf = (...fields: readonly string[]) => ({ anyOf: fields.map((field) => ({ required: [field] })) });

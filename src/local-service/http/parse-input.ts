@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Endpoint } from '../../contract/endpoints/endpoints.js';
 import { isSandboxId } from '../../contract/ids.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../../contract/requests/sandbox-requests.js';
+import { checkInput, type InputProblem, problemLine } from '../../contract/texts/input-problems.js';
 import { lostFields } from '../../contract/texts/lost-fields.js';
 import { invalidRequest, ServiceError, sandboxNotFound } from '../service-error.js';
 
@@ -30,7 +31,7 @@ export function parseInput(endpoint: Endpoint, raw: RawInput): ParsedInput {
   if (endpoint.confirmDelete) requireConfirmation(raw);
   return {
     params,
-    query: endpoint.query ? parse(endpoint.query, raw.query) : undefined,
+    query: endpoint.query ? parse(endpoint.query, raw.query, 'query') : undefined,
     body: endpoint.body ? parseBody(endpoint.body, raw.body, endpoint.bodyOptional ?? false) : undefined,
     sentBody: raw.body ?? {},
     idempotencyKey: endpoint.idempotent ? idempotencyKeyOf(raw.headers[idempotencyKeyHeader]) : undefined,
@@ -42,31 +43,36 @@ export function parseInput(endpoint: Endpoint, raw: RawInput): ParsedInput {
  * @param options.message replaces the message that names the field and its problem
  * @throws ServiceError 400 `invalid_request`
  */
-export function read<Schema extends z.ZodType>(
-  schema: Schema,
+export function read<Output>(
+  schema: z.ZodType<Output>,
   value: unknown,
   { root = 'body', message }: { readonly root?: string; readonly message?: string } = {},
-): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalidRequest(message ?? `${issue?.path.join('.') || root}: ${issue?.message}`);
+): Output {
+  const { data, problems } = checkInput(schema, value);
+  if (problems === null) return data;
+  const [problem] = problems;
+  throw invalidRequest(message ?? lineOf(problem, root));
 }
 
 function parseBody(schema: z.ZodObject, body: unknown, optional: boolean): unknown {
   if (body === undefined && !optional) {
     throw new ServiceError(400, 'invalid_json', 'The request requires a JSON body.');
   }
-  return parse(schema, body === undefined ? {} : body);
+  return parse(schema, body === undefined ? {} : body, 'body');
 }
 
-function parse(schema: z.ZodObject, value: unknown): unknown {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const field = issue?.path.join('.') ?? '';
-  const message = field === '' ? (issue?.message ?? 'The request is malformed.') : `${field}: ${issue?.message}`;
-  throw new ServiceError(400, codeFor(field, value), message);
+function parse(schema: z.ZodObject, value: unknown, root: 'body' | 'query'): unknown {
+  const { data, problems } = checkInput(schema, value);
+  if (problems === null) return data;
+  const [problem] = problems;
+  throw new ServiceError(400, codeFor(problem?.path.join('.') ?? '', value), lineOf(problem, root));
+}
+
+/** @param root what a problem of the whole is about */
+function lineOf(problem: InputProblem | undefined, root: string): string {
+  if (problem === undefined) return 'The request is malformed.';
+  const { path, message } = problem;
+  return problemLine({ path: path.length === 0 ? [root] : path, message });
 }
 
 /** The specification has separate codes for two fields: the name of a sandbox or snapshot, and the prompt. */
