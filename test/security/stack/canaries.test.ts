@@ -1,8 +1,9 @@
 /** Secrets planted in every possible place, and searched in every place that a run of the command line writes to. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createCliHome } from '../../e2e/cli/program.js';
@@ -19,7 +20,7 @@ const canaries = {
   desktopUrl: 'canary-of-the-desktop-44af17',
   token: 'canary-of-a-token-e6b905',
 };
-/** Part of the job's input, so its history contains it, as documented. It is nowhere else. */
+/** The result store contains it, as documented. It is nowhere else. */
 const setupCanary = 'canary-of-a-setup-script-2d7c58';
 /** A control: the search finds this prompt. */
 const control = 'canary-of-a-prompt-ab61d9';
@@ -147,7 +148,11 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
     return stdout;
   };
   const prompt = shell(`test -s ~/.npmrc && test -n "$TOKEN" && echo "both are there, ${control}"`);
-  const setup = ['--environment', 'secretive', '--setup', `: ${setupCanary}`];
+  // From a file, and long enough to be seen: the arguments of this command line are searched too.
+  const scripts = mkdtempSync(join(tmpdir(), 'sandflow-canaries-'));
+  onTestFinished(() => rmSync(scripts, { recursive: true }));
+  await writeFile(join(scripts, 'setup.sh'), `: ${setupCanary}\nsleep 2\n`);
+  const setup = ['--environment', 'secretive', '--setup', `@${join(scripts, 'setup.sh')}`];
   const done = await run('run', prompt, '--id', 'one', ...setup, '--get', 'none', '--json', '--then', 'keep');
   const { sandboxId, prompts } = JSON.parse(done);
   expect(prompts[0].result).toContain('both are there');
@@ -188,11 +193,10 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
   const files = filesOf(cli.home);
   const everywhere = { ...printed, ...files, arguments: [...processes.seen].join('\n') };
   expect(foundIn(everywhere, canaries)).toEqual({});
-  const controlIn = foundIn({ ...printed, ...files }, { control }).control;
+  const controlIn = foundIn(everywhere, { control }).control;
   const reports = Object.keys(files).filter((name) => name.endsWith('.html'));
   expect(reports).toHaveLength(2);
-  expect(controlIn).toEqual(expect.arrayContaining(['temporal.db', ...reports]));
-  // The result store holds the script, which this test itself gives as an argument of the command line.
-  const setupIn = foundIn({ ...printed, ...files }, { setupCanary }).setupCanary ?? [];
+  expect(controlIn).toEqual(expect.arrayContaining(['temporal.db', 'arguments', ...reports]));
+  const setupIn = foundIn(everywhere, { setupCanary }).setupCanary ?? [];
   expect(setupIn).toEqual([expect.stringMatching(/^results\/.*inputs/)]);
 }, 500_000);
