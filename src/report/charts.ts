@@ -2,7 +2,7 @@
  * Charts as SVG. Positions are percentages in SVG attributes, because the page's security policy forbids style
  * attributes.
  */
-import { type Activity, forkKinds } from './activity.js';
+import { type Activity, forkKinds } from './batch/activity.js';
 import { countText, durationText } from './format.js';
 import { html, type Markup } from './markup.js';
 import { type Bin, niceStep } from './stats.js';

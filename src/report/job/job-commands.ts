@@ -1,5 +1,5 @@
 /** Commands that follow the report of a job. */
-import { type FollowUp, isPlainId } from '../sections/commands.js';
+import { type FollowUp, isPlainId } from '../batch/sections/commands.js';
 import type { JobReportData } from './job-data.js';
 
 const filesShown = 3;

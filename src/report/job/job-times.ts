@@ -1,7 +1,7 @@
 /** Computes when a job was in which phase, and how long its machine ran. */
 import { type MachineType, machineSeconds, machineTypes } from '../../contract/records/machine-types.js';
+import { segmentsOf } from '../batch/page-items.js';
 import type { Segment } from '../page-data.js';
-import { segmentsOf } from '../page-items.js';
 import type { JobReportData } from './job-data.js';
 
 export interface JobSpan {

@@ -1,12 +1,12 @@
 /** The head, the tiles and the cost of the report of a job. */
 import { jobWorkflowId } from '../../contract/addresses.js';
+import type { Tile } from '../batch/sections/outcomes.js';
 import { countText, dollarsText, durationText, machineText, timeText } from '../format.js';
 import { whatIsLeft } from '../left-words.js';
 import { html, link, type Markup } from '../markup.js';
 import { styleOf } from '../outcome-styles.js';
 import type { OutcomeStyle } from '../page-data.js';
 import { plainText } from '../plain-text.js';
-import type { Tile } from '../sections/outcomes.js';
 import { sum } from '../stats.js';
 import { workflowUrl } from '../workflow-url.js';
 import type { JobReportData } from './job-data.js';

@@ -1,11 +1,12 @@
 /** Renders the report of a job as one self-contained file. */
+
+import { commandsSection } from '../batch/sections/commands.js';
+import { tilesSection } from '../batch/sections/outcomes.js';
 import { fairLimit, maxAllTextBytes, textBytes } from '../cut-text.js';
 import { documentOf } from '../document.js';
 import { bytesText } from '../format.js';
 import { html } from '../markup.js';
 import { plainText } from '../plain-text.js';
-import { commandsSection } from '../sections/commands.js';
-import { tilesSection } from '../sections/outcomes.js';
 import { jobCommands } from './job-commands.js';
 import type { JobReportData } from './job-data.js';
 import { jobMachine, jobSpan } from './job-times.js';

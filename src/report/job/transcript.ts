@@ -8,8 +8,9 @@ import { plainText } from '../plain-text.js';
 import type { JobReportData } from './job-data.js';
 
 /**
- * Names of files that a browser shows as text or as an image. The report links to no other: a browser takes more names
- * for pages than a list of those could hold (`.shtml`, `.atom`, `.xht`), and a page of an agent would run its scripts.
+ * Names of files that a browser shows as text or as an image. The report links to no other file. A page of an agent
+ * would run its scripts, and a browser takes many names for pages (`.shtml`, `.atom`, `.xht`), more than a list could
+ * hold.
  */
 const shownAsTextOrImage =
   /\.(?:txt|text|log|md|markdown|json|jsonl|ndjson|csv|tsv|ya?ml|toml|ini|diff|patch|png|jpe?g|gif|webp|avif)$/i;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pageItem } from '../../../src/report/batch/page-items.js';
 import type { PageItem } from '../../../src/report/page-data.js';
-import { pageItem } from '../../../src/report/page-items.js';
 import { browserModule } from './browser-module.js';
 import { sampleBatch } from './sample-batch.js';
 

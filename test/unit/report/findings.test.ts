@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { failureGroups } from '../../../src/report/failures.js';
+import { failureGroups } from '../../../src/report/batch/failures.js';
+import { pageItem } from '../../../src/report/batch/page-items.js';
+import { variantRows } from '../../../src/report/batch/variants.js';
 import { type FanoutReportData, renderFanoutReport } from '../../../src/report/index.js';
 import type { PageItem } from '../../../src/report/page-data.js';
-import { pageItem } from '../../../src/report/page-items.js';
-import { variantRows } from '../../../src/report/variants.js';
 import { sampleBatch } from './sample-batch.js';
 
 function pageItemsOf({ items, result }: FanoutReportData): PageItem[] {

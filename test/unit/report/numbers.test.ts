@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { activityOf, forkKinds } from '../../../src/report/activity.js';
+import { activityOf, forkKinds } from '../../../src/report/batch/activity.js';
+import { pageItem, segmentsOf } from '../../../src/report/batch/page-items.js';
 import { bytesText, countText, durationText } from '../../../src/report/format.js';
-import { pageItem, segmentsOf } from '../../../src/report/page-items.js';
 import { histogram, niceStep, quantile } from '../../../src/report/stats.js';
 import { browserModule } from './browser-module.js';
 import { sampleBatch } from './sample-batch.js';

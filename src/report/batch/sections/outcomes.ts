@@ -1,9 +1,9 @@
 /** Tiles with the most important numbers, and the table of outcomes. */
-import type { FanoutCounts } from '../../../workflows/fanout/progress.js';
-import { shareBar } from '../charts.js';
-import { countOf, countText, dollarsText, durationText } from '../format.js';
-import { html, type Markup } from '../markup.js';
-import { styleOf } from '../outcome-styles.js';
+import type { FanoutCounts } from '../../../../workflows/fanout/progress.js';
+import { shareBar } from '../../charts.js';
+import { countOf, countText, dollarsText, durationText } from '../../format.js';
+import { html, type Markup } from '../../markup.js';
+import { styleOf } from '../../outcome-styles.js';
 import type { OutcomeRow } from '../summary.js';
 
 export interface Tile {

@@ -1,8 +1,8 @@
 /** Computes the numbers that the report's HTML itself contains, so that they are visible without a script. */
-import type { FanoutCounts } from '../../workflows/fanout/progress.js';
-import { outcomeStyles } from './outcome-styles.js';
-import type { PageItem, SegmentKind } from './page-data.js';
-import { quantile, sum } from './stats.js';
+import type { FanoutCounts } from '../../../workflows/fanout/progress.js';
+import { outcomeStyles } from '../outcome-styles.js';
+import type { PageItem, SegmentKind } from '../page-data.js';
+import { quantile, sum } from '../stats.js';
 
 export interface OutcomeRow {
   readonly outcome: string;

@@ -1,5 +1,5 @@
 /** Counts the forks in each phase over time. */
-import type { PageItem, SegmentKind } from './page-data.js';
+import type { PageItem, SegmentKind } from '../page-data.js';
 
 /** Phases in which an item holds a fork, in the order in which they are stacked. */
 export const forkKinds = ['prompting', 'preparing', 'booting', 'ending'] as const satisfies readonly SegmentKind[];

@@ -1,10 +1,10 @@
 /** Converts the results of items to the data in the page. Texts become harmless and are cut to fit. */
-import type { ItemResult, ItemTimes } from '../../workflows/fanout/result.js';
-import type { JobResult } from '../../workflows/job/result.js';
-import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from './cut-text.js';
-import { whatIsLeft } from './left-words.js';
-import type { PageDetails, PageItem, PagePrompt, Segment, SegmentKind } from './page-data.js';
-import { plainText } from './plain-text.js';
+import type { ItemResult, ItemTimes } from '../../../workflows/fanout/result.js';
+import type { JobResult } from '../../../workflows/job/result.js';
+import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from '../cut-text.js';
+import { whatIsLeft } from '../left-words.js';
+import type { PageDetails, PageItem, PagePrompt, Segment, SegmentKind } from '../page-data.js';
+import { plainText } from '../plain-text.js';
 import { endedInEarlierRun } from './resumed-batch.js';
 
 const maxLineBytes = 200;

@@ -1,5 +1,5 @@
 /** The dialogs of the page: an item, a comparison and the keys. The page's script fills the first two. */
-import { html, type Markup } from '../markup.js';
+import { html, type Markup } from '../../markup.js';
 
 const keys: readonly (readonly [readonly string[], string])[] = [
   [['j', '↓'], 'next item'],

@@ -1,5 +1,5 @@
 /** The section with commands to continue with. */
-import { html, type Markup } from '../markup.js';
+import { html, type Markup } from '../../markup.js';
 
 export interface FollowUp {
   /** What the command does, such as `Run what did not complete`. */

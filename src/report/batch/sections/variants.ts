@@ -1,7 +1,7 @@
 /** The section that compares the variants of a matrix. */
-import { shareBar } from '../charts.js';
-import { countText, dollarsText, durationText, machineText } from '../format.js';
-import { html, type Markup } from '../markup.js';
+import { shareBar } from '../../charts.js';
+import { countText, dollarsText, durationText, machineText } from '../../format.js';
+import { html, type Markup } from '../../markup.js';
 import type { VariantRow } from '../variants.js';
 
 /** @returns null if there are no variants */

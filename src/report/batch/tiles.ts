@@ -1,9 +1,9 @@
 /** Computes the most important numbers of the report. */
-import type { FanoutProgress } from '../../workflows/fanout/progress.js';
-import { countOf, countText, dollarsText, durationText } from './format.js';
-import type { PageItem } from './page-data.js';
+import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
+import { countOf, countText, dollarsText, durationText } from '../format.js';
+import type { PageItem } from '../page-data.js';
+import { quantile } from '../stats.js';
 import type { Tile } from './sections/outcomes.js';
-import { quantile } from './stats.js';
 import { durationsOf } from './summary.js';
 
 /** @param spanMs length of the newest run */

@@ -1,9 +1,9 @@
 /** The head of the report: which batch it is and how it ended. */
-import type { FanoutOutcome } from '../../../workflows/fanout/types.js';
-import { countOf, countText, durationText, timeText } from '../format.js';
-import { html, link, type Markup } from '../markup.js';
-import type { FanoutReportData } from '../page-data.js';
-import { plainText } from '../plain-text.js';
+import type { FanoutOutcome } from '../../../../workflows/fanout/types.js';
+import { countOf, countText, durationText, timeText } from '../../format.js';
+import { html, link, type Markup } from '../../markup.js';
+import type { FanoutReportData } from '../../page-data.js';
+import { plainText } from '../../plain-text.js';
 
 const outcomes: Readonly<Record<FanoutOutcome, { word: string; mark: string; tone: string; means: string }>> = {
   completed: { word: 'Completed', mark: '✓', tone: 'good', means: 'Every item completed, or as many as required.' },

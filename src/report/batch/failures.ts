@@ -1,6 +1,6 @@
 /** Groups the items that failed by their reason. */
-import { styleOf } from './outcome-styles.js';
-import type { PageItem } from './page-data.js';
+import { styleOf } from '../outcome-styles.js';
+import type { PageItem } from '../page-data.js';
 
 export interface FailureGroup {
   readonly outcome: string;

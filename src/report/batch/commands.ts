@@ -1,5 +1,5 @@
 /** Commands that follow the report of a batch. */
-import type { FanoutReportData } from './page-data.js';
+import type { FanoutReportData } from '../page-data.js';
 import { type FollowUp, isPlainId } from './sections/commands.js';
 
 const stopsShown = 3;

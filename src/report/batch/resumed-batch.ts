@@ -1,5 +1,5 @@
 /** Tells the runs of a resumed batch apart. */
-import type { ItemResult } from '../../workflows/fanout/result.js';
+import type { ItemResult } from '../../../workflows/fanout/result.js';
 
 /**
  * True if the item ended before the newest run of its batch began. Its counts and machine time then belong to an earlier

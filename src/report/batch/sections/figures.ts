@@ -1,10 +1,10 @@
 /** The sections for durations and cost. */
-import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
-import { histogramChart, shareBar } from '../charts.js';
-import { dollarsText, durationText, machineText } from '../format.js';
-import { html, type Markup } from '../markup.js';
-import type { PageItem } from '../page-data.js';
-import { histogram, quantile, sum } from '../stats.js';
+import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
+import { histogramChart, shareBar } from '../../charts.js';
+import { dollarsText, durationText, machineText } from '../../format.js';
+import { html, type Markup } from '../../markup.js';
+import type { PageItem } from '../../page-data.js';
+import { histogram, quantile, sum } from '../../stats.js';
 import { durationsOf, phaseRows } from '../summary.js';
 
 /** @returns null if no item was forked */

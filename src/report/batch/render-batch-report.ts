@@ -1,17 +1,18 @@
 /** Renders the report as one self-contained file, which loads nothing from any network. */
-import { itemWorkflowId, jobWorkflowId } from '../contract/addresses.js';
+import { itemWorkflowId, jobWorkflowId } from '../../contract/addresses.js';
+import { activityChart } from '../charts.js';
+import { maxAllTextBytes, maxTextBytes } from '../cut-text.js';
+import { dataBlock, documentOf } from '../document.js';
+import { bytesText, countOf } from '../format.js';
+import { html, type Markup } from '../markup.js';
+import { outcomeStyles, styleOf } from '../outcome-styles.js';
+import type { FanoutReportData, PageData } from '../page-data.js';
+import { plainText } from '../plain-text.js';
+import { workflowUrl } from '../workflow-url.js';
 import { activityOf } from './activity.js';
-import { batchCommands } from './batch-commands.js';
-import { activityChart } from './charts.js';
-import { maxAllTextBytes, maxTextBytes } from './cut-text.js';
-import { dataBlock, documentOf } from './document.js';
+import { batchCommands } from './commands.js';
 import { failureGroups } from './failures.js';
-import { bytesText, countOf } from './format.js';
-import { html, type Markup } from './markup.js';
-import { outcomeStyles, styleOf } from './outcome-styles.js';
-import type { FanoutReportData, PageData } from './page-data.js';
 import { pageDetails, pageItem, textLimit } from './page-items.js';
-import { plainText } from './plain-text.js';
 import { commandsSection } from './sections/commands.js';
 import { dialogs } from './sections/dialogs.js';
 import { failuresSection } from './sections/failures.js';
@@ -23,7 +24,6 @@ import { variantsSection } from './sections/variants.js';
 import { outcomeRows } from './summary.js';
 import { tilesOf } from './tiles.js';
 import { variantRows } from './variants.js';
-import { workflowUrl } from './workflow-url.js';
 
 const detailsPerBlock = 50;
 const activityBuckets = 200;

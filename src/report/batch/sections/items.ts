@@ -3,10 +3,10 @@
  * scripts.
  */
 
-import { countText, durationText, machineText } from '../format.js';
-import { html, Markup } from '../markup.js';
-import { styleOf } from '../outcome-styles.js';
-import type { PageItem } from '../page-data.js';
+import { countText, durationText, machineText } from '../../format.js';
+import { html, Markup } from '../../markup.js';
+import { styleOf } from '../../outcome-styles.js';
+import type { PageItem } from '../../page-data.js';
 
 const legend = [
   ['queued', 'queued'],

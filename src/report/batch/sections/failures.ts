@@ -1,8 +1,9 @@
 /** The section that names what failed, grouped by reason. */
+
+import { countOf, countText } from '../../format.js';
+import { html, type Markup } from '../../markup.js';
+import { styleOf } from '../../outcome-styles.js';
 import type { FailureGroup } from '../failures.js';
-import { countOf, countText } from '../format.js';
-import { html, type Markup } from '../markup.js';
-import { styleOf } from '../outcome-styles.js';
 
 const groupsShown = 20;
 const idsShown = 6;

@@ -1,7 +1,7 @@
 /** Compares the variants of a matrix. */
-import { cellKey, matrixOf } from './browser/matrix-shape.js';
-import type { PageItem } from './page-data.js';
-import { quantile, sum } from './stats.js';
+import { cellKey, matrixOf } from '../browser/matrix-shape.js';
+import type { PageItem } from '../page-data.js';
+import { quantile, sum } from '../stats.js';
 import { durationsOf } from './summary.js';
 
 export interface VariantRow {
