@@ -30,8 +30,8 @@ const workflowIdPattern = /^sf-([a-z0-9]{1,12})-(.+)$/;
  * result for every attempt, also after continue-as-new.
  *
  * @param step names the create within the workflow: 1 to 6 characters of `a-z0-9`; not `prep`, and not `i` with digits
- * @param options.generation 1 (the default) for the first sandbox of the step, and one more for each replacement, such as
- *   of a sandbox that became `cancelled`
+ * @param options.generation 1 (the default) for the first sandbox of the step. It grows by one with each replacement,
+ *   such as of a sandbox that became `cancelled`
  * @throws ApplicationFailure `bad_workflow_id` if the workflow's id is not `jobWorkflowId(deployment, id)`, or the step is
  *   outside of its grammar
  */

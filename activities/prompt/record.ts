@@ -1,6 +1,6 @@
 /**
  * The record of a prompt, written before the first byte of the prompt is sent. It lists the earlier history events that
- * could be mistaken for this prompt. It is in the result store, where a reset job, a second run of an item, and the
+ * could be mistaken for this prompt. It is in the result store. There a reset job, a second run of an item, and the
  * activity that follows the prompt can find it.
  *
  *     sending ──accepted──► accepted

@@ -29,7 +29,7 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
     /**
      * Runs a command in a sandbox, at most once unless it is marked idempotent.
      * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash; `answer_too_large` if the command
-     *   ran but its output is too large for a workflow: set `keepTail`
+     *   ran but its output is too large for a workflow (set `keepTail`)
      */
     async runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
       const { value, calls } = await runOnce(client, results, input);

@@ -34,8 +34,9 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
  * The service's endpoints as typed methods. Each call is exactly one attempt and resolves to the whole parsed body.
  * `endpoints[name].retry` of the contract says whether a call may be repeated after a failure.
  *
- * Every method throws `ApiError` (an answer other than 2xx), `ConnectionError` or `TimeoutError` (no whole answer; see
- * `requestSent`), `UnexpectedResponseError` (a 2xx that lacks what callers need), or the reason of an aborted signal.
+ * Every method throws `ApiError` after an answer other than 2xx. It throws `ConnectionError` or `TimeoutError` without
+ * a whole answer (see `requestSent`), and `UnexpectedResponseError` after a 2xx that lacks what callers need. After an
+ * abort it throws the signal's reason.
  *
  * Downloads (`download…` to a file, `open…` as a stream) hold a fraction of a MiB in memory, whatever their size. Their
  * `timeoutMs` limits the silence between two pieces, not the whole download.

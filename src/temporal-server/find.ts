@@ -28,9 +28,9 @@ interface FindServerOptions {
 }
 
 /**
- * Finds a `temporal` binary that runs, and returns its path: the binary on the PATH, the cached one, the publisher's
- * release, or one built with Go. Safe to call from several processes at once: one process gets the binary, and the
- * others wait for it.
+ * Finds a `temporal` binary that runs, and returns its path. Tries the binary on the PATH, the cached one, the
+ * publisher's release, and then one built with Go. Safe to call from several processes at once: one process gets the
+ * binary, and the others wait for it.
  * @throws SandflowError `temporal_server_missing`, which says what to install; `home_not_trusted` for a cache that
  *   others may write
  */

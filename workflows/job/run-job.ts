@@ -1,7 +1,7 @@
 /**
- * The steps of every job, standalone or an item of a batch: obtain a sandbox, prepare it, prompt, follow, collect
- * files, and end as the input says. A job always ends with a named outcome; its cleanup runs in a scope that cannot be
- * cancelled.
+ * The steps of every job, standalone or an item of a batch. A job obtains a sandbox, prepares it, prompts, follows,
+ * collects files, and ends as the input says. A job always ends with a named outcome; its cleanup runs in a scope that
+ * cannot be cancelled.
  */
 import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';

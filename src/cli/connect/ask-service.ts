@@ -34,10 +34,10 @@ export interface AskOptions {
 export type Ask = <T>(read: (call: CallOptions) => Promise<T>, options?: CallOptions) => Promise<T>;
 
 /**
- * Repeats a read after failures that may be temporary: no answer, an answer that is not the service's, errors inside
- * the service, throttling (`Retry-After` is honoured). The pauses are jittered and grow from 0.25 s to 5 s. All reads
- * of a command share the patience, which starts at the first failure after an answer. So a command with many reads ends
- * in time too.
+ * Repeats a read after failures that may be temporary. These are: no answer, an answer that is not the service's,
+ * errors inside the service, and throttling (it waits for as long as `Retry-After` says). The pauses are jittered and
+ * grow from 0.25 s to 5 s. All reads of a command share the patience, which starts at the first failure after an
+ * answer. So a command with many reads ends in time too.
  *
  * A read throws the signal's reason after an abort. A permanent `ApiError`, or an error of this machine, is thrown
  * unchanged. The read throws `ServiceRefusal` at once if somebody has to fix something, and after the patience if a

@@ -60,8 +60,8 @@ export function agentLines(entry: Extract<TranscriptEntry, { kind: 'message' | '
 }
 
 /**
- * @returns a function that is true for a message that is empty, or that repeats whole lines at the end of what the agent
- *   did before it for the same prompt
+ * @returns a function that is true for an empty message, and for one that only repeats output. Such a message consists
+ *   of the last whole lines of what the agent did before, for the same prompt
  */
 export function createRepeats(): (entry: TranscriptEntry) => boolean {
   let said = '';

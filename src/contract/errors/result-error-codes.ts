@@ -1,7 +1,7 @@
 /**
- * sandflow's own error codes in the results of jobs, items, batches, stops and cleanups, each with its meaning and how
- * to fix the problem. docs/errors.md lists the same codes, and a test compares the two. No dependencies: workflow code
- * may import this file.
+ * sandflow's own error codes in the results of jobs, items, batches, stops and cleanups. Each has its meaning and the
+ * way to fix the problem. A test compares them with docs/errors.md. No dependencies: workflow code may import this
+ * file.
  */
 import type { ErrorCode } from './error-codes.js';
 import { notSentCode, outcomeUnknownCode } from './service-failure.js';

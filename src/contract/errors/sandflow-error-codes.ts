@@ -1,6 +1,6 @@
 /**
- * The codes of errors that sandflow itself throws, each with its kind and how to fix the problem. docs/errors.md lists
- * the same codes, and a test compares the two. No dependencies: workflow code may import this file.
+ * The codes of errors that sandflow itself throws, each with its kind and the way to fix the problem. A test compares
+ * them with docs/errors.md. No dependencies: workflow code may import this file.
  */
 
 /**

@@ -13,8 +13,8 @@ const maxNameBytes = 255;
 /**
  * Converts a path to a path relative to the home. Accepts a relative path, a path that begins with `~/`, and an
  * absolute path below `/home/sandbox`.
- * @returns undefined for a path that leaves the home, is the home itself, ends in `/`, holds a NUL character or is too
- *   long for a disk
+ * @returns undefined for a path that leaves the home, is the home itself or ends in `/`; also for one that has a NUL
+ *   character or is too long for a disk
  */
 export function pathBelowHome(path: string): string | undefined {
   let inside = path;

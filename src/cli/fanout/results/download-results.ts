@@ -6,8 +6,8 @@ import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/resu
 import type { CollectedFile } from '../../../../workflows/job/result.js';
 import { isDiskFull, namingFullDisk } from '../../../contract/disk-full.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
-import type { FanoutReportData, ReportContext } from '../../../report/index.js';
 import { endedInEarlierRun } from '../../../report/batch/resumed-batch.js';
+import type { FanoutReportData, ReportContext } from '../../../report/index.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import { withWholeResults } from '../../output/job-report.js';
 import { leftText } from '../../output/job-text.js';

@@ -3,7 +3,8 @@
  * these holds:
  *
  * - Its pid and start time are those of a leader that we started, or of a process found before.
- * - It is in the group or session of one of our leaders, and a process known to be ours lives in that group or session.
+ * - It is in the group or session of one of our leaders. A process that is known to be ours lives in that group or
+ *   session.
  * - It descends from a process known to be ours.
  * - It was started with one of our disks as its home or, if it is isolated, one of our disks is mounted as its home.
  *   Such a process may have left its group.
