@@ -5,7 +5,7 @@
 
 const deepest = 6;
 const link = /!?\[([^[\]]{0,500})\]\(\s{0,9}<?(https?:\/\/[^\s()<>]{1,2000})>?\s{0,9}\)/iy;
-/** Its host is not empty: otherwise each of many `https:///` in a row would be read up to the longest address. */
+/** Its host is not empty: otherwise each of many schemes in a row would be read up to the longest address. */
 const bareAddress = /https?:\/\/[^\s<>"'`\]|\\/][^\s<>"'`\]|\\]{0,1999}/iy;
 /** The longest first: `**` is not two `*`. */
 const marks = /** @type {const} */ ([
