@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { workflowTypes } from '../../workflows/messages.js';
 import { jobIdOfWorkflow, jobWorkflowId } from '../contract/addresses.js';
+import { chainStart } from './chain-start.js';
 import { checkDeployment } from './cleanups/input.js';
 import { type Labels, labelsIn } from './labels.js';
 import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js';
@@ -14,7 +15,7 @@ export interface ListedWorkflow {
   readonly outcome: string | null;
   /** The labels that it was started with. */
   readonly labels: Labels;
-  /** ISO 8601 time. */
+  /** ISO 8601 time. A job or batch that continued as new keeps the start of its first run. */
   readonly startedAt: string;
   /** ISO 8601 time; null while it runs. */
   readonly endedAt: string | null;
@@ -115,6 +116,9 @@ async function* executions(
     if (id === undefined || known.has(id)) continue;
     known.add(id);
     const { memo: readable, unreadable } = memoOf(memo);
+    const startedAt = chainStart({ startTime, memo: readable });
+    // The query compares the start of the newest run, which is later.
+    if (since && startedAt < since && !(closeTime && closeTime >= since)) continue;
     const listed = {
       status: status.name.toLowerCase(),
       outcome: status.name === 'RUNNING' ? null : textIn(readable.outcome),
@@ -125,7 +129,7 @@ async function* executions(
     yield {
       id,
       ...listed,
-      startedAt: startTime.toISOString(),
+      startedAt: startedAt.toISOString(),
       endedAt: closeTime?.toISOString() ?? null,
       memo: readable,
       unreadable,

@@ -6,6 +6,7 @@ import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/submit.js'
 import { startJob } from '../../src/temporal/jobs/client.js';
 import { rerunJob } from '../../src/temporal/jobs/rerun.js';
 import { type ListJobsOptions, listFanouts, listJobs } from '../../src/temporal/list.js';
+import { progressQuery } from '../../workflows/index.js';
 import { fanoutInput, source, usableSandbox } from './fanout/fanout-harness.js';
 import { createStand, jobInput, type Stand, script } from './workflow-harness.js';
 
@@ -56,17 +57,19 @@ it('U2: a list of jobs has the outcome of each', async () => {
 it('U2: --failed lists what failed or was terminated, not what was cancelled', () =>
   listed({ failed: true }, ['bad', 'terminated']));
 
-it('a job that continued as new is listed once, keeps its labels, and did not fail before its end', async () => {
+it('a job that continued as new is listed once, with its labels and first start, and did not fail before its end', async () => {
   const prompts = Array.from({ length: 4 }, () => ({ prompt: script('echo hello') }));
   const input = jobInput({ deployment: others, jobId: 'chained', prompts, maxHistoryEvents: 30, deadlineMs: 240_000 });
   const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue, labels: team });
   await handle.result();
-  const { runId, raw } = await handle.describe();
+  const { times } = await handle.query(progressQuery);
+  const { runId, raw, startTime } = await handle.describe();
   expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+  expect(startTime.getTime(), 'start of the newest run').toBeGreaterThan(Date.parse(times?.startedAt ?? ''));
   await vi.waitFor(
     async () =>
       expect(await listJobs(stand.client, { deployment: others, labels: team })).toMatchObject([
-        { jobId: 'chained', status: 'completed', outcome: 'completed', labels: team },
+        { jobId: 'chained', status: 'completed', outcome: 'completed', labels: team, startedAt: times?.startedAt },
       ]),
     { timeout: 20_000, interval: 200 },
   );

@@ -8,15 +8,7 @@
  * Plan, actions and results are in the result store, because a fleet of ten thousand exceeds the size limit of a
  * history. A long run continues as new between two chunks. It always returns a named outcome.
  */
-import {
-  CancellationScope,
-  continueAsNew,
-  isCancellation,
-  log,
-  metricMeter,
-  setHandler,
-  sleep,
-} from '@temporalio/workflow';
+import { CancellationScope, isCancellation, log, metricMeter, setHandler, sleep } from '@temporalio/workflow';
 import type { JobError } from '../job/result.js';
 import { JobTermination, jobError, toJobTermination } from '../job/termination.js';
 import { cleanupProgressQuery } from '../messages.js';
@@ -25,6 +17,7 @@ import { endingReads } from '../shared/abandon-on-cancel.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { planning, storing } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
+import { continueWithStart } from '../shared/start-memo.js';
 import { runCleanupAction } from './run-action.js';
 import { CleanupState } from './state.js';
 import type { ActionResult, CleanupInput, CleanupOutcome, CleanupPlanned, CleanupSummary } from './types.js';
@@ -48,7 +41,7 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
     else if (planned.refusal) outcome = planned.refusal.outcome;
     else await apply(run, planned);
     if (run.nextChunk < planned.chunks.length && outcome === 'applied') {
-      return await continueAsNew<typeof retentionCleanup>(run.carry());
+      return await continueWithStart<typeof retentionCleanup>(run.startedAt, run.carry());
     }
   } catch (thrown) {
     if (isCancellation(thrown)) outcome = 'cancelled';

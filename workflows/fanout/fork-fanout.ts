@@ -7,10 +7,11 @@
  * The batch holds counts and passes items to chunks, which run them, so its size does not depend on the number of items. It
  * continues as new when its history is long. The chunks are not affected: they address it by its workflow id.
  */
-import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { toJobTermination } from '../job/termination.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
+import { continueWithStart } from '../shared/start-memo.js';
 import { isBudgetSpent } from './batch/allocate.js';
 import { budgetHolderOf } from './batch/chunk-record.js';
 import { dispatchGrants } from './batch/dispatch-grants.js';
@@ -47,7 +48,7 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
         sourcing.cancel();
         clocks.cancel();
         await condition(() => allHandlersFinished() && run.isQuiet);
-        return continueAsNew<typeof forkFanout>(run.carry());
+        return continueWithStart<typeof forkFanout>(new Date(run.startedAtMs).toISOString(), run.carry());
       }
       const seen = run.changes;
       await condition(() => run.changes !== seen || hasManyMessages(run));

@@ -7,10 +7,11 @@
  *
  * The workflow always returns a named outcome, and its cleanup runs in a scope that cannot be cancelled.
  */
-import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { sendNotification } from '../notification/notify.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
 import { recordOutcome } from '../shared/outcome-memo.js';
+import { continueWithStart } from '../shared/start-memo.js';
 import { carryJob, createJobState, type JobExecution } from './carry-over.js';
 import { handleMessages } from './handlers.js';
 import type { JobResult } from './result.js';
@@ -27,7 +28,8 @@ async function runCreateThenPrompt(execution: JobExecution): Promise<JobResult> 
   const result = await runJob(run);
   if (result === continuesAsNew) {
     await condition(allHandlersFinished);
-    return continueAsNew<typeof createThenPrompt>({ ...execution, carried: carryJob(run) });
+    const startedAt = new Date(run.startedAtMs).toISOString();
+    return continueWithStart<typeof createThenPrompt>(startedAt, { ...execution, carried: carryJob(run) });
   }
   const { outcome, error } = result;
   recordOutcome(outcome);

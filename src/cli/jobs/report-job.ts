@@ -6,6 +6,7 @@ import type { JobError, JobResult, PromptResult } from '../../../workflows/job/r
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { makeFolderOf } from '../../os/inner-folder.js';
 import { type JobReportData, renderJobReport } from '../../report/index.js';
+import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -69,7 +70,7 @@ export function writeJobReport(jobId: string, { out }: ReportJobOptions, context
       files,
       copies,
       previews: previews.all,
-      startedAt: progress?.times?.startedAt ?? description.startTime.toISOString(),
+      startedAt: progress?.times?.startedAt ?? chainStart(description).toISOString(),
       endedAt: isRunning ? null : (description.closeTime ?? new Date()).toISOString(),
       doing: isRunning && progress ? [`${phaseText(progress)}.`, ...waiting] : [],
       generatedAt: new Date().toISOString(),

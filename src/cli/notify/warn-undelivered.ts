@@ -1,5 +1,6 @@
 /** Says after the answer which notifications of a job have not been delivered: the answer does not wait for them. */
 import { jobWorkflowId } from '../../contract/addresses.js';
+import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, type JobAddress } from '../../temporal/jobs/client.js';
 import { undeliveredNotifications } from '../../temporal/jobs/undelivered.js';
 import type { Platform } from '../connect/platform.js';
@@ -20,9 +21,9 @@ export async function warnUndelivered(
   { target, warn }: { readonly target: string; readonly warn: (text: string) => void },
 ): Promise<void> {
   try {
-    const { startTime } = await describeJob(temporal, job);
+    const since = chainStart(await describeJob(temporal, job));
     const workflowId = jobWorkflowId(job.deployment, job.jobId);
-    const undelivered = await undeliveredNotifications(temporal, workflowId, { since: startTime, withinMs });
+    const undelivered = await undeliveredNotifications(temporal, workflowId, { since, withinMs });
     const [first] = undelivered;
     if (!first) return;
     const why = first.lastError === null ? '' : `: ${oneLine(first.lastError).replace(/\.$/, '')}`;

@@ -1,5 +1,6 @@
 /** `sandflow jobs show`. */
 import type { JobProgress } from '../../../workflows/job/progress.js';
+import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -37,12 +38,13 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
     const progress = await jobProgress(platform.temporal, job);
     const { sandboxId, prompts, wakes, apiCalls } = progress;
     const waitingFor = waitingCalls(description, job, progress);
+    const startedAt = chainStart(description);
     if (options.json) {
-      const known = { sandboxId, prompts, wakes, apiCalls, durationMs: Date.now() - description.startTime.getTime() };
+      const known = { sandboxId, prompts, wakes, apiCalls, durationMs: Date.now() - startedAt.getTime() };
       printJson(io.stdout, { ...emptyReport(jobId, null), ...known, ...links, progress, waitingFor });
       return exitCodes.done;
     }
-    for (const line of linesOf(progress, { links, startedAt: description.startTime, nowMs: Date.now() })) {
+    for (const line of linesOf(progress, { links, startedAt, nowMs: Date.now() })) {
       io.stdout.write(`${line}\n`);
     }
     if (progress.degraded) io.stdout.write(`${degradedText(progress.degraded)}\n`);

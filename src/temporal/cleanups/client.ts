@@ -11,6 +11,7 @@ import type {
 import { cleanupProgressQuery, workflowTypes } from '../../../workflows/messages.js';
 import { cleanupId, cleanupPrefix } from '../../contract/addresses.js';
 import type { CleanupPolicy } from '../../retention/index.js';
+import { chainStart } from '../chain-start.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../readable-memos.js';
 import { checkCleanup, checkDeployment } from './input.js';
 
@@ -79,7 +80,8 @@ export async function listCleanups(
     const { memo: readable, unreadable } = memoOf(memo);
     const { mode = null, acted = null } = readable as Partial<CleanupMemo>;
     const id = workflowId.slice(prefix.length);
-    found.push({ id, mode, status: status.name.toLowerCase(), startedAt: startTime.toISOString(), acted, unreadable });
+    const startedAt = chainStart({ startTime, memo: readable }).toISOString();
+    found.push({ id, mode, status: status.name.toLowerCase(), startedAt, acted, unreadable });
     if (found.length >= limit) break;
   }
   return found;

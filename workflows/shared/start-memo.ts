@@ -1,0 +1,14 @@
+/** The start of a workflow in its memo, so that lists can show it: Temporal knows only the start of the newest run. */
+import { makeContinueAsNewFunc, type Workflow, workflowInfo } from '@temporalio/workflow';
+
+/** The part of a memo that holds the start. */
+export interface StartMemo {
+  /** ISO 8601 time. Absent in the first run. */
+  readonly startedAt?: string;
+}
+
+/** Continues as new, with the start of the first run in the memo. Never returns. */
+export function continueWithStart<W extends Workflow>(startedAt: string, ...input: Parameters<W>): Promise<never> {
+  const start: StartMemo = { startedAt };
+  return makeContinueAsNewFunc<W>({ memo: { ...workflowInfo().memo, ...start } })(...input);
+}
