@@ -59,13 +59,8 @@ function endpointsInReach(): Set<string> {
 /** In the same file as a called one, and called by none of our workflows: for workflows of users. */
 const isOfOthers = (endpoint: string) => names.includes(endpoint) && !calledByWorkflows.includes(endpoint);
 
-/** Functions whose calls have no rows. */
-const without = [
-  // Only activities that none of our workflows calls use it.
-  'runOnce',
-  // Used after a reset, and for a key that is a day old: `test/activities/lost-answers.test.ts` and `sent-key.test.ts`.
-  'findByName',
-];
+/** Functions whose calls have no rows: only activities that none of our workflows calls use them. */
+const without = ['runOnce'];
 
 /** Lines that call the service, except in activities that only workflows of users call. */
 function placesOfCalls(): string[] {

@@ -12,10 +12,14 @@ const ownEnds: readonly string[] = ['COMPLETED', 'CONTINUED_AS_NEW'];
 const harmlessCauses: readonly number[] = [
   1, // unhandled command: something arrived while the task was completed
   13, // reset of the sticky queue
+  20, // reset of the workflow
 ];
 
 /** Problems as sentences. Waits for workflows that are about to end. */
-export async function brokenWorkflows(world: World, { workflowId }: Pick<Prepared, 'workflowId'>): Promise<string[]> {
+export async function brokenWorkflows(
+  world: World,
+  { workflowId, isReset = false }: Pick<Prepared, 'workflowId' | 'isReset'>,
+): Promise<string[]> {
   const untilMs = Date.now() + settleMs;
   let found = await workflowsOf(world, workflowId);
   while (found.some(isOpen) && Date.now() < untilMs) {
@@ -23,6 +27,8 @@ export async function brokenWorkflows(world: World, { workflowId }: Pick<Prepare
     found = await workflowsOf(world, workflowId);
   }
   const ends = found
+    // A reset terminates the run before it.
+    .filter((one) => !(isReset && one.status.name === 'TERMINATED' && one.workflowId === workflowId))
     .filter(({ status }) => !ownEnds.includes(status.name))
     .map((one) => `the workflow ${one.workflowId} is ${one.status.name}`);
   const tasks = await Promise.all(found.map((one) => failedTasks(world, one)));

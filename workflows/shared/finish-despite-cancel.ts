@@ -71,8 +71,15 @@ async function untilGivenUp<T>(
   }
 }
 
-/** True if the service refused the call, and no earlier attempt can have been accepted. */
+/**
+ * True if the service refused the call, and no earlier attempt can have been accepted. A refused search for the name
+ * does not show what an earlier run has created.
+ */
 function isCertainlyNotMade(error: unknown): boolean {
   const failure = serviceFailureOf(error);
-  return failure !== undefined && failure.status !== null && failure.maybeSent !== true;
+  if (failure === undefined || failure.status === null) return false;
+  return failure.maybeSent !== true && failure.endpoint !== searching;
 }
+
+/** The endpoint with which a run that follows another one looks for its sandbox by name. */
+const searching = 'listSandboxes';

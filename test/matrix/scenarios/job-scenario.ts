@@ -1,6 +1,8 @@
 /** A single job as a scenario: how to run it, and how to read its result. */
+import { vi } from 'vitest';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { type JobInput, type JobResult, progressQuery } from '../../../workflows/index.js';
+import { resetToBeginning } from '../../workflows/job/reset-job.js';
 import { deployment, type Stand, shortTiming } from '../../workflows/workflow-harness.js';
 import type { World } from '../world.js';
 import type { Ended, RunOptions, Scenario } from './scenario.js';
@@ -20,6 +22,8 @@ export interface JobScenario
   readonly given?: (world: World) => Promise<Given>;
   readonly deadlineMs?: number;
   readonly during?: (handle: Handle) => Promise<unknown>;
+  /** True if the workflow is reset to its beginning as soon as the service has made its sandbox. */
+  readonly isReset?: boolean;
 }
 
 export const matrixTiming = { ...shortTiming, cleanUpMs: 4_000 };
@@ -37,6 +41,7 @@ export const toScenario = (scenario: JobScenario): Scenario => ({
       given: given === undefined ? [] : [given],
       othersPromptIds,
       sourceId: options.sourceId,
+      isReset: scenario.isReset,
       isOf: (tag) => tag.workflowId === workflowId,
       owns: ({ id, name }) => id === given || name.startsWith(`${workflowId}-`),
       run: () => runJob(world, scenario, options, given),
@@ -56,7 +61,8 @@ async function runJob(world: World, scenario: JobScenario, options: RunOptions, 
   const handle = await world.stand.start(input, { taskQueue });
   // A job that ends before the interference is a valid run too.
   scenario.during?.(handle).catch(() => undefined);
-  const result = await handle.result();
+  const last = scenario.isReset ? await resetOnceMade(world.stand, handle) : handle;
+  const result = await last.result();
   return { ...sayingOf(result), outcome: result.outcome };
 }
 
@@ -78,6 +84,15 @@ async function following(handle: Handle): Promise<void> {
     if (phase === 'following' || phase === 'ended') return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/** Resets a job to its beginning when its sandbox exists. @returns the new run */
+async function resetOnceMade(stand: Stand, handle: Handle): Promise<Pick<Handle, 'result'>> {
+  const { workflowId } = handle;
+  await vi.waitUntil(() => stand.service.books.sandboxes().some(({ name }) => name.startsWith(`${workflowId}-`)), {
+    timeout: 60_000,
+  });
+  return resetToBeginning(stand, handle);
 }
 
 /** Cancels a job that follows its prompt. */

@@ -125,6 +125,13 @@ const scenarios: readonly JobScenario[] = [
     input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),
   },
   {
+    name: 'reset',
+    isReset: true,
+    // The first run learns of no sandbox, so that it does nothing with it.
+    always: { 'createSandbox/createSandbox#1': 'dropped-after', 'createSandbox/createSandbox#2': 'hung' },
+    input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),
+  },
+  {
     name: 'lost-prompt',
     always: { 'sendPrompt/sendPrompt#1': 'dropped-after' },
     input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),

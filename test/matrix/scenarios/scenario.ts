@@ -38,6 +38,8 @@ export interface Prepared {
   readonly sourceId?: string | undefined;
   /** Prompts of others in these sandboxes. They must not change. */
   readonly othersPromptIds?: readonly string[];
+  /** True if the workflow is reset once: then one of its runs is terminated. */
+  readonly isReset?: boolean | undefined;
   /** Runs it to its end. @throws if a workflow fails */
   run(): Promise<Ended>;
 }

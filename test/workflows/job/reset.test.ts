@@ -1,33 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import type { WorkflowHandle } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { type createThenPrompt, progressQuery } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
+import { refusal } from '../intercept.js';
 import { script, shortTiming } from '../workflow-harness.js';
+import { resetToBeginning } from './reset-job.js';
 
 const { stand, change, restore } = shareChangedStand();
-
-type Job = WorkflowHandle<typeof createThenPrompt>;
-
-/** Resets a job to the beginning of its current run. @returns the next run */
-async function reset(job: Job): Promise<Job> {
-  const { events } = await job.fetchHistory();
-  const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  const { runId } = await stand.client.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId: job.workflowId },
-    workflowTaskFinishEventId: firstTask?.eventId,
-    reason: 'test',
-    requestId: randomUUID(),
-  });
-  return stand.client.workflow.getHandle<typeof createThenPrompt>(job.workflowId, runId);
-}
 
 it('a job that is reset to its beginning adopts the sandbox and the prompt of the previous run', async () => {
   const job = await stand.start({ prompts: [{ prompt: script('sleep 2; echo done') }] });
   await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
-  const result = await (await reset(job)).result();
+  const result = await (await resetToBeginning(stand, job)).result();
   expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
   expect(result.prompts[0]?.result).toContain('done');
   expect(stand.service.books.sandboxes()).toHaveLength(1);
@@ -47,7 +31,7 @@ it('does not send the prompt again in a run that continues from the reset one, w
     const answer = await stand.api.getSandbox(id, options);
     return { ...answer, sandbox: { ...answer.sandbox, state: 'starting' } };
   };
-  const again = await reset(job);
+  const again = await resetToBeginning(stand, job);
   const { workflowId } = again;
   const last = stand.client.workflow.getHandle<typeof createThenPrompt>(workflowId);
   await expect.poll(async () => (await last.describe()).runId).not.toBe((await again.describe()).runId);
@@ -55,4 +39,25 @@ it('does not send the prompt again in a run that continues from the reset one, w
   expect(await last.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }], left: [] });
   const sent = stand.service.books.prompts().filter((prompt) => prompt.sandboxId === sandboxId);
   expect(sent).toHaveLength(1);
+});
+
+it('names the sandbox of the previous run if the service refuses the search for it', async () => {
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  change.createSandbox = async (body, options) => {
+    const made = await stand.api.createSandbox(body, options);
+    await answered;
+    return made;
+  };
+  change.listAllSandboxes = () =>
+    Promise.reject(refusal('listSandboxes', { status: 403, code: 'forbidden', typed: true }));
+  const job = await stand.start({});
+  const made = () => stand.service.books.sandboxes().filter(({ name }) => name.startsWith(`${job.workflowId}-`));
+  await expect.poll(made).toHaveLength(1);
+  const result = await (await resetToBeginning(stand, job)).result();
+  answer();
+  expect(result).toMatchObject({ outcome: 'rejected', sandboxId: null });
+  expect(result.left).toMatchObject([{ kind: 'sandbox', sandboxName: made()[0]?.name }]);
 });

@@ -112,7 +112,7 @@ function nameWhatIsLeft(run: JobState, problem: JobError | null): void {
 
 function nameUnconfirmed(run: JobState): void {
   if (run.unconfirmedName === null) return;
-  const why = 'It is unknown whether it was created: the create was not answered in time.';
+  const why = 'It is unknown whether it was created: the service did not answer, or refused the search for its name.';
   run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: run.unconfirmedName, why });
 }
 
