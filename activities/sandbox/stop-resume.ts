@@ -55,15 +55,19 @@ export function stopSandboxActivity(client: SandboxClient, results: ResultStore)
 async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFirst): Promise<StopAnswer> {
   const sandbox = await tools.look();
   const found = answerOf(sandbox, tools.before());
-  if (found) return found;
+  // This read may be older than a resume. The service's answer to a request is not: for an archived sandbox, it names
+  // the last stop.
+  const mayBeOld = found !== undefined && found !== 'gone' && found.how === 'already_archived';
+  if (found && !mayBeOld) return found;
   const before = tools.before() ?? { previousStopId: sandbox.stop?.id ?? null };
   try {
     const { id, stop: shown } = await tools.send(before, () => client.stopSandbox(sandboxId));
+    if (found && sandbox.stop && (shown?.id ?? id) === sandbox.stop.id) return found;
     const stop = shown ? stopView(shown) : id === undefined ? null : pendingStop(id);
     // A stop that has already ended may come from a cache: the sandbox shows the truth.
     if (isOpenStop(stop)) return { how: 'asked', stop, sandbox: sandboxView(sandbox), before };
   } catch (error) {
-    if (!isFinal(error)) throw error;
+    if (!isFinal(error) && !(mayBeOld && isRefusal(error))) throw error;
     // The request may have become pointless since the read.
     const settled = answerOf(await tools.look(), tools.before());
     if (settled) return settled;
@@ -89,8 +93,11 @@ function pendingStop(id: string): StopView {
  * True for a refusal that waiting does not resolve, or that shows that the sandbox's state has changed since the read.
  */
 function isFinal(error: unknown): boolean {
-  const isRefusal = error instanceof ApiError && error.typed && error.status !== 404;
-  return isRefusal && (error.meaning === 'permanent' || error.meaning === 'wait_out');
+  return isRefusal(error) && (error.meaning === 'permanent' || error.meaning === 'wait_out');
+}
+
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.typed && error.status !== 404;
 }
 
 export interface ResumeSandboxInput {

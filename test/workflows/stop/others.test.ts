@@ -36,6 +36,27 @@ describe('a stop', () => {
     expect(ended).toMatchObject({ outcome: 'archived', kept: 'saved', stopId: stops(sandboxId)[1]?.id });
   });
 
+  it('right after a resume is requested, although reads still show the sandbox archived', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stopByHand(sandboxId);
+    const old = await stand.api.getSandbox(sandboxId);
+    await resumeByHand(sandboxId);
+    intercept.on('getSandbox', (call, count) => (count === 1 ? Promise.resolve(old) : call()));
+    const ended = await outcomeOf(stand, await ask(stand, { sandboxId }));
+    expect(ended).toMatchObject({ outcome: 'archived', kept: 'saved', stopId: stops(sandboxId)[1]?.id });
+    expect(await stateOf(sandboxId)).toBe('archived');
+  });
+
+  it('of an archived sandbox needs no second stop, whether the service answers the request or refuses it', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stopByHand(sandboxId);
+    const seen = { outcome: 'already_archived', kept: 'saved', stopId: stops(sandboxId)[0]?.id };
+    expect(await outcomeOf(stand, await ask(stand, { sandboxId }))).toMatchObject(seen);
+    await stand.fault({ kind: 'error', endpoint: 'stopSandbox', status: 402, code: 'billing_required' });
+    expect(await outcomeOf(stand, await ask(stand, { sandboxId }))).toMatchObject(seen);
+    expect(stops(sandboxId)).toHaveLength(1);
+  });
+
   it('A5: that a person undid before its lost answer was repeated is superseded, and not repeated', async () => {
     const sandboxId = await readySandbox(stand);
     intercept.on('stopSandbox', async (call) => {
