@@ -122,14 +122,41 @@ describe('a lease', () => {
     await handle.result();
   });
 
-  it('makes a job that would delete the sandbox stop it instead', async () => {
+  it.each(['stop', 'delete'] as const)('keeps another job from its --then %s while a job prompts', async (end) => {
     const sandboxId = await somebodysSandbox('usable');
-    const borrower = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('sleep 4') }] });
+    const prompts = [{ prompt: script('sleep 6; echo mine') }];
+    const borrower = await stand.start({ ...existing(sandboxId), prompts });
     await expect.poll(async () => (await borrower.query(progressQuery)).phase).toBe('following');
-    const deleter = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('true') }], end: 'delete' });
-    const result = await deleter.result();
-    expect(result).toMatchObject({ deletion: { status: 'leased' }, stop: { status: 'completed' } });
-    await borrower.result();
+    const ender = await stand.start({ ...existing(sandboxId), prompts: [], commands: ['true'], end });
+    const result = await ender.result();
+    expect(result).toMatchObject({ outcome: 'completed', stop: null, error: { code: 'sandbox_leased' } });
+    expect(result.deletion?.status).toBe(end === 'delete' ? 'leased' : undefined);
+    expect(result.left).toMatchObject([{ sandboxId, why: expect.stringContaining(borrower.workflowId) }]);
+    expect(await borrower.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+  });
+
+  it('of two jobs that prompt: cancelling one interrupts no prompt of the other', async () => {
+    const sandboxId = await somebodysSandbox('usable');
+    const same = { ...existing(sandboxId), prompts: [{ prompt: script('sleep 4; echo same') }] };
+    const [one, other] = await Promise.all([stand.start(same), stand.start(same)]);
+    const followed = async (job: typeof one) => (await job.query(progressQuery)).prompts[0]?.promptId ?? null;
+    await expect.poll(async () => (await followed(one)) !== null && (await followed(other)) !== null).toBe(true);
+    await other.cancel();
+    const [kept, cancelled] = [await one.result(), await other.result()];
+    expect(kept).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+    expect(cancelled.outcome).toBe('cancelled');
+    expect(new Set([kept.prompts[0]?.promptId, cancelled.prompts[0]?.promptId]).size).toBe(2);
+    expect(stand.service.books.prompts({ sandboxId })).toHaveLength(2);
+  });
+
+  it('of two jobs that prompt: a terminated one leaves the other its prompt', async () => {
+    const sandboxId = await somebodysSandbox('usable');
+    const same = { ...existing(sandboxId), prompts: [{ prompt: script('sleep 4; echo same') }] };
+    const [one, other] = await Promise.all([stand.start(same), stand.start(same)]);
+    await expect.poll(() => stand.service.books.prompts({ sandboxId }).length).toBe(2);
+    await other.terminate('test');
+    expect(await one.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }], left: [] });
+    expect(stand.service.books.prompts({ sandboxId })).toHaveLength(2);
   });
 });
 

@@ -18,7 +18,7 @@ const claim = { purpose: 'end', ends: 'any' } as const;
 
 /**
  * Deletes the sandbox and waits until the deletion has completed. A claim prevents leases until then. If somebody
- * already leases the sandbox, stops it instead.
+ * already leases the sandbox, stops it instead, unless another job works in it.
  */
 export async function deleteSandbox(run: JobState, sandboxId: string): Promise<void> {
   run.enter('deleting');

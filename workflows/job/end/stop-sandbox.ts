@@ -35,9 +35,12 @@ const claim = { purpose: 'end', ends: 'work' } as const;
  * @throws JobTermination `sandbox_leased` if another job uses the sandbox
  */
 export async function stopSandbox(run: JobState, sandboxId: string): Promise<void> {
-  if (!run.isShared) return stopAndConfirm(run, sandboxId);
+  const isGiven = run.input.source.kind === 'existing' && patched('the stop of an existing sandbox claims it');
+  if (!run.isShared && !isGiven) return stopAndConfirm(run, sandboxId);
   const { granted, leasedBy } = await retryRefusals(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
   if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId), run);
+  // Who claims it and does not work in it is about to end it too.
+  if (leasedBy.length === 0 && !run.isShared) return stopAndConfirm(run, sandboxId);
   const why = `${leasedBy.join(', ')} uses it; its auto-stop will stop it`;
   throw sandboxFailed('sandbox_leased', why);
 }
