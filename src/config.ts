@@ -152,10 +152,10 @@ function usedSettings(env: Environment, connection: ConnectionSettings): Record<
     return value === undefined || dropped.has(name) || env[variable] ? [] : [[variable, value] as const];
   });
   const key = ['SANDBOX_API_KEY', 'SANDBOX_API_KEY_FILE'].find((name) => env[name]);
-  if (key !== undefined && connection.apiKeyFile !== undefined && !dropped.has('apiKeyFile')) {
+  if (key !== undefined && connection.apiUrl !== undefined && !dropped.has('apiUrl')) {
     throw new SandflowError(
       'bad_configuration',
-      `${key} is set in the environment, and the profile has a key of its own for ${connection.apiUrl}. Unset ${key}, or choose another profile.`,
+      `${key} is set in the environment, and the profile names a service, ${connection.apiUrl}, which may be another one. Unset ${key} and name the file of the key by apiKeyFile in the profile, or set SANDBOX_API_URL, too.`,
     );
   }
   return Object.fromEntries(used);

@@ -170,6 +170,8 @@ describe('the service and its key', () => {
 
   it('are never mixed', () => {
     expect(() => read({ SANDBOX_API_KEY: 'key' })).toThrow(/SANDBOX_API_KEY is set in the environment/);
+    const urlAlone = { apiUrl: connection.apiUrl };
+    expect(() => readConfig({ SANDBOX_API_KEY: 'key' }, urlAlone)).toThrow(/SANDBOX_API_KEY is set in the environment/);
     expect(() => read({ SANDBOX_API_URL: 'https://mine.example/v1' })).toThrow(/set without a key/);
   });
 });
