@@ -152,5 +152,15 @@ export function allFaults(foreign: ForeignIds): readonly Fault[] {
       },
     },
     { name: 'hung', class: 'ambiguous', strike: ({ gone }) => gone },
+    {
+      // For scenarios. It has no rows, since it differs from `dropped-after` only in time.
+      name: 'unanswered-after',
+      class: 'ambiguous',
+      concerns: () => false,
+      async strike({ forward, gone }) {
+        await forward();
+        await gone;
+      },
+    },
   ];
 }
