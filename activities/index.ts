@@ -21,6 +21,7 @@ import { createPromptReads, sendPromptActivity } from './prompt/send.js';
 import { storeTranscriptActivity } from './prompt/transcript.js';
 import { createCommandActivities } from './sandbox/commands.js';
 import { createSandboxActivity, forkSandboxActivity } from './sandbox/create.js';
+import { createDiffActivities } from './sandbox/diff.js';
 import { createDownloads } from './sandbox/download.js';
 import { createFileActivities } from './sandbox/files.js';
 import { followSetupActivity } from './sandbox/follow-setup.js';
@@ -61,6 +62,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createWrites(client),
     ...createFileActivities(client, results),
     ...createDownloads(client, results),
+    ...createDiffActivities(client, results),
     ...createAccountReads(client),
     ...createAccountWrites(client, secrets),
     ...createSandboxReads(client),

@@ -81,7 +81,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
  * True if the service refuses this file permanently. A missing sandbox does not count: the read may lag, and the
  * workflow waits for the sandbox.
  */
-function isRefusal(error: unknown): error is ApiError {
+export function isRefusal(error: unknown): error is ApiError {
   return (
     error instanceof ApiError && error.typed && error.meaning === 'permanent' && error.code !== 'sandbox_not_found'
   );

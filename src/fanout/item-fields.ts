@@ -25,6 +25,8 @@ const fields = {
   /** Path in the fork → file on this machine. */
   put: z.record(name, name).optional(),
   get: z.union([name.transform((path) => [path]), z.array(name)]).optional(),
+  /** Folder of a git repository in the fork. */
+  getDiff: name.optional(),
   labels: z.record(name, scalar).optional(),
 };
 const step = z.union([
@@ -59,7 +61,7 @@ export function itemOfRecord(
   const own = options.template || options.otherFields === 'label';
   const parsed = checkInput(shapeOf(options.template, own), record);
   if (parsed.problems !== null) throw new ItemsError(place, textOfProblems(parsed.problems));
-  const { id = null, deadline, put = {}, get = [], labels, prompt, prompts, ...rest } = parsed.data;
+  const { id = null, deadline, put = {}, get = [], getDiff, labels, prompt, prompts, ...rest } = parsed.data;
   if (!options.template && (prompt === undefined) === (prompts === undefined)) {
     const both = prompt !== undefined;
     throw new ItemsError(
@@ -77,6 +79,7 @@ export function itemOfRecord(
     ...(deadline !== undefined && { deadlineMs: durationOf(place, deadline, options) }),
     put: Object.entries(put).map(([remote, local]) => ({ local, remote })),
     get,
+    ...(getDiff !== undefined && { getDiff }),
     labels: { ...(own ? labelsOf(record) : {}), ...labels },
     columns: new Map(Object.entries(record).map(([key, value]) => [key, textOf(value)])),
   };

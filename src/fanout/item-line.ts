@@ -24,6 +24,7 @@ export interface ItemLine {
   readonly deadlineMs?: number;
   readonly put: readonly PutWish[];
   readonly get: readonly string[];
+  readonly getDiff?: string;
   readonly labels: Readonly<Record<string, string>>;
   /** The columns that a template may name, in the order of the file. */
   readonly columns: ReadonlyMap<string, string>;

@@ -40,7 +40,7 @@ export function matrixSize({ providers, models, efforts, repeats }: Matrix): num
  * @throws ItemsError if an item has its own value for an axis with several values
  */
 export function expandItem(line: ItemLine & { readonly id: string }, prompts: ItemPrompts, matrix: Matrix): ItemWish[] {
-  const { place, put, get, labels, type, end, deadlineMs } = line;
+  const { place, put, get, getDiff, labels, type, end, deadlineMs } = line;
   for (const axis of ['provider', 'model', 'effort'] as const) {
     if (line[axis] !== undefined && matrix[`${axis}s`].length > 1) {
       throw new ItemsError(
@@ -55,7 +55,7 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
     prompts: prompts.map((step) => stepOf(step, line, choice)),
     put,
     ...(get.length > 0 && { collect: get }),
-    ...optional({ type, end, deadlineMs }),
+    ...optional({ collectDiff: getDiff, type, end, deadlineMs }),
     labels: { ...labels, ...apart },
   }));
 }

@@ -18,6 +18,8 @@ export interface FanoutItem {
   readonly put?: readonly FilePut[];
   /** Paths to collect after the last prompt. Default: none. */
   readonly collect?: readonly string[];
+  /** Folder of a git repository whose changes are collected: see `JobInput`. Default: none. */
+  readonly collectDiff?: string;
   /** Machine size of the fork. Default: that of the batch. */
   readonly type?: MachineType;
   /** What happens to the fork at the end. Default: the setting of the batch. */

@@ -11,6 +11,8 @@ export const carriedFields = [
   'wakes',
   'wakeCount',
   'files',
+  'diffBase',
+  'diff',
   'left',
   'lost',
   'generation',

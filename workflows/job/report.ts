@@ -35,7 +35,7 @@ export function resultOf(run: JobState, outcome: JobOutcome, error: JobError | n
     setup: run.setup,
     stop: run.stop,
     deletion: run.deletion,
-    files: run.files,
+    files: run.diff ? [...run.files, run.diff] : run.files,
     degraded: run.degraded,
     left: run.left,
     wakes: run.wakes,

@@ -1,6 +1,7 @@
 /** The result of a `createThenPrompt` job. Types only. */
 import type { PreservedWork } from '../../src/contract/records/preserved-work.js';
 import type { DegradedSandbox } from '../../src/contract/records/sandbox-view.js';
+import type { CollectedDiff } from './diff.js';
 import type { EnteredPhase } from './phases.js';
 
 /**
@@ -86,6 +87,8 @@ export interface CollectedFile {
   readonly partial: boolean;
   /** True if the job did not change the file; null if unknown. */
   readonly unchanged: boolean | null;
+  /** Only for the patch of a git repository (`collectDiff`). */
+  readonly diff?: CollectedDiff;
 }
 
 /** Something that a job could not interrupt, stop, delete or find again. It needs a person's attention. */
@@ -136,7 +139,7 @@ export interface JobResult {
   readonly stop: StopResult | null;
   /** Null if the sandbox was not deleted. */
   readonly deletion: DeletionResult | null;
-  /** One entry per file to collect. */
+  /** One entry per file to collect, and one for the patch if the job collects one. */
   readonly files: readonly CollectedFile[];
   /**
    * Set if a read showed the sandbox as alive but not fully reachable while the job used it, even if it recovered. Absent

@@ -9,6 +9,7 @@ import { adoptSandbox } from './adopt-sandbox.js';
 import { createSandbox } from './create-sandbox.js';
 import { startTimers } from './deadline-and-renewals.js';
 import { cleanUp, type JobEnding } from './end/clean-up.js';
+import { collectDiff, recordDiffBase } from './end/collect-diff.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
 import { prepareSandbox } from './prepare-sandbox.js';
 import { runPrompts } from './prompts/run-prompts.js';
@@ -79,8 +80,10 @@ async function doWork(run: JobState): Promise<void> {
   await prepareSandbox(run, sandboxId);
   await takeFingerprints(run, sandboxId);
   await runCommands(run, sandboxId);
+  await recordDiffBase(run, sandboxId);
   await runPrompts(run, sandboxId);
   await collectFiles(run, sandboxId, false);
+  await collectDiff(run, sandboxId, false);
 }
 
 async function obtainSandbox(run: JobState): Promise<string> {

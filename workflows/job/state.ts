@@ -7,6 +7,7 @@ import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import type { StopMemory } from '../stop/request-stop.js';
 import { jobDetails } from './details.js';
+import type { DiffBase } from './diff.js';
 import type { EnteredPhase, JobPhase } from './phases.js';
 import type { JobProgress } from './progress.js';
 import type {
@@ -64,6 +65,10 @@ export class JobState {
   /** The running command; null before and after. */
   command: CommandUnderWay | null = null;
   files: CollectedFile[] = [];
+  /** Where the changes of the repository begin; null until it is known whether there is one. */
+  diffBase: DiffBase | null = null;
+  /** The patch of the repository; null before it is collected. */
+  diff: CollectedFile | null = null;
   /** What needs a person's attention; see `leave`. */
   left: LeftBehind[] = [];
   /** Sandboxes that were created, and then not found for longer than a read may lag. */

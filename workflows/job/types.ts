@@ -127,6 +127,11 @@ export interface JobInput {
   readonly conversationId?: string;
   /** Paths to collect from the sandbox after the last prompt. Default: none. */
   readonly collect: readonly string[];
+  /**
+   * Folder of a git repository in the sandbox. What has changed there since the first prompt is collected as the file
+   * `changes.patch`. Default: none.
+   */
+  readonly collectDiff?: string;
   /** What happens to the sandbox at the end. Default: `keep` for an existing sandbox, otherwise `stop`. */
   readonly end: JobEnd;
   /**

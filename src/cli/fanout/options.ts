@@ -7,7 +7,7 @@ Items:
   text   one prompt per line; blank lines and lines that begin with # are skipped. If the first line is ---,
          each prompt may span several lines, up to the next ---
   JSONL  a prompt as a string, or an object: prompt or prompts, id, provider, model, effort, type, end, deadline,
-         put {"remote": "local"}, get ["remote"], labels
+         put {"remote": "local"}, get ["remote"], getDiff, labels
   CSV    with a header row; a column named after a field of JSONL sets that field (put as LOCAL:REMOTE), and
          all other columns become labels
   --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file.
@@ -20,6 +20,7 @@ Examples:
   sandflow fanout prompts.txt
   sandflow fanout prompts.txt --source bx_2345abcd
   sandflow fanout issues.csv --prompt "Fix {{issue}} in {{file}}" --get report.md --budget 10h
+  sandflow fanout prompts.txt --source bx_2345abcd --get-diff app       one patch of each fork
   sandflow fanout prompts.jsonl --command "git clone https://example.com/app.git" --model m1,m2 --repeat 3
   sandflow fanout prompts.txt --snapshot base --first 5 --dry-run
   generate | sandflow fanout - --format jsonl --id nightly-42
@@ -111,6 +112,7 @@ const withItems = (parent: Parent) =>
     .option('--repeat <count>', 'how many times to run each item', '1')
     .option('--put <local:remote>', 'a file or folder to write into each fork (repeatable)', collect, [])
     .option('--get <remote>', 'a file to collect from each fork (repeatable)', collect, [])
+    .option('--get-diff [remote]', 'collect what a git repository changed in each fork, as changes.patch (default: .)')
     .option('--source <sandbox>', 'fork this sandbox; it is stopped first if it changed after its last snapshot')
     .option('--allow-stale', 'with --source: fork the last snapshot even if the sandbox changed after it')
     .option('--snapshot <name>', 'start from a named snapshot')

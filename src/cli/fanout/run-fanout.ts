@@ -17,7 +17,7 @@ import { parseLabelPairs } from '../labels.js';
 import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
-import { parsePutPair, requireInside } from '../run/file-pairs.js';
+import { diffFolderOf, parsePutPair, requireInside } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles, readPutFiles } from '../run/put-files.js';
 import { readTextOrFile } from '../run/read-prompts.js';
@@ -49,7 +49,13 @@ export async function runFanout(
   const opened = await openItemSources(given, options.format, io);
   try {
     const items = () => readItems(opened.sources, plan.reading);
-    const files = createItemFiles({ cwd: io.cwd, put: options.put.map(parsePutPair), collect: options.get });
+    const collectDiff = diffFolderOf(options.getDiff);
+    const files = createItemFiles({
+      cwd: io.cwd,
+      put: options.put.map(parsePutPair),
+      collect: options.get,
+      collectDiff,
+    });
     const { policy } = plan;
     const canKeep = config.resultsShared;
     const survey = await surveyItems(items(), files, { policy, canKeep, sourceType: options.prepareType ?? 'default' });

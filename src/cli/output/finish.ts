@@ -95,11 +95,13 @@ function printSummary(report: JobReport, io: Streams, links: JobLinks | undefine
 }
 
 /** Notes about a collected file. */
-function marksOf({ ref, partial, unchanged }: ReportedFile): string {
+function marksOf({ ref, partial, unchanged, diff }: ReportedFile): string {
   if (ref === null) return '';
   const marks = [
+    ...(diff ? [diff.outcome === 'no_changes' ? 'no changes' : plural(diff.changedFiles ?? 0, 'changed file')] : []),
     ...(partial ? ['partial: collected before the job had finished'] : []),
-    ...(unchanged ? ['unchanged: the job did not change it'] : []),
+    ...(unchanged && !diff ? ['unchanged: the job did not change it'] : []),
+    ...(diff?.notes ?? []).map(oneLine),
   ];
   return marks.length === 0 ? '' : ` (${marks.join('; ')})`;
 }

@@ -66,7 +66,10 @@ const job: ShapesOf<JobReport> = {
   setup: plain('status', 'error'),
   stop: plain('stopId', 'status', 'kept', 'error'),
   deletion: plain('operationId', 'status', 'error'),
-  files: plain('path', 'size', 'sha256', 'ref', 'error', 'partial', 'unchanged', 'localPath'),
+  files: {
+    ...plain('path', 'size', 'sha256', 'ref', 'error', 'partial', 'unchanged', 'localPath'),
+    diff: plain('outcome', 'repository', 'base', 'changedFiles', 'notes'),
+  },
 };
 const links: ShapesOf<JobLinks> = plain('workflowId', 'uiUrl');
 const waitingFor: ShapesOf<WaitingCall> = plain('call', 'attempt', 'since', 'lastError', 'maybeMade');

@@ -81,7 +81,12 @@ export function differenceText(fields: DifferingJob['fields']): string | null {
 function nameOf(field: string): string {
   const [first = ''] = field.split('.');
   const last = field.slice(field.lastIndexOf('.') + 1);
-  const ofRoot: Readonly<Record<string, string>> = { put: '--put', collect: '--get', notify: '--notify' };
+  const ofRoot: Readonly<Record<string, string>> = {
+    put: '--put',
+    collect: '--get',
+    collectDiff: '--get-diff',
+    notify: '--notify',
+  };
   if (ofRoot[first] !== undefined) return ofRoot[first];
   if (first === 'prompts') return optionOf[last] ?? 'the prompts';
   if (first === 'source') return optionOf[last] ?? 'the sandbox (--sandbox, --fork or --from)';

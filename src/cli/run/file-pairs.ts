@@ -1,5 +1,6 @@
 /** Reads `--put local:remote` and `--get remote[:local]`. */
 import { posix } from 'node:path';
+import { patchName } from '../../contract/patch-name.js';
 import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { UsageError } from '../usage-error.js';
 
@@ -44,6 +45,36 @@ export function parseGetPair(text: string): GetPair {
   requireInside(remote, '--get');
   if (given === '') return { remote, local: name };
   return { remote, local: given.endsWith('/') ? `${given}${name}` : given };
+}
+
+/**
+ * Reads `--get-diff [remote[:local]]`. Without a folder, it is the working directory of the sandbox.
+ * @returns the folder and where the patch is saved; undefined without the option
+ */
+export function parseGetDiff(value: string | true | undefined): GetPair | undefined {
+  if (value === undefined) return undefined;
+  if (value === true) return { remote: '.', local: patchName };
+  const colon = value.lastIndexOf(':');
+  const remote = (colon < 0 ? value : value.slice(0, colon)) || '.';
+  const local = colon < 0 ? patchName : value.slice(colon + 1);
+  if (value === '' || local === '') {
+    throw new UsageError(`--get-diff must be FOLDER or FOLDER:LOCAL, like app or app:fix.patch, not "${value}".`);
+  }
+  requireInside(remote, '--get-diff');
+  return { remote, local: local.endsWith('/') ? `${local}${patchName}` : local };
+}
+
+/** Reads `--get-diff [remote]` of a batch: its patches are saved below the folders of their items. */
+export function diffFolderOf(value: string | true | undefined): string | undefined {
+  if (value === undefined || value === true) return value && '.';
+  if (value === '') throw new UsageError('--get-diff must be a folder, like app.');
+  requireInside(value, '--get-diff');
+  return value;
+}
+
+/** The patch as one more `--get`, for `parseGetPairs`. */
+export function withPatch(get: readonly string[], diff: GetPair | undefined): readonly string[] {
+  return diff === undefined ? get : [...get, `${patchName}:${diff.local}`];
 }
 
 /** Reads every `--get`. Refuses two files for one local path: one would overwrite the other. */

@@ -16,6 +16,7 @@ export interface JobParts {
   readonly setupScript: string | undefined;
   readonly put: JobInput['put'];
   readonly collect: readonly string[];
+  readonly collectDiff?: string;
 }
 
 /**
@@ -34,6 +35,7 @@ export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
     conversations: options.eachConversation ? 'each' : 'one',
     conversationId: conversationOf(options),
     collect: parts.collect,
+    collectDiff: parts.collectDiff,
     end: options.end ?? (options.sandbox === undefined ? 'stop' : 'keep'),
     deadlineMs: parseDurationMs(options.deadline, '--deadline'),
     ttlSeconds: options.ttl === 'none' ? null : parseTtlSeconds(options.ttl),

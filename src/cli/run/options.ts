@@ -4,6 +4,7 @@ const help = `
 Examples:
   sandflow run "Say hello"                     text
   sandflow run task.md --get out/report.md     a file; the result is saved in the current folder
+  sandflow run "Fix the tests" --fork bx_2345abcd --get-diff app    what git changed in app, as changes.patch
   git diff | sandflow run - --model MODEL      stdin
   sandflow run task.md --id nightly-42         repeating an id attaches to its job
 
@@ -38,6 +39,7 @@ export const declareRun = (parent: Parent) =>
     .option('--setup <script>', 'setup script of the new sandbox: text, or @file')
     .option('--put <local:remote>', 'a file or folder to write before the first prompt (repeatable)', collect, [])
     .option('--get <remote[:local]>', 'a file to collect at the end (repeatable)', collect, [])
+    .option('--get-diff [remote[:local]]', 'collect what a git repository changed, as changes.patch (default: .)')
     .addOption(
       parent
         .createOption('--then <end>', 'what to do with the sandbox at the end (default: stop, or keep with --sandbox)')

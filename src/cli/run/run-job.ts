@@ -19,7 +19,7 @@ import { createReporter, type Reporter } from '../output/reporter.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
-import { parseGetPairs, parsePutPair } from './file-pairs.js';
+import { parseGetDiff, parseGetPairs, parsePutPair, withPatch } from './file-pairs.js';
 import { generateJobId, jobInputOf } from './job-input.js';
 import type { RunOptions } from './options.js';
 import { findPutFiles, readPutFiles } from './put-files.js';
@@ -41,6 +41,14 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   if (options.reuse && options.again) throw new UsageError('Use --again or --reuse, not both.');
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   const gets = parseGetPairs(options.get);
+  const diff = parseGetDiff(options.getDiff);
+  const get = withPatch(options.get, diff);
+  if (given.length + options.prompt.length === 0 && typeof options.getDiff === 'string') {
+    throw new UsageError(
+      `--get-diff took "${options.getDiff}" as its folder, and no prompt is left. Put the prompt before it, or use --get-diff=FOLDER.`,
+    );
+  }
+  parseGetPairs(get);
   const labels = parseLabelPairs(options.label);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
   const parts = {
@@ -49,6 +57,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     prompts: await readPrompts(given, options.prompt, io),
     setupScript: await readTextOrFile(options.setup, '--setup', io.cwd),
     collect: gets.map(({ remote }) => remote),
+    collectDiff: diff?.remote,
   };
   const { source } = parseJobInput(jobInputOf(options, { ...parts, put: [] }));
 
@@ -83,7 +92,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     if (started) sayStarted(platform, job, options, reporter);
     else await attachTo(platform.temporal, input, options, reporter);
     if (options.detach) return leaveRunning(platform, jobId, options, { io, reporter });
-    const exitCode = await seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
+    const exitCode = await seeThrough(platform, job, { ...options, get }, { context, reporter, watchDeadlineMs });
     const hasEnded = exitCode === exitCodes.done || exitCode === exitCodes.otherOutcome;
     if (options.notify !== undefined && hasEnded) {
       await warnUndelivered(platform, job, { target: options.notify, warn: (text) => reporter.notice(text) });

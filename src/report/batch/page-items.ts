@@ -2,6 +2,7 @@
 import type { ItemResult, ItemTimes } from '../../../workflows/fanout/result.js';
 import type { JobResult } from '../../../workflows/job/result.js';
 import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from '../cut-text.js';
+import { fileMarks } from '../file-marks.js';
 import { whatIsLeft } from '../left-words.js';
 import type { PageDetails, PageItem, PagePrompt, Segment, SegmentKind } from '../page-data.js';
 import { plainText } from '../plain-text.js';
@@ -65,12 +66,12 @@ export function pageDetails(
         error: orNull(prompt.error),
       }),
     ),
-    files: (job?.files ?? []).map(({ path, size, error, ref, partial, unchanged }) => ({
-      path: line(path),
-      size,
-      error: error === null ? null : line(error),
-      marks: [...(ref !== null && partial ? ['partial'] : []), ...(unchanged ? ['unchanged'] : [])].join(', '),
-      preview: orNull(ref === null ? null : (previews.get(ref) ?? null)),
+    files: (job?.files ?? []).map((file) => ({
+      path: line(file.path),
+      size: file.size,
+      error: file.error === null ? null : line(file.error),
+      marks: line(fileMarks(file)),
+      preview: orNull(file.ref === null ? null : (previews.get(file.ref) ?? null)),
     })),
     sandboxId: job?.sandboxId ?? null,
     sandboxName: job?.sandboxName ?? null,

@@ -1,6 +1,7 @@
 /** The sections with what was said, and with the files that came of it. */
 import type { CollectedFile, PromptResult } from '../../../workflows/job/result.js';
 import { cutText } from '../cut-text.js';
+import { fileMarks } from '../file-marks.js';
 import { bytesText, countText, durationText } from '../format.js';
 import { markdownMarkup } from '../markdown-markup.js';
 import { html, type Markup } from '../markup.js';
@@ -50,14 +51,10 @@ export function filesSection({ files, copies, previews }: JobReportData, limit: 
   return html`<section class="card" id="files" aria-labelledby="files-title"><h2 id="files-title">Files <span class="note">${countText(files.length)}</span></h2><ul class="file-list">${entries}</ul></section>`;
 }
 
-function fileEntry(
-  { path, size, error, ref, partial, unchanged }: CollectedFile,
-  copy: string | undefined,
-  preview: string | undefined,
-  limit: number,
-): Markup {
+function fileEntry(file: CollectedFile, copy: string | undefined, preview: string | undefined, limit: number): Markup {
+  const { path, size, error } = file;
   const name = html`<bdi class="path">${plainText(path)}</bdi>`;
-  const marks = [...(ref !== null && partial ? ['partial'] : []), ...(unchanged ? ['unchanged'] : [])].join(', ');
+  const marks = fileMarks(file);
   const about = error ?? `${size === null ? '' : bytesText(size)}${marks === '' ? '' : ` (${marks})`}`;
   const head = html`${copy === undefined || !shownAsTextOrImage.test(copy) ? name : html`<a href="${copy}">${name}</a>`}<span class="note">${plainText(about)}</span>`;
   if (preview === undefined) return error === null ? html`<li>${head}</li>` : html`<li class="failed">${head}</li>`;

@@ -8,6 +8,7 @@ import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-re
 import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/texts/stored-text.js';
 import {
   checkSize,
+  collectsPatchTwice,
   commandSchema,
   createBodySchema,
   filePutSchema,
@@ -15,6 +16,7 @@ import {
   longMs as ms,
   notifyTargetSchema,
   parseWith,
+  patchNameTaken,
   promptStepSchema,
   remotePathSchema,
   ttlSecondsSchema,
@@ -127,19 +129,24 @@ export const fanoutInputSchema = z
 const keptForks =
   'must be stop or delete if there is a budget, because a budget cannot limit forks that continue to run';
 
-export const fanoutItemSchema = z.strictObject({
-  id: z.string().min(1).max(200),
-  prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt').max(maxSteps),
-  put: z.array(filePutSchema).max(maxSteps).optional(),
-  collect: z.array(remotePathSchema).max(maxSteps).optional(),
-  type: sandboxType.optional(),
-  end: end.optional(),
-  deadlineMs: ms.optional(),
-  labels: z
-    .record(z.string().max(100), z.string().max(4_000))
-    .refine((labels) => Object.keys(labels).length <= 100, 'must have at most 100 entries')
-    .optional(),
-}) satisfies z.ZodType<FanoutItem>;
+export const fanoutItemSchema = z
+  .strictObject({
+    id: z.string().min(1).max(200),
+    prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt').max(maxSteps),
+    put: z.array(filePutSchema).max(maxSteps).optional(),
+    collect: z.array(remotePathSchema).max(maxSteps).optional(),
+    collectDiff: remotePathSchema.optional(),
+    type: sandboxType.optional(),
+    end: end.optional(),
+    deadlineMs: ms.optional(),
+    labels: z
+      .record(z.string().max(100), z.string().max(4_000))
+      .refine((labels) => Object.keys(labels).length <= 100, 'must have at most 100 entries')
+      .optional(),
+  })
+  .superRefine((item, context) => {
+    if (collectsPatchTwice(item)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });
+  }) satisfies z.ZodType<FanoutItem>;
 
 /**
  * Checks the settings of a batch and applies their defaults, without its items. Does not check the total size: `startFanout` does so after it has

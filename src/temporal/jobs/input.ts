@@ -1,10 +1,12 @@
 /** Validates the input of a job before anything starts. */
+import { posix } from 'node:path';
 import { z } from 'zod';
 import type { JobInput } from '../../../workflows/job/types.js';
 import type { Resolution } from '../../../workflows/messages.js';
 import { deploymentProblem, jobIdProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
+import { patchName } from '../../contract/patch-name.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
@@ -133,6 +135,7 @@ const checkedJobSchema = z
     conversations: z.enum(['one', 'each']).default('one'),
     conversationId: name.optional(),
     collect: z.array(remotePathSchema).max(maxSteps).default([]),
+    collectDiff: remotePathSchema.optional(),
     end: z.enum(['stop', 'delete', 'keep']),
     deadlineMs: longMs.default(3_600_000),
     ttlSeconds: ttlSecondsSchema.nullable().default(1_800),
@@ -146,6 +149,7 @@ const checkedJobSchema = z
     if (input.prompts.length === 0 && (input.commands ?? []).length === 0) {
       context.addIssue({ code: 'custom', path: ['prompts'], message: 'needs at least one prompt' });
     }
+    if (collectsPatchTwice(input)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });
     const refused = input.conversationId === undefined ? undefined : noConversation(input);
     if (refused) context.addIssue({ code: 'custom', path: ['conversationId'], message: refused });
     const deployment = deploymentProblem(input.deployment);
@@ -153,6 +157,16 @@ const checkedJobSchema = z
     const jobId = jobIdProblem(input.deployment, input.jobId);
     if (jobId) context.addIssue({ code: 'custom', path: ['jobId'], message: jobId });
   });
+
+/** True if the patch and a collected file would have the same name. */
+export function collectsPatchTwice({
+  collect = [],
+  collectDiff,
+}: Partial<Pick<JobInput, 'collect' | 'collectDiff'>>): boolean {
+  return collectDiff !== undefined && collect.some((path) => posix.normalize(path) === patchName);
+}
+
+export const patchNameTaken = `must not have ${patchName}: this is the name of the patch`;
 
 /** Validates a `NewJob` and applies its defaults, which makes it a `JobInput`. */
 export const jobInputSchema = z.preprocess(withEnd, checkedJobSchema) satisfies z.ZodType<JobInput>;

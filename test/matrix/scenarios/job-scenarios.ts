@@ -120,6 +120,16 @@ const scenarios: readonly JobScenario[] = [
     },
   },
   {
+    name: 'patch',
+    input: (_, id) => ({
+      ...create,
+      commands: ['git init -q app'],
+      prompts: [{ prompt: script(`echo ${id} > app/new.txt`) }],
+      collectDiff: 'app',
+      end: 'stop',
+    }),
+  },
+  {
     name: 'foreign-create',
     always: { 'createSandbox/createSandbox#1': 'foreign-ids' },
     input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),

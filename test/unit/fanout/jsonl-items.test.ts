@@ -15,6 +15,7 @@ describe('items of a JSONL file', () => {
       deadline: '30m',
       put: { 'data/in.csv': 'in.csv' },
       get: ['out.md'],
+      getDiff: 'app',
       labels: { team: 'web', round: 2 },
     };
     expect(await jsonl(`"hello"\n\n${JSON.stringify(whole)}\n`)).toEqual([
@@ -30,6 +31,7 @@ describe('items of a JSONL file', () => {
         deadlineMs: 1_800_000,
         put: [{ local: 'in.csv', remote: 'data/in.csv' }],
         collect: ['out.md'],
+        collectDiff: 'app',
         labels: { team: 'web', round: '2' },
         place: { file: 'f', line: 3 },
       },

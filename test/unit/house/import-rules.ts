@@ -11,6 +11,7 @@ export const dependencyFreeFiles = [
   'errors/service-failure',
   'fanout-addresses',
   'ids',
+  'patch-name',
   'records/machine-types',
   'records/preserved-work',
   'records/sandbox-view',

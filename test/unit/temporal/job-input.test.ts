@@ -36,6 +36,14 @@ describe('the input of a job', () => {
     expect(parseJobInput(input)).toEqual(input);
   });
 
+  it('has a patch of one repository, whose name no collected file may have', () => {
+    expect(refusal({ collectDiff: 'app' })).toBe('accepted');
+    expect(refusal({ collectDiff: '' })).toContain('collectDiff');
+    expect(refusal({ collectDiff: '../app' })).toContain('collectDiff');
+    expect(refusal({ collectDiff: '.', collect: ['./changes.patch'] })).toContain('this is the name of the patch');
+    expect(refusal({ collect: ['changes.patch'] })).toBe('accepted');
+  });
+
   it('own worker: needs few fields, and has the same digest as one that gives the defaults', () => {
     const short = parseJobInput({ deployment: 'dev', jobId: 'nightly-42', prompts: input.prompts });
     const long: JobInput = { ...input, source: { kind: 'create', body: {} }, put: [], collect: [] };

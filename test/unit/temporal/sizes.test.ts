@@ -25,6 +25,7 @@ const job = {
   prompts: [step, storedStep],
   conversations: 'one',
   collect: ['out'],
+  collectDiff: 'app',
   end: 'stop',
   deadlineMs: 1,
   ttlSeconds: 1,
@@ -76,7 +77,7 @@ const inputs: readonly (readonly [string, z.ZodType, readonly object[]])[] = [
   [
     'item',
     fanoutItemSchema,
-    [{ id: 'i', prompts: [step, storedStep], put: files, collect: ['out'], labels: { a: 'b' } }],
+    [{ id: 'i', prompts: [step, storedStep], put: files, collect: ['out'], collectDiff: 'app', labels: { a: 'b' } }],
   ],
   ['stop', stopOptionsSchema, [{ sandboxId: 'bx_22222222', requestId: 'r', notify }]],
 ];

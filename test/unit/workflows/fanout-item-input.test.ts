@@ -39,6 +39,11 @@ describe('client rows: the job of an item', () => {
     });
   });
 
+  it('collects the patch that the item asks for', () => {
+    expect(jobOf(fork, {}, { collectDiff: 'app' })).toMatchObject({ collectDiff: 'app' });
+    expect(jobOf(fork, {})).not.toHaveProperty('collectDiff');
+  });
+
   it('has the machine size of the item, or else that of the batch', () => {
     expect(jobOf(fork, { type: 'small' }).source).toEqual({ ...fork, type: 'small' });
     expect(jobOf(fork, { type: 'small' }, { type: 'large' }).source).toEqual({ ...fork, type: 'large' });

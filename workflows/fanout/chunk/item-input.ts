@@ -34,6 +34,7 @@ export function itemInput(
       conversations: policy.conversations ?? 'one',
       // If only the fork remains to be ended, collecting is over.
       collect: toEnd ? [] : (item.collect ?? []),
+      ...(!toEnd && item.collectDiff !== undefined && { collectDiff: item.collectDiff }),
       end: item.end ?? policy.end,
       deadlineMs: item.deadlineMs ?? policy.itemDeadlineMs,
       ttlSeconds: policy.ttlSeconds,

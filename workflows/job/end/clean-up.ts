@@ -12,6 +12,7 @@ import type { JobError, JobOutcome, KeptMemo } from '../result.js';
 import type { JobState } from '../state.js';
 import { jobError, toJobTermination } from '../termination.js';
 import { readSandbox } from '../wait-until-usable.js';
+import { collectDiff, nameMissingDiff } from './collect-diff.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
 import { stopSandbox } from './stop-sandbox.js';
@@ -78,17 +79,24 @@ function markKept({ input }: JobState, sandboxId: string): void {
 }
 
 async function collectWhatIsLeft(run: JobState, sandboxId: string, ms: number): Promise<void> {
-  if (run.files.length >= run.input.collect.length) return;
+  const hasDiff = run.input.collectDiff === undefined || run.diff !== null;
+  if (run.files.length >= run.input.collect.length && hasDiff) return;
   const scope = new CancellationScope({ cancellable: true, timeout: Math.max(1, Math.round(ms)) });
   run.onSkipCollecting = () => scope.cancel();
   let why = 'The job ended before it could be collected';
   try {
-    if (!run.skipsCollecting) await scope.run(() => collectFiles(run, sandboxId, true));
+    if (!run.skipsCollecting) {
+      await scope.run(async () => {
+        await collectFiles(run, sandboxId, true);
+        await collectDiff(run, sandboxId, true);
+      });
+    }
   } catch (error) {
     if (!isCancellation(error)) why = toJobTermination(error).jobError.message;
   }
   if (run.skipsCollecting) why = 'It was skipped by a second cancel';
   nameMissingFiles(run, why);
+  nameMissingDiff(run, why);
 }
 
 function nameWhatIsLeft(run: JobState, problem: JobError | null): void {

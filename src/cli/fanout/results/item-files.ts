@@ -14,6 +14,8 @@ export interface ItemFilesOptions {
   /** Files of every item. They come before the item's own files. */
   readonly put: readonly PutPair[];
   readonly collect: readonly string[];
+  /** The repository whose changes are collected, unless an item names another one. */
+  readonly collectDiff?: string;
 }
 
 export interface ItemFiles {
@@ -26,7 +28,7 @@ export interface ItemFiles {
   read(wish: ItemWish, store: (content: Buffer) => Promise<string>): Promise<FanoutItem>;
 }
 
-export function createItemFiles({ cwd, put: common, collect }: ItemFilesOptions): ItemFiles {
+export function createItemFiles({ cwd, put: common, collect, collectDiff }: ItemFilesOptions): ItemFiles {
   const read = new Map<string, Promise<FilePut[]>>();
   let commonFiles: Promise<LocalFile[]> | undefined;
 
@@ -51,7 +53,11 @@ export function createItemFiles({ cwd, put: common, collect }: ItemFilesOptions)
 
   return {
     async check(wish) {
-      const paths = { put: wish.put.map(({ remote }) => remote), get: wish.collect ?? [] };
+      const paths = {
+        put: wish.put.map(({ remote }) => remote),
+        get: wish.collect ?? [],
+        getDiff: wish.collectDiff === undefined ? [] : [wish.collectDiff],
+      };
       for (const [field, given] of Object.entries(paths)) {
         const outside = given.find(leadsOutOfSandbox);
         if (outside !== undefined) throw new ItemsError(wish.place, `${field}: ${outside} ${leadsOutText}.`);
@@ -63,7 +69,13 @@ export function createItemFiles({ cwd, put: common, collect }: ItemFilesOptions)
       const put: FilePut[] = [];
       for (const file of await filesOf(wish)) put.push(...(await readOnce(file, store)));
       const paths = [...new Set([...collect, ...(wish.collect ?? [])])];
-      return { ...item, ...(put.length > 0 && { put }), ...(paths.length > 0 && { collect: paths }) };
+      const diff = wish.collectDiff ?? collectDiff;
+      return {
+        ...item,
+        ...(diff !== undefined && { collectDiff: diff }),
+        ...(put.length > 0 && { put }),
+        ...(paths.length > 0 && { collect: paths }),
+      };
     },
   };
 }

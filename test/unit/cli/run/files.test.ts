@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseGetPairs, parsePutPair } from '../../../../src/cli/run/file-pairs.js';
+import {
+  diffFolderOf,
+  parseGetDiff,
+  parseGetPairs,
+  parsePutPair,
+  withPatch,
+} from '../../../../src/cli/run/file-pairs.js';
 import { findPutFiles, readPutFiles } from '../../../../src/cli/run/put-files.js';
 import { saveFiles } from '../../../../src/cli/run/save-files.js';
 import { temporaryDirectory } from '../temporary-directory.js';
@@ -27,6 +33,28 @@ describe('--put and --get', () => {
       { remote: 'out/b.md', local: 'c.md' },
       { remote: 'd.md', local: 'results/d.md' },
     ]);
+  });
+
+  it.each([
+    [true, '.', 'changes.patch'],
+    ['app', 'app', 'changes.patch'],
+    ['app:fix.patch', 'app', 'fix.patch'],
+    ['app:out/', 'app', 'out/changes.patch'],
+    [':fix.patch', '.', 'fix.patch'],
+  ] as const)('reads --get-diff %s', (value, remote, local) => {
+    const diff = parseGetDiff(value);
+    expect(diff).toEqual({ remote, local });
+    expect(parseGetPairs(withPatch(['a.md'], diff))[1]).toEqual({ remote: 'changes.patch', local });
+  });
+
+  it('refuses a --get-diff without a place, or outside of the sandbox, and a file of the same name', () => {
+    expect(parseGetDiff(undefined)).toBeUndefined();
+    expect(diffFolderOf(true)).toBe('.');
+    expect(() => parseGetDiff('app:')).toThrow('--get-diff must be FOLDER or FOLDER:LOCAL');
+    expect(() => parseGetDiff('../app')).toThrow('leads out');
+    expect(() => diffFolderOf('../app')).toThrow('leads out');
+    expect(() => diffFolderOf('')).toThrow('must be a folder');
+    expect(() => parseGetPairs(withPatch(['a/changes.patch'], parseGetDiff(true)))).toThrow('both be saved');
   });
 
   it.each(['a', ':b', 'a:', ''])('refuses --put "%s"', (text) => {

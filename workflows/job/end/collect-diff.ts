@@ -1,0 +1,77 @@
+/** Collects what a git repository in the sandbox has changed since the first prompt. */
+import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import { executionOf } from '../../../src/contract/addresses.js';
+import { patchName } from '../../../src/contract/patch-name.js';
+import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
+import { files } from '../../shared/proxies.js';
+import { callMachine } from '../call-machine.js';
+import type { CollectedDiff, DiffOutcome } from '../diff.js';
+import type { CollectedFile } from '../result.js';
+import type { JobState } from '../state.js';
+import { toJobTermination } from '../termination.js';
+
+/** Before the first prompt, finds the commit from which changes count. */
+export async function recordDiffBase(run: JobState, sandboxId: string): Promise<void> {
+  const { collectDiff: path } = run.input;
+  if (path === undefined || run.diffBase !== null) return;
+  // Prompts of a run that this one does not know may have changed the repository.
+  const mayHavePrompted = run.wasReset || run.isFound;
+  const input = { sandboxId, path, owner: ownerOf(run, sandboxId), mayHavePrompted };
+  const options = { summary: 'find the base of the patch' };
+  run.diffBase = await callMachine(run, sandboxId, 'find base', () =>
+    files.recordDiffBase.executeWithOptions(options, [input]),
+  );
+}
+
+/**
+ * Collects the patch, unless it is collected.
+ * @param partial true if the job was cut short
+ */
+export async function collectDiff(run: JobState, sandboxId: string, partial: boolean): Promise<void> {
+  const { diffBase: base } = run;
+  if (run.input.collectDiff === undefined || run.diff !== null || base === null) return;
+  if (base.kind === 'unknown') {
+    run.diff = without(base.outcome, base.message, partial);
+    return;
+  }
+  run.enter('collecting_files');
+  const { workflowId, firstExecutionRunId } = workflowInfo();
+  const { repository, commit } = base;
+  const key = `${workflowId}/${firstExecutionRunId}/files/${patchName}`;
+  const input = { sandboxId, owner: ownerOf(run, sandboxId), repository, base: commit, key };
+  try {
+    const options = { summary: 'collect the patch' };
+    const patch = await callMachine(run, sandboxId, 'collect patch', () =>
+      files.collectDiff.executeWithOptions(options, [input]),
+    );
+    run.diff = { ...patch, partial: partial || patch.partial };
+  } catch (error) {
+    if (isCancellation(error) || error instanceof ContinueAsNewRequest) throw error;
+    // A missing patch must not end the job: the agent's answer would be lost.
+    const { message } = toJobTermination(error).jobError;
+    run.diff = without('failed', message, partial, { repository, base: commit });
+  }
+}
+
+/** Adds an entry that says why there is no patch, if there is none. */
+export function nameMissingDiff(run: JobState, why: string): void {
+  if (run.input.collectDiff === undefined || run.diff !== null) return;
+  const { diffBase } = run;
+  const known = diffBase?.kind === 'known' ? { repository: diffBase.repository, base: diffBase.commit } : {};
+  run.diff = without('not_collected', why, true, known);
+}
+
+function without(
+  outcome: DiffOutcome,
+  error: string,
+  partial: boolean,
+  known: Partial<Pick<CollectedDiff, 'repository' | 'base'>> = {},
+): CollectedFile {
+  const diff: CollectedDiff = { outcome, repository: null, base: null, changedFiles: null, notes: [], ...known };
+  return { path: patchName, size: null, sha256: null, ref: null, error, partial, unchanged: null, diff };
+}
+
+/** A second run of an item, or of a job after a reset, finds what the first run recorded in the sandbox. */
+function ownerOf({ input }: JobState, sandboxId: string): string {
+  return `${sandboxId}-${input.origin?.execution ?? executionOf(workflowInfo().firstExecutionRunId)}`;
+}
