@@ -116,10 +116,12 @@ test('line breaks and NUL in a header never become a header or an answer', async
   await isUnharmed(under);
 });
 
-test('prototype names in a body change nothing', async () => {
+test('prototype names in a body change nothing, and the one that a parser drops is refused', async () => {
   const under = await startService();
+  const dropped = await under.call('POST', '/sandboxes', { rawBody: '{"__proto__":{"type":"xlarge"},"name":"none"}' });
+  expect(dropped).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('__proto__') } } });
   const { status } = await under.call('POST', '/sandboxes', {
-    rawBody: '{"__proto__":{"type":"xlarge"},"constructor":{"prototype":{"name":"x"}},"name":"plain"}',
+    rawBody: '{"constructor":{"prototype":{"name":"x"}},"name":"plain"}',
   });
   expect(status).toBe(202);
   const [sandbox] = (await under.call('GET', '/sandboxes')).body.sandboxes;
