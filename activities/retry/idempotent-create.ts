@@ -4,6 +4,7 @@
  */
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
+import { isSandboxId } from '../../src/contract/ids.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
 import { sandboxView } from '../sandbox/view.js';
@@ -89,5 +90,10 @@ async function findByName(call: KeyedCall, { client, attempt, endpoint }: KeyedO
     const why = `${matches.length} sandboxes have the name "${call.name}".`;
     throw outcomeUnknown(why, { endpoint, calls: attempt.calls() });
   }
-  return matches[0];
+  const match = matches[0];
+  // The sandbox exists, but a garbled row does not say which it is. To read on as if there were none would make a second one.
+  if (match && !isSandboxId(match.id)) {
+    throw new UnexpectedResponseError('listSandboxes', 200, 'sandboxes[].id', 'is not the id of a sandbox');
+  }
+  return match;
 }

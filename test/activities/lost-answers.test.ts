@@ -50,8 +50,8 @@ describe('a fork or create with a key that is 23 hours old', () => {
         made({ id: 'b', access: 'use' }),
         made({ id: 'c', createdAt: long }),
       ];
-      answerWith([...others, made({ id: 'mine' })]);
-      expect(await stand.run(name, input(23))).toMatchObject({ value: { id: 'mine' } });
+      answerWith([...others, made({ id: 'bx_33333333' })]);
+      expect(await stand.run(name, input(23))).toMatchObject({ value: { id: 'bx_33333333' } });
       expect(requests('POST')).toHaveLength(0);
     },
   );
@@ -67,6 +67,19 @@ describe('a fork or create with a key that is 23 hours old', () => {
     });
     expect(requests('POST')).toHaveLength(0);
   });
+
+  it.each(['createSandbox', 'forkSandbox'])(
+    'S4: %s asks again while the row with its name has a malformed id, and sends nothing',
+    async (name) => {
+      let reads = 0;
+      stand.answer((_, response) => {
+        reads += 1;
+        sendJson(response, 200, { ok: true, sandboxes: [made({ id: reads < 3 ? 'bx_!' : 'bx_33333333' })] });
+      });
+      expect(await stand.run(name, { ...input(0), lookFirst: true })).toMatchObject({ value: { id: 'bx_33333333' } });
+      expect(requests('POST')).toHaveLength(0);
+    },
+  );
 
   it('forkSandbox repeats the call with the same key after a lost answer', async () => {
     const keys: unknown[] = [];
