@@ -8,9 +8,10 @@
  * therefore have the form that the patterns below match.
  */
 import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 
 const folder = new URL('./browser/', import.meta.url);
-const importLine = /^import \{([^}]*)\} from '\.\/([\w-]+\.js)';$/gm;
+const importLine = /^import \{([^}]*)\} from '(\.\.?\/[\w./-]+\.js)';$/gm;
 const exportWord = /^export (?=(?:async )?(?:function|const|class) (\w+))/gm;
 
 const styles = [
@@ -39,7 +40,7 @@ export function scriptText(start: string): string {
     if (done.has(name)) return;
     done.add(name);
     const text = readFileSync(new URL(name, folder), 'utf8');
-    for (const [, , imported = ''] of text.matchAll(importLine)) add(imported);
+    for (const [, , imported = ''] of text.matchAll(importLine)) add(pathFrom(name, imported));
     texts.push(asFunction(name, text));
   };
   add(start);
@@ -48,6 +49,11 @@ export function scriptText(start: string): string {
 
 function asFunction(name: string, text: string): string {
   const exported = [...text.matchAll(exportWord)].map(([, word]) => word);
-  const body = text.replace(importLine, "const {$1} = modules['$2'];").replace(exportWord, '');
+  const body = text
+    .replace(importLine, (_, names, imported) => `const {${names}} = modules['${pathFrom(name, imported)}'];`)
+    .replace(exportWord, '');
   return `modules['${name}'] = (() => {\n${body}\nreturn { ${exported.join(', ')} };\n})();`;
 }
+
+/** The path in `browser/` of a module that the module `name` imports. */
+const pathFrom = (name: string, imported: string): string => posix.join(posix.dirname(name), imported);

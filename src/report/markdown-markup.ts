@@ -1,5 +1,5 @@
 /** Renders Markdown that an agent wrote as escaped markup. */
-import { type MarkdownNode, parseMarkdown } from './browser/markdown.js';
+import { type MarkdownNode, parseMarkdown } from './browser/markdown/markdown.js';
 import { html, Markup } from './markup.js';
 
 /** Every tag that the parser creates. No other name becomes a tag. */

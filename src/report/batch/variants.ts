@@ -1,5 +1,5 @@
 /** Compares the variants of a matrix. */
-import { cellKey, matrixOf } from '../browser/matrix-shape.js';
+import { cellKey, matrixOf } from '../browser/matrix/matrix-shape.js';
 import type { PageItem } from '../page-data.js';
 import { quantile, sum } from '../stats.js';
 import { durationsOf } from './summary.js';

@@ -2,9 +2,9 @@
  * The state of the page: filters, order, the item under the cursor, and the items selected for comparison. Views
  * subscribe to it.
  * @typedef {import('../page-data.js').PageItem} PageItem
- * @typedef {import('./item-order.js').SortKey} SortKey
+ * @typedef {import('./items/item-order.js').SortKey} SortKey
  */
-import { filterItems, sortItems } from './item-order.js';
+import { filterItems, sortItems } from './items/item-order.js';
 import { detailsOf, page, styleOfItem } from './page-data.js';
 
 export const mostChosen = 4;

@@ -1,8 +1,8 @@
 /** Connects the list of failures with the table of items. */
 import { browsing, refresh } from './browsing.js';
 import { byId } from './dom.js';
-import { openItem } from './item-dialog.js';
-import { focusCursorRow } from './item-table.js';
+import { openItem } from './items/item-dialog.js';
+import { focusCursorRow } from './items/item-table.js';
 import { page } from './page-data.js';
 
 export function startFailures() {

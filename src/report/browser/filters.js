@@ -1,7 +1,7 @@
 /** The controls above the table. */
 import { browsing, choose, onBrowsing, refresh, showAll } from './browsing.js';
-import { openComparison } from './compare-dialog.js';
 import { buttonById, byId, element, inputById, outcomeBadge } from './dom.js';
+import { openComparison } from './items/compare-dialog.js';
 import { page } from './page-data.js';
 
 export function startFilters() {

@@ -1,7 +1,8 @@
 /** Starts the parts of a job's page that need a script. Without a script, the page shows everything. */
-import { startAnswerSwitches } from './answer-view.js';
+
 import { startCopying } from './copy.js';
 import { byId } from './dom.js';
+import { startAnswerSwitches } from './items/answer-view.js';
 import { startTheme } from './theme.js';
 
 byId('tools').hidden = false;

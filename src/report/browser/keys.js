@@ -1,10 +1,10 @@
 /** Handles the keyboard. Keys with a modifier, and keys that are typed into a field, are left to the browser. */
 import { browsing, moveCursor, toggleChosen } from './browsing.js';
-import { openComparison } from './compare-dialog.js';
 import { byId, dialogById, inputById } from './dom.js';
-import { openItem, stepItem } from './item-dialog.js';
-import { focusCursorRow } from './item-table.js';
-import { stepLane, toggleFit, zoomBy } from './lanes.js';
+import { openComparison } from './items/compare-dialog.js';
+import { openItem, stepItem } from './items/item-dialog.js';
+import { focusCursorRow } from './items/item-table.js';
+import { stepLane, toggleFit, zoomBy } from './lanes/lanes.js';
 import { toggleTheme } from './theme.js';
 
 /** @type {Record<string, () => void>} */

@@ -2,16 +2,17 @@
  * Starts the parts that need a script. Without a script, the page still shows the summary, the charts and a plain
  * table.
  */
-import { startCompareDialog } from './compare-dialog.js';
+
 import { startCopying } from './copy.js';
 import { byId } from './dom.js';
 import { startFailures } from './failures.js';
 import { startFilters } from './filters.js';
-import { startItemDialog } from './item-dialog.js';
-import { startTable } from './item-table.js';
+import { startCompareDialog } from './items/compare-dialog.js';
+import { startItemDialog } from './items/item-dialog.js';
+import { startTable } from './items/item-table.js';
 import { startKeys } from './keys.js';
-import { startLanes } from './lanes.js';
-import { startMatrix } from './matrix.js';
+import { startLanes } from './lanes/lanes.js';
+import { startMatrix } from './matrix/matrix.js';
 import { startTheme } from './theme.js';
 
 for (const id of ['tools', 'lanes', 'browse']) byId(id).hidden = false;

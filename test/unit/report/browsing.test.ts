@@ -23,9 +23,9 @@ interface MatrixShape {
   ): { rows: Map<string, string>; columns: string[]; cells: Map<string, PageItem[]> } | null;
 }
 
-const { sortItems, filterItems } = await browserModule<ItemOrder>('item-order');
-const { packForks } = await browserModule<ForkLanes>('fork-lanes');
-const { matrixOf } = await browserModule<MatrixShape>('matrix-shape');
+const { sortItems, filterItems } = await browserModule<ItemOrder>('items/item-order');
+const { packForks } = await browserModule<ForkLanes>('lanes/fork-lanes');
+const { matrixOf } = await browserModule<MatrixShape>('matrix/matrix-shape');
 
 function pageItems(count: number, matrix = false): PageItem[] {
   const { items, result } = sampleBatch(count, { matrix });

@@ -7,7 +7,7 @@ interface LineDiff {
   matchLines(left: readonly string[], right: readonly string[]): Map<number, number>;
   commonEnds(lines: readonly string[]): { start: number; end: number };
 }
-const { alignTexts, matchLines, commonEnds } = await browserModule<LineDiff>('line-diff');
+const { alignTexts, matchLines, commonEnds } = await browserModule<LineDiff>('items/line-diff');
 
 const line = fc.constantFrom('a', 'b', 'c', '', 'the end');
 const text = fc.array(line, { maxLength: 12 }).map((lines) => lines.join('\n'));

@@ -1,12 +1,12 @@
 /**
  * The dialog that shows items side by side and marks their differences.
- * @typedef {import('../page-data.js').PageItem} PageItem
+ * @typedef {import('../../page-data.js').PageItem} PageItem
  */
-import { browsing } from './browsing.js';
-import { byId, dialogById, element, inputById, outcomeBadge, span } from './dom.js';
+import { browsing } from '../browsing.js';
+import { byId, dialogById, element, inputById, outcomeBadge, span } from '../dom.js';
+import { detailsOf, styleOfItem } from '../page-data.js';
+import { bytesText, durationText, secondsText } from '../words.js';
 import { alignTexts, commonEnds } from './line-diff.js';
-import { detailsOf, styleOfItem } from './page-data.js';
-import { bytesText, durationText, secondsText } from './words.js';
 
 export function startCompareDialog() {
   inputById('compare-only').addEventListener('change', drawComparison);
@@ -65,7 +65,7 @@ function drawComparison() {
   byId('compare-body').replaceChildren(grid);
 }
 
-/** @param {import('../page-data.js').PagePrompt | undefined} prompt */
+/** @param {import('../../page-data.js').PagePrompt | undefined} prompt */
 function shownText(prompt) {
   if (!prompt) return '';
   const rest =

@@ -5,7 +5,7 @@
  * @typedef {string | MarkdownElement} MarkdownNode
  * @typedef {{ readonly tag: string, readonly href?: string, readonly children: readonly MarkdownNode[] }} MarkdownElement
  */
-import { parseInline } from './markdown-inline.js';
+import { parseInline } from './inline.js';
 
 const deepest = 8;
 const fenceStart = /^ {0,3}(`{3,}|~{3,}) ?[\w+.#-]{0,40}\s*$/;

@@ -1,15 +1,16 @@
 /**
  * The dialog that shows one item with all its details.
- * @typedef {import('../page-data.js').PageItem} PageItem
- * @typedef {import('../page-data.js').PageText} PageText
- * @typedef {import('../page-data.js').PageDetails} PageDetails
+ * @typedef {import('../../page-data.js').PageItem} PageItem
+ * @typedef {import('../../page-data.js').PageText} PageText
+ * @typedef {import('../../page-data.js').PageDetails} PageDetails
  */
+
+import { browsing, moveCursor, onBrowsing, toggleChosen } from '../browsing.js';
+import { startCopying } from '../copy.js';
+import { buttonById, byId, dialogById, element, outcomeBadge, segmentBars, span } from '../dom.js';
+import { detailsOf, page, styleOfItem } from '../page-data.js';
+import { bytesText, clockText, dollarsText, durationText, secondsText } from '../words.js';
 import { markdownBlock, startAnswerSwitches } from './answer-view.js';
-import { browsing, moveCursor, onBrowsing, toggleChosen } from './browsing.js';
-import { startCopying } from './copy.js';
-import { buttonById, byId, dialogById, element, outcomeBadge, segmentBars, span } from './dom.js';
-import { detailsOf, page, styleOfItem } from './page-data.js';
-import { bytesText, clockText, dollarsText, durationText, secondsText } from './words.js';
 
 /** @type {PageItem | null} */
 let opened = null;
@@ -82,7 +83,7 @@ function drawChoice(item) {
   buttonById('item-choose').setAttribute('aria-pressed', String(isChosen));
 }
 
-/** @param {import('../page-data.js').PagePrompt} prompt @param {string} number */
+/** @param {import('../../page-data.js').PagePrompt} prompt @param {string} number */
 function promptParts(prompt, number) {
   const heading = element('h3', {}, `Answer${number}`, span('note', `  ${prompt.status.replaceAll('_', ' ')}`));
   const parts = [
@@ -107,7 +108,7 @@ function answerBlock(heading, answer) {
   return element('div', { class: 'answer' }, element('div', { class: 'bar' }, heading, button), markdown, raw);
 }
 
-/** @param {readonly import('../page-data.js').PageFile[]} files */
+/** @param {readonly import('../../page-data.js').PageFile[]} files */
 function fileParts(files) {
   if (files.length === 0) return [];
   const entries = files.map(({ path, size, error, marks, preview }) => {

@@ -1,4 +1,4 @@
-import type { PageItem } from '../page-data.js';
+import type { PageItem } from '../../page-data.js';
 
 export interface Matrix {
   readonly rows: Map<string, string>;

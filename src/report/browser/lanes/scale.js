@@ -1,8 +1,8 @@
 /** Creates the ticks on the axis of the timeline. */
 
-import { element, span } from './dom.js';
-import { page } from './page-data.js';
-import { durationText } from './words.js';
+import { element, span } from '../dom.js';
+import { page } from '../page-data.js';
+import { durationText } from '../words.js';
 
 const stepsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 for (const seconds of [

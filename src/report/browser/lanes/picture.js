@@ -2,7 +2,7 @@
  * Draws all forks in one picture, however many there are.
  * @typedef {import('./fork-lanes.js').Block} Block
  */
-import { page, styleOfItem } from './page-data.js';
+import { page, styleOfItem } from '../page-data.js';
 
 /**
  * @typedef {object} Frame

@@ -1,14 +1,14 @@
 /**
  * The table of items. Only visible rows are elements; for printing, all rows are.
- * @typedef {import('../page-data.js').PageItem} PageItem
+ * @typedef {import('../../page-data.js').PageItem} PageItem
  * @typedef {import('./item-order.js').SortKey} SortKey
  */
-import { browsing, moveCursor, onBrowsing, refresh, toggleChosen } from './browsing.js';
-import { byId, element, outcomeBadge, segmentBars, span } from './dom.js';
+import { browsing, moveCursor, onBrowsing, refresh, toggleChosen } from '../browsing.js';
+import { byId, element, outcomeBadge, segmentBars, span } from '../dom.js';
+import { page, styleOfItem } from '../page-data.js';
+import { durationText, secondsText } from '../words.js';
 import { openItem } from './item-dialog.js';
-import { page, styleOfItem } from './page-data.js';
 import { scrollToRow, visibleRows } from './visible-rows.js';
-import { durationText, secondsText } from './words.js';
 
 const rowHeight = 54;
 const headHeight = 40;

@@ -1,9 +1,9 @@
 /**
  * Shows an answer as Markdown, or as the text that it is.
- * @typedef {import('./markdown.js').MarkdownNode} MarkdownNode
+ * @typedef {import('../markdown/markdown.js').MarkdownNode} MarkdownNode
  */
-import { element } from './dom.js';
-import { parseMarkdown } from './markdown.js';
+import { element } from '../dom.js';
+import { parseMarkdown } from '../markdown/markdown.js';
 
 /**
  * Creates elements from Markdown. The text never becomes markup: the parser names the tags, and only links have an

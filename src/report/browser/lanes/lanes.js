@@ -1,17 +1,17 @@
 /**
  * The timeline of the items. It shows them as rows, with elements only for visible rows, or all at once in one picture.
- * @typedef {import('../page-data.js').PageItem} PageItem
+ * @typedef {import('../../page-data.js').PageItem} PageItem
  */
-import { browsing, moveCursor, onBrowsing } from './browsing.js';
-import { buttonById, byId, element, segmentBars, span } from './dom.js';
+import { browsing, moveCursor, onBrowsing } from '../browsing.js';
+import { buttonById, byId, element, segmentBars, span } from '../dom.js';
+import { openItem } from '../items/item-dialog.js';
+import { scrollToRow, visibleRows } from '../items/visible-rows.js';
+import { page, styleOfItem } from '../page-data.js';
+import { onTheme } from '../theme.js';
+import { durationText } from '../words.js';
 import { packForks } from './fork-lanes.js';
-import { openItem } from './item-dialog.js';
-import { drawPicture } from './lanes-picture.js';
-import { axisTicks } from './lanes-scale.js';
-import { page, styleOfItem } from './page-data.js';
-import { onTheme } from './theme.js';
-import { scrollToRow, visibleRows } from './visible-rows.js';
-import { durationText } from './words.js';
+import { drawPicture } from './picture.js';
+import { axisTicks } from './scale.js';
 
 const rowHeight = 22;
 const axisHeight = 24;

@@ -1,6 +1,6 @@
 /**
  * Which items are shown, and in which order.
- * @typedef {import('../page-data.js').PageItem} PageItem
+ * @typedef {import('../../page-data.js').PageItem} PageItem
  * @typedef {'index' | 'id' | 'outcome' | 'duration' | 'machine' | 'files' | 'generation'} SortKey
  */
 

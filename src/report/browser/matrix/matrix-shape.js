@@ -1,6 +1,6 @@
 /**
  * Detects whether a batch is a grid of prompts and variants.
- * @typedef {import('../page-data.js').PageItem} PageItem
+ * @typedef {import('../../page-data.js').PageItem} PageItem
  * @typedef {{ rows: Map<string, string>, columns: string[], cells: Map<string, PageItem[]> }} Matrix `rows`: key → prompt
  */
 

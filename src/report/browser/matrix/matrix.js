@@ -1,15 +1,15 @@
 /**
  * Shows the items as a grid of prompts and variants, if the batch has this shape.
- * @typedef {import('../page-data.js').PageItem} PageItem
+ * @typedef {import('../../page-data.js').PageItem} PageItem
  * @typedef {import('./matrix-shape.js').Matrix} Matrix
  */
-import { browsing, choose, onBrowsing, showAll } from './browsing.js';
-import { openComparison } from './compare-dialog.js';
-import { byId, element, outcomeBadge } from './dom.js';
-import { openItem } from './item-dialog.js';
+import { browsing, choose, onBrowsing, showAll } from '../browsing.js';
+import { byId, element, outcomeBadge } from '../dom.js';
+import { openComparison } from '../items/compare-dialog.js';
+import { openItem } from '../items/item-dialog.js';
+import { page, styleOfItem } from '../page-data.js';
+import { durationText } from '../words.js';
 import { cellKey, matrixOf } from './matrix-shape.js';
-import { page, styleOfItem } from './page-data.js';
-import { durationText } from './words.js';
 
 export function startMatrix() {
   const matrix = matrixOf(page.items);
