@@ -4,8 +4,8 @@
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
+import { Lag } from '../job/sandbox/wait-until-usable.js';
 import { toJobTermination } from '../job/termination.js';
-import { Lag } from '../job/wait-until-usable.js';
 import { effects } from '../shared/proxies.js';
 import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';

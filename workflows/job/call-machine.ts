@@ -5,9 +5,9 @@ import type { Counted } from '../../src/contract/errors/service-failure.js';
 import { isCreating, isUsable } from '../../src/contract/records/states.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
+import { readSandbox } from './sandbox/wait-until-usable.js';
 import type { JobState } from './state.js';
 import { sandboxFailed, serviceFailureOf } from './termination.js';
-import { readSandbox } from './wait-until-usable.js';
 
 /** Why the machine seems to be lost, and how long this must last before the job ends. */
 interface Loss {

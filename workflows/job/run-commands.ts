@@ -12,9 +12,9 @@ import { summaryOf } from '../shared/text-in-summaries.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
 import { resolveUnknownOutcome } from './prompts/await-resolution.js';
 import type { JobError } from './result.js';
+import { readSandbox } from './sandbox/wait-until-usable.js';
 import type { CommandUnderWay, JobState } from './state.js';
 import { JobTermination, jobError, sandboxFailed, serviceFailureOf, toJobTermination } from './termination.js';
-import { readSandbox } from './wait-until-usable.js';
 
 type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>['value'];
 type CommandAnswer = Extract<MarkedEnd, { answer: unknown }>['answer'];

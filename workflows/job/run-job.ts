@@ -5,17 +5,17 @@
  */
 import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
-import { adoptSandbox } from './adopt-sandbox.js';
-import { createSandbox } from './create-sandbox.js';
 import { startTimers } from './deadline-and-renewals.js';
 import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectDiff, recordDiffBase } from './end/collect-diff.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
-import { prepareSandbox } from './prepare-sandbox.js';
 import { runPrompts } from './prompts/run-prompts.js';
 import { resultOf } from './report.js';
 import type { JobResult } from './result.js';
 import { runCommands } from './run-commands.js';
+import { adoptSandbox } from './sandbox/adopt-sandbox.js';
+import { createSandbox } from './sandbox/create-sandbox.js';
+import { prepareSandbox } from './sandbox/prepare-sandbox.js';
 import type { JobState } from './state.js';
 import { type JobTermination, jobError, toJobTermination } from './termination.js';
 

@@ -4,9 +4,9 @@
  * fork is prompted only after a person's decision, or if the records show that the item was never prompted.
  */
 import { isCancellation, patched } from '@temporalio/workflow';
-import { resumeSandbox } from '../../job/adopt-sandbox.js';
 import { resolveUnknownOutcome } from '../../job/prompts/await-resolution.js';
 import { promptRecordKey } from '../../job/prompts/prompt-query.js';
+import { resumeSandbox } from '../../job/sandbox/adopt-sandbox.js';
 import type { JobState } from '../../job/state.js';
 import { outcomeUnknown, toJobTermination } from '../../job/termination.js';
 import { reads } from '../../shared/reads.js';

@@ -1,8 +1,8 @@
 /** The caller of requests that concern the source of a batch. */
 import { patched } from '@temporalio/workflow';
 import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
+import { confirmSandboxMissing, readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import { JobState } from '../../job/state.js';
-import { confirmSandboxMissing, readSandbox } from '../../job/wait-until-usable.js';
 import type { BatchState } from '../batch/state.js';
 
 /** The state of a job in the source sandbox, so that the steps of a job can lease, read and end the sandbox. */

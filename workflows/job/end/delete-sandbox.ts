@@ -6,8 +6,8 @@ import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
 import type { DeletionResult } from '../result.js';
+import { confirmSandboxMissing, readSandbox } from '../sandbox/wait-until-usable.js';
 import type { JobState } from '../state.js';
-import { confirmSandboxMissing, readSandbox } from '../wait-until-usable.js';
 import { stopSandbox } from './stop-sandbox.js';
 import { takeTranscriptRequest } from './transcript.js';
 

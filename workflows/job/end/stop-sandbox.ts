@@ -19,9 +19,9 @@ import { observeStop, readStop } from '../../stop/read-stop.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
 import type { StopResult } from '../result.js';
+import { readSandbox } from '../sandbox/wait-until-usable.js';
 import type { JobState } from '../state.js';
 import { sandboxFailed } from '../termination.js';
-import { readSandbox } from '../wait-until-usable.js';
 import { takeTranscriptRequest } from './transcript.js';
 
 const longestPauseMs = 15_000;

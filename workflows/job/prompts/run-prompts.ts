@@ -3,9 +3,9 @@
  * each prompt: skips a prompt that has ended, follows a running prompt, and sends only prompts that were not sent.
  */
 import { isFinalPromptStatus } from '../../../src/contract/records/states.js';
+import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import type { JobPrompt, JobState } from '../state.js';
 import { JobTermination, jobError, sandboxFailed } from '../termination.js';
-import { waitUntilUsable } from '../wait-until-usable.js';
 import { followPrompt } from './follow-prompt.js';
 import type { PromptPlace } from './prompt-query.js';
 import { findAgain, sendPrompt } from './send-prompt.js';

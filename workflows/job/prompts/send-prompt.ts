@@ -19,9 +19,9 @@ import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
 import { callMachine } from '../call-machine.js';
+import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import type { JobPrompt, JobState } from '../state.js';
 import { applicationCodeOf, outcomeUnknown, sandboxFailed, serviceFailureOf } from '../termination.js';
-import { waitUntilUsable } from '../wait-until-usable.js';
 import { resolveUnknownOutcome } from './await-resolution.js';
 import { type PromptPlace, promptQuery, promptRecordKey } from './prompt-query.js';
 
