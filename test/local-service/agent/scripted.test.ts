@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAgents } from '../../../src/local-service/agent/index.js';
 import { machine, ownSandboxId, runningWith, usableIsolations } from '../machine/machine-fixture.js';
 import { runAgent } from './agent-fixture.js';
@@ -53,7 +53,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     const mark = String(300_000_000 + process.pid);
     const prompt = block('echo begun') + block(`echo half; sleep ${mark} & sleep ${mark}`) + block('touch never');
     const running = runAgent(agent, host, prompt, { signal: abort.signal });
-    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(2));
+    await expect.poll(() => runningWith(mark).length).toBeGreaterThanOrEqual(2);
     const abortedAt = performance.now();
     abort.abort();
     const { outcome } = await running;

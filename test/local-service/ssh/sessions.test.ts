@@ -145,7 +145,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     await expect(host.readFile(ownSandboxId, 'written', 10)).rejects.toMatchObject({ code: 'not_found' });
     const { stdout } = await outcomeOf(channel.resume());
     expect(stdout.length).toBe(64_000_000);
-    await vi.waitFor(async () => await host.readFile(ownSandboxId, 'written', 10));
+    await vi.waitFor(async () => await host.readFile(ownSandboxId, 'written', 10), 40_000);
   });
 
   it('is refused with the reason if the sandbox has no disk', async () => {

@@ -30,7 +30,7 @@ describe('the lock on a file', () => {
     const first = tryAcquireFileLock(path);
     const onWait = vi.fn();
     const waiting = acquireFileLock(path, { onWait });
-    await vi.waitFor(() => expect(onWait).toHaveBeenCalled());
+    await vi.waitFor(() => expect(onWait).toHaveBeenCalled(), 40_000);
     first?.release();
     (await waiting).release();
     expect(onWait).toHaveBeenCalledOnce();

@@ -50,7 +50,7 @@ describe('the control connection', () => {
     control.progress('one');
     const onProgress = vi.fn();
     const joining = enter(onProgress);
-    await vi.waitFor(() => expect(onProgress).toHaveBeenCalledWith('one'));
+    await vi.waitFor(() => expect(onProgress).toHaveBeenCalledWith('one'), 40_000);
     control.progress('two');
     control.ready(stack);
     const presence = await joining;
@@ -58,7 +58,7 @@ describe('the control connection', () => {
     expect(onProgress.mock.calls.flat()).toEqual(['one', 'two']);
     expect(control.clients()).toHaveLength(1);
     if (typeof presence === 'object') presence.release();
-    await vi.waitFor(() => expect(control.clients()).toEqual([]));
+    await expect.poll(() => control.clients()).toEqual([]);
   });
 
   it('reports no progress to a client that finds the stack ready', async () => {
@@ -74,14 +74,14 @@ describe('the control connection', () => {
   it('passes on why the stack cannot start', async () => {
     const joining = enter();
     joining.catch(() => undefined);
-    await vi.waitFor(() => expect(control.clients()).toHaveLength(1));
+    await expect.poll(() => control.clients()).toHaveLength(1);
     control.failed('temporal_server_missing', 'Install one.');
     await expect(joining).rejects.toMatchObject({ code: 'temporal_server_missing', message: 'Install one.' });
   });
 
   it('reports the end of the supervisor, before and after the stack is ready', async () => {
     const joining = enter();
-    await vi.waitFor(() => expect(control.clients()).toHaveLength(1));
+    await expect.poll(() => control.clients()).toHaveLength(1);
     await control.close();
     expect(await joining).toBe('lost');
     expect(existsSync(stateFile)).toBe(false);
@@ -131,7 +131,7 @@ describe('the control connection', () => {
       writeFileSync(stateFile, JSON.stringify({ ...state, port }), { mode: 0o600 });
       expect(await enter()).toBe('nobody');
       expect(await isSupervisorThere(stateFile)).toBe(false);
-      await vi.waitFor(() => expect(heard.split('\n')).toHaveLength(3));
+      await expect.poll(() => heard.split('\n')).toHaveLength(3);
       expect(heard).not.toContain(state.token);
       expect(heard).not.toContain('digest');
     } finally {
@@ -181,9 +181,9 @@ describe('the control connection', () => {
   it('lets a waiting client leave', async () => {
     const controller = new AbortController();
     const joining = enter(undefined, controller.signal);
-    await vi.waitFor(() => expect(control.clients()).toHaveLength(1));
+    await expect.poll(() => control.clients()).toHaveLength(1);
     controller.abort();
     await expect(joining).rejects.toThrow();
-    await vi.waitFor(() => expect(control.clients()).toEqual([]));
+    await expect.poll(() => control.clients()).toEqual([]);
   });
 });

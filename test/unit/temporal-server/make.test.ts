@@ -57,7 +57,7 @@ describe('building the server with Go', () => {
     const controller = new AbortController();
     const { signal } = controller;
     const building = buildTemporalCli({ version, directory, go, signal, onProgress: () => undefined });
-    await vi.waitFor(() => expect(existsSync(join(directory, 'pid'))).toBe(true));
+    await expect.poll(() => existsSync(join(directory, 'pid'))).toBe(true);
     controller.abort();
     await expect(building).rejects.toMatchObject({ code: 'go_build_failed' });
   });

@@ -23,7 +23,7 @@ describe('U15: a dead TEMPORAL_ADDRESS', () => {
     [dead, 'nothing listens at this address'],
     ['no-such-host.invalid:7233', 'the name of the host is unknown'],
   ])('%s is refused in plain words', async (address, why) => {
-    await expect(requireListener({ address }, { withinMs: 300 })).rejects.toMatchObject({
+    await expect(requireListener({ address }, { withinMs: 3_000 })).rejects.toMatchObject({
       code: 'temporal_unreachable',
       message: expect.stringMatching(`Temporal at ${address} cannot be reached.*${why}`),
     });
