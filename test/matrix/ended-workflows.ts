@@ -12,6 +12,7 @@ const ownEnds: readonly string[] = ['COMPLETED', 'CONTINUED_AS_NEW'];
 const harmlessCauses: readonly number[] = [
   1, // unhandled command: something arrived while the task was completed
   13, // reset of the sticky queue
+  17, // a reset or a termination closed the run while its task was under way
   20, // reset of the workflow
 ];
 
