@@ -70,7 +70,7 @@ export default defineConfig({
           ...shared,
           ...waiting,
           ...inOneProcess,
-          ...onRealServers,
+          // No second attempt: it would run the whole table again. A row that only exceeded its time is run again by itself.
           name: 'matrix',
           include: ['test/matrix/**/*.test.ts'],
           globalSetup: ['test/setup/temporal-server.ts'],
