@@ -79,7 +79,7 @@ export async function sendOnce<Value, Known>(call: EvidenceCall<Value, Known>): 
   const earlier = activityInfo().heartbeatDetails as Intent<Known> | undefined;
   const beats = createIntentBeats<Intent<Known>>(earlier);
   const [made] = await Promise.allSettled([sendOrAdopt(call, earlier, beats)]);
-  // The final details must follow the last heartbeat.
+  // A later heartbeat would overwrite the details that `leave` records.
   await beats.stop();
   if (made.status === 'fulfilled') return made.value;
   beats.leave({ spent: spentOf(call.attempt) });
@@ -92,7 +92,7 @@ async function sendOrAdopt<Value, Known>(
   beats: IntentBeats<Intent<Known>>,
 ): Promise<Value> {
   if (call.attempt.attempt > 1 && earlier?.phase === 'sending') return adoptOrGiveUp(call, 'crash', earlier.known);
-  // If this activity recorded `not_sent`, nothing was sent. Without that record, other activities may have sent.
+  // An activity records `not_sent` only after it has asked about the earlier ones: they need not be asked again.
   const others = earlier?.phase === 'not_sent' ? undefined : await prepared(call, () => call.earlier?.());
   if (others?.was === 'accepted') return others.value;
   if (others?.was === 'perhaps_sent') return adoptOrGiveUp(call, 'others', others.known);

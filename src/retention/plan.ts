@@ -2,9 +2,9 @@
  * Plans what a cleanup does, and why it leaves the other sandboxes alone. Pure: the same facts, policy and time produce
  * the same plan.
  *
- * The first rule that a sandbox fits counts. The rule's action is then refused for the first reason that applies. The
- * reasons are: the sandbox is protected, it has an owner, it is one of the newest of its group, or there is nothing to
- * do. The remaining actions are done oldest sandbox first, up to the night's limit.
+ * Only the first rule that matches a sandbox applies. Its action is refused if the sandbox is protected, has an owner or
+ * is one of the newest of its group, or if there is nothing to do; the plan names the first of these reasons. The
+ * remaining actions are done oldest sandbox first, up to the night's limit.
  */
 import { type Candidate, fitsGroup, groupOf, ruleFor, sinceMs } from './match.js';
 import { refusalOf } from './plan-refusals.js';

@@ -3,9 +3,8 @@
  * endpoint holds up no other webhook. A lane sends several events at a time.
  *
  *     queued ──2xx──► delivered
- *       │ ▲
- *       ▼ │ anything else: again after 1, 2, 4 … times `webhookRetryMs` of timings.ts
- *       8 attempts ──► exhausted
+ *     queued ──anything else──► queued again, due after 1, 2, 4 … times `webhookRetryMs` of timings.ts
+ *     queued ──8th failure──► exhausted
  */
 import type { Clock } from '../clock.js';
 import { type Log, reasonOf } from '../log.js';

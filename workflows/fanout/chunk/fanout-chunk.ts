@@ -53,7 +53,8 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
 }
 
 /**
- * A run that has neither started nor settled an item may use twice as much history, so that every run makes progress.
+ * True if the history is too long to go on. The limit is doubled until the run has started or settled an item: otherwise
+ * a run could end before it has done anything.
  */
 function mustContinueAsNew({ input, hasMoved }: ChunkState): boolean {
   const { maxHistoryEvents } = input.pace;
@@ -68,8 +69,8 @@ async function handOver(run: ChunkState): Promise<void> {
 }
 
 /**
- * Time left of a pause that holds items back, in ms; undefined without such a pause. Then only a message or the end of
- * an item can change anything.
+ * Time left of a pause that holds items back, in ms. Without such a pause it is undefined: nothing changes until a
+ * message arrives or an item ends.
  */
 function pauseLeftMs(run: ChunkState): number | undefined {
   const { pausedUntilMs, window } = run.grant;

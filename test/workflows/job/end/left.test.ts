@@ -27,7 +27,7 @@ const refusal = (
 const notFound = () => Promise.reject(refusal('getSandbox', 404, 'sandbox_not_found', 'permanent'));
 
 describe('a created sandbox that is not found', () => {
-  it('A6, D5: for less than the lag of reads is awaited, and no second one is created', async () => {
+  it('A6, D5: is awaited while reads may lag, and no second one is created', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     const until = Date.now() + 2_500;
     change.getSandbox = (id, options) => (Date.now() < until ? notFound() : stand.api.getSandbox(id, options));
@@ -40,7 +40,7 @@ describe('a created sandbox that is not found', () => {
     expect(stand.service.books.sandboxes().length - before).toBe(1);
   });
 
-  it('A6: for longer is replaced by the next one, named, and stopped if it appears', async () => {
+  it('A6: is replaced after that time, named in `left`, and stopped if it appears', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     let first: string | undefined;
     const until = Date.now() + 6_000;
@@ -61,22 +61,27 @@ describe('a created sandbox that is not found', () => {
 });
 
 describe('a create', () => {
-  it.each(['are all lost', 'name no sandbox'])('A13, D9: whose answers %s until the deadline is named', async (how) => {
-    change.createSandbox = async (body, options) => {
-      await stand.api.createSandbox(body, options);
-      if (how === 'are all lost') throw new ConnectionError('createSandbox', true, 'UND_ERR_SOCKET');
-      throw new UnexpectedResponseError('createSandbox', 202, 'sandbox.id', 'is missing');
-    };
-    const began = Date.now();
-    const result = await run({ deadlineMs: 1_500, timing: { ...shortTiming, cleanUpMs: 2_500 } });
-    expect(result).toMatchObject({ outcome: 'deadline_exceeded', sandboxId: null });
-    const made = stand.service.books.sandboxes().map(({ name }) => name);
-    expect(result.left).toMatchObject([{ kind: 'sandbox', sandboxId: null, why: expect.stringContaining('unknown') }]);
-    expect(made).toContain(result.left[0]?.sandboxName);
-    expect(Date.now() - began).toBeLessThan(45_000);
-  });
+  it.each(['are all lost', 'name no sandbox'])(
+    'A13, D9: is named in `left` if its answers %s until the deadline',
+    async (how) => {
+      change.createSandbox = async (body, options) => {
+        await stand.api.createSandbox(body, options);
+        if (how === 'are all lost') throw new ConnectionError('createSandbox', true, 'UND_ERR_SOCKET');
+        throw new UnexpectedResponseError('createSandbox', 202, 'sandbox.id', 'is missing');
+      };
+      const began = Date.now();
+      const result = await run({ deadlineMs: 1_500, timing: { ...shortTiming, cleanUpMs: 2_500 } });
+      expect(result).toMatchObject({ outcome: 'deadline_exceeded', sandboxId: null });
+      const made = stand.service.books.sandboxes().map(({ name }) => name);
+      expect(result.left).toMatchObject([
+        { kind: 'sandbox', sandboxId: null, why: expect.stringContaining('unknown') },
+      ]);
+      expect(made).toContain(result.left[0]?.sandboxName);
+      expect(Date.now() - began).toBeLessThan(45_000);
+    },
+  );
 
-  it('A19: that the service refuses does not age: the age of its key counts from the first call that may have been accepted', async () => {
+  it('A19: has a key whose age counts from the first call that may have been accepted; refused calls do not count', async () => {
     const sent: number[] = [];
     let refused = 0;
     change.createSandbox = (body, options) => {
@@ -199,7 +204,7 @@ describe('files', () => {
     ]);
   });
 
-  it('A12: of a sandbox that somebody stopped are not awaited, and the actual outcome stands', async () => {
+  it('A12: of a sandbox that somebody stopped are not awaited, and the outcome is sandbox_failed', async () => {
     const handle = await stand.start({ ...work, deadlineMs: 60_000 });
     await works(handle);
     const { sandboxId } = await handle.query(progressQuery);
@@ -240,7 +245,7 @@ describe('the auto-stop of a sandbox', () => {
     expect(new Set(set.map((body) => JSON.stringify(body)))).toEqual(new Set(['{"ttlSeconds":7200}']));
   });
 
-  it('B1: that stopped the sandbox without a stop record ends the wait', async () => {
+  it('B1: ends the wait for a ready sandbox if it has archived it without a stop record', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     change.getSandbox = async (id, options) => {
       const answer = await stand.api.getSandbox(id, options);
