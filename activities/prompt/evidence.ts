@@ -38,7 +38,7 @@ export interface EvidenceOptions {
 
 /** Time limit of each call of the search, in ms. The search must end long before the attempt does. */
 const lookTimeoutMs = 8_000;
-/** Limit of the reads of the history for the record, while some of its events are unreadable. */
+/** How often the history is read at most while some of its events are unreadable. */
 const recordReads = 3;
 
 /**
@@ -82,8 +82,8 @@ export async function readEqualPrompts(
     };
     const reading = { ...options, conversationId: query.conversationId, onLeftOut };
     const history = await readHistory(client, query.sandboxId, reading);
-    // An event that is unreadable now and readable later would pass for a new prompt. An event that stays unreadable is
-    // harmless.
+    // An event that is unreadable now and readable later would pass for a new prompt. One that stays unreadable matches
+    // no prompt, so the search may go on with it.
     if (leftOut === 0 || reads === recordReads) return history.filter((event) => isQueued(event, text));
   }
 }

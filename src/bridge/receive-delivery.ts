@@ -1,6 +1,6 @@
 /**
- * Handles a delivery: verifies the raw bytes, parses them, sends signals, and only then acknowledges. A delivery is
- * refused before any signal is sent.
+ * Handles a delivery: verifies the raw bytes, parses them, sends signals, and only then acknowledges. An invalid delivery
+ * is refused before any signal is sent. The answer 503 (`unavailable`) may follow some of the signals.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Client } from '@temporalio/client';

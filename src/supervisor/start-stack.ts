@@ -60,7 +60,7 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
   const ports = await choosePorts(paths.portsFile);
   const logs: RotatingLog[] = [];
   const running: KeptService[] = [];
-  // If one part fails, the start of the other is aborted, since it may build for minutes.
+  // If one part fails, the other stops starting: the build of a Temporal server may take minutes.
   const failure = new AbortController();
   const signal = AbortSignal.any([options.signal, failure.signal]);
   const parts = createParts(config, { ...options, signal, ports, logs });

@@ -60,7 +60,7 @@ describe('callers for one sandbox', () => {
     expect((await outcomeOf(stand, patient)).outcome).toBe('archived');
   });
 
-  it('that repeat a request id request once, while it runs and after it has ended', async () => {
+  it('that repeat a request id cause one stop, both while it runs and after it has ended', async () => {
     const sandboxId = await readySandbox(stand);
     const twice = await Promise.all([1, 2].map(() => ask(stand, { sandboxId, requestId: 'nightly' })));
     const ended = await outcomeOf(stand, twice[0] ?? (await ask(stand, { sandboxId })));
@@ -73,7 +73,7 @@ describe('callers for one sandbox', () => {
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
 
-  it('that repeat a request id after other requests still request once', async () => {
+  it('that repeat a request id after other requests cause no second stop', async () => {
     const sandboxId = await readySandbox(stand);
     const nightly = await outcomeOf(stand, await ask(stand, { sandboxId, requestId: 'nightly' }));
     await stopWorkflow(stand, sandboxId).result();
@@ -87,7 +87,7 @@ describe('callers for one sandbox', () => {
     expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('ready');
   });
 
-  it('that exceed Temporal’s concurrent limit wait their turn', async () => {
+  it('that exceed Temporal’s limit of concurrent updates wait their turn', async () => {
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'latency', endpoint: 'stopSandbox', ms: 3_000, times: 12 });
     const requested = await Promise.all(Array.from({ length: 12 }, () => ask(stand, { sandboxId })));
@@ -96,7 +96,7 @@ describe('callers for one sandbox', () => {
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
 
-  it('that arrive later find their results in the run that had them', async () => {
+  it('that arrive after the workflow has ended get a new run, and earlier results stay readable', async () => {
     const sandboxId = await readySandbox(stand);
     const first = await ask(stand, { sandboxId });
     const archived = await outcomeOf(stand, first);

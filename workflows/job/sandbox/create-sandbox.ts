@@ -69,7 +69,7 @@ export async function createSandbox(run: JobState, source: OwnSource): Promise<s
       default:
         end satisfies never;
     }
-    // There is nothing to stop or delete.
+    // As far as reads show, no machine of this generation runs. `lost` holds those that may still appear.
     run.sandbox = null;
     if (run.generation - first + 1 >= run.input.maxGenerations + run.resends) throw noMachine(tries);
     tries += 1;
@@ -77,7 +77,8 @@ export async function createSandbox(run: JobState, source: OwnSource): Promise<s
 }
 
 function noMachine(tries: number): JobTermination {
-  const message = `The service found no machine in ${tries} ${tries === 1 ? 'try' : 'tries'}`;
+  const times = tries === 1 ? '1 try' : `${tries} tries`;
+  const message = `No sandbox became usable in ${times}: the service found no machine, or no longer shows the sandbox`;
   return new JobTermination('sandbox_cancelled', jobError('sandbox_cancelled', message));
 }
 
@@ -122,10 +123,10 @@ async function untilUsable(
   const name = sandboxNameOf(run.input, run.generation);
   let { created } = first;
   for (let tries = 0; ; tries += 1) {
-    // If the service does not keep names, no list shows this name. If it keeps them, a different name means that the
-    // sandbox is somebody else's.
+    // A different name has one of two reasons. The service keeps no names: then the search by name finds nothing, and the
+    // answers are compared. Or the answer was about somebody else's sandbox: then the search finds ours.
     if (created.name !== name) created = take(run, await identify(run, source, created));
-    // If the name changed later, somebody renamed the sandbox on purpose.
+    // A name that changes after the first try was chosen by somebody: the job keeps it, and leases the sandbox.
     if (tries === 0) await keepAddress(run, created, name);
     else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
     const readFirst = first.readFirst || tries > 0;
