@@ -1,4 +1,4 @@
-/** The result of a job names what it could not end, find again or confirm. */
+/** The result of a job names what it could not end, find again or confirm; what becomes of its files and its auto-stop. */
 import { describe, expect, it } from 'vitest';
 import { ApiError, ConnectionError, UnexpectedResponseError } from '../../../../src/client/index.js';
 import { type JobResult, progressQuery, skipCollectingSignal } from '../../../../workflows/index.js';
