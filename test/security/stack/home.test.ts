@@ -1,8 +1,14 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CliHome, createCliHome } from '../../e2e/cli/program.js';
 import { patient } from '../../e2e/stack/fixture.js';
+
+const stackFiles = ['temporal.db', 'local-api-key', 'logs/temporal.log'];
+const pathsOf = ({ home }: CliHome): string[] =>
+  ['.', 'logs'].flatMap((folder) => readdirSync(join(home, folder)).map((name) => join(folder, name)));
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+const openToOthers = (cli: CliHome): string[] => pathsOf(cli).filter((path) => modeOf(join(cli.home, path)) & 0o077);
 
 describe('C7: the home of a running stack', () => {
   let cli: CliHome;
@@ -18,13 +24,9 @@ describe('C7: the home of a running stack', () => {
   afterAll(() => cli?.close());
 
   it('can be read only by its user, including each file that Temporal writes', () => {
-    expect(statSync(cli.home).mode & 0o777).toBe(0o700);
-    const paths = ['.', 'logs'].flatMap((folder) =>
-      readdirSync(join(cli.home, folder)).map((name) => join(folder, name)),
-    );
-    expect(paths).toEqual(expect.arrayContaining(['temporal.db', 'local-api-key', 'logs/temporal.log']));
-    const open = paths.filter((path) => statSync(join(cli.home, path)).mode & 0o077);
-    expect(open).toEqual([]);
+    expect(modeOf(cli.home)).toBe(0o700);
+    expect(pathsOf(cli)).toEqual(expect.arrayContaining(stackFiles));
+    expect(openToOthers(cli)).toEqual([]);
   });
 
   it('does not restrict file modes inside sandboxes', async () => {
@@ -41,5 +43,37 @@ describe('C7: the home of a running stack', () => {
     const { sandbox } = await call('/sandboxes', { name: 'modes' });
     const umask = async () => (await call(`/sandboxes/${sandbox?.id}/commands`, { command: 'umask' })).stdout?.trim();
     await vi.waitFor(async () => expect(await umask()).toBe('0022'), patient);
+  });
+});
+
+describe('C7: only its user can read', () => {
+  function ownHome(): CliHome {
+    const cli = createCliHome();
+    onTestFinished(() => cli.close());
+    return cli;
+  }
+
+  it('each file of a stack in the background', async () => {
+    const cli = ownHome();
+    const supervisor = cli.start(['supervisor']);
+    await vi.waitFor(
+      () => expect(pathsOf(cli), supervisor.stderr()).toEqual(expect.arrayContaining(stackFiles)),
+      patient,
+    );
+    expect(openToOthers(cli)).toEqual([]);
+  });
+
+  it('the directory of a local service, new or open to others before', async () => {
+    for (const [name, create] of [
+      ['new', () => undefined],
+      ['open', (path: string) => mkdirSync(path, { mode: 0o755 })],
+    ] as const) {
+      const cli = ownHome();
+      const directory = join(cli.home, name);
+      create(directory);
+      const local = cli.start(['local', '--port', '0', '--directory', name, '--ready-json']);
+      await vi.waitFor(() => expect(local.stdout(), local.stderr()).toMatch(/\n$/), patient);
+      expect(modeOf(directory), name).toBe(0o700);
+    }
   });
 });
