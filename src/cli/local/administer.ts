@@ -1,6 +1,6 @@
 /** `sandflow local assumptions`, `clock`, `export`, `import`, `seed` and `reset`. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
+import { constants, createWriteStream } from 'node:fs';
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
@@ -78,20 +78,31 @@ export async function exportState(file: string, { json }: JsonOption, context: C
 export async function importState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   const path = resolve(io.cwd, file);
-  await access(path).catch((cause: unknown) => {
-    throw new UsageError(`${path} cannot be read. Check that it exists and is readable.`, { cause });
-  });
+  const archive = await openArchive(path);
   const { sandboxes, snapshots, exportedAt } = await withLocalAdmin(context, async (admin, at) => {
     const imported = await admin.call('POST', '/import', {
-      body: createReadStream(path),
+      body: archive.createReadStream(),
       contentType: 'application/gzip',
     });
     await reconnectBridge(at, io);
     return imported;
-  });
+  }).finally(() => archive.close());
   if (json) return printJson(io.stdout, { sandboxes, snapshots, exportedAt, error: null });
   const text = `Imported the state of ${exportedAt}: ${sandboxes} sandboxes, ${snapshots} snapshots.`;
   io.stderr.write(`${oneLine(text)}\n`);
+}
+
+/** Opened once and without waiting for a pipe: in a folder of others, either may replace the file after a check. */
+async function openArchive(path: string): Promise<FileHandle> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!(await file.stat()).isFile()) throw new Error('It is not a regular file.');
+    return file;
+  } catch (cause) {
+    await file?.close();
+    throw new UsageError(`${path} cannot be read. Check that it is a file, and readable.`, { cause });
+  }
 }
 
 export async function seedState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {

@@ -7,7 +7,7 @@
  * A crash before the rename leaves the old state. After a crash past the rename, the next start applies what is in
  * `import` before it does anything else. Nobody ever sees a mixture of both states.
  */
-import { mkdtemp, readdir, rename, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Assembly } from '../assembly.js';
@@ -47,16 +47,20 @@ export async function importState(
   // The archive may break off at any time, and nothing else listens for its errors before it is unpacked.
   archive.on('error', () => undefined);
   const incoming = await mkdtemp(join(directory, incomingPrefix));
+  // An archive chooses the mode of the folder that it is unpacked into, so that folder lies in one that is private.
+  const state = join(incoming, 'state');
   try {
-    await unpack(archive, incoming, { limits, signal });
-    await inspectTree(incoming, { maxBytes: limits.maxBytes, signal });
-    const checked = await checkArchive(incoming);
+    await mkdir(state);
+    await unpack(archive, state, { limits, signal });
+    await chmod(state, 0o700);
+    await inspectTree(state, { maxBytes: limits.maxBytes, signal });
+    const checked = await checkArchive(state);
     signal.throwIfAborted();
     const release = await gate.hold();
     try {
       await stopAllWork(assembly);
       try {
-        await decide(incoming, directory, database);
+        await decide(state, directory, database);
       } finally {
         clock.restore(stores.settings.get<ClockState>('clock'));
         assembly.load();
@@ -77,9 +81,9 @@ export async function importState(
  * Decides for the import and applies it. If the rows cannot be written, as on a full disk, nothing has changed yet, and
  * the import is taken back.
  */
-async function decide(incoming: string, directory: string, database: Database): Promise<void> {
+async function decide(state: string, directory: string, database: Database): Promise<void> {
   const decided = join(directory, decidedFolder);
-  await rename(incoming, decided);
+  await rename(state, decided);
   try {
     database.replaceBy(join(decided, 'service.db'));
   } catch (cause) {

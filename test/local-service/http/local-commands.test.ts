@@ -1,4 +1,6 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { renameSync } from 'node:fs';
+import { open, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,12 +15,12 @@ interface Commands {
     signal?: AbortSignal,
   ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }>;
   /** The output of the current run so far. */
-  readonly printed: { stdout: string };
+  readonly printed: { stdout: string; onStderr?: () => void };
 }
 
 async function commandsFor({ service }: ServiceUnderTest): Promise<Commands> {
   const cwd = await emptyDirectory();
-  const printed = { stdout: '' };
+  const printed: Commands['printed'] = { stdout: '' };
   const env = { SANDFLOW_HOME: cwd, SANDBOX_API_URL: service.url, SANDBOX_API_KEY: apiKey };
   return {
     cwd,
@@ -29,7 +31,12 @@ async function commandsFor({ service }: ServiceUnderTest): Promise<Commands> {
       const exitCode = await runCli(['local', ...args], {
         stdin: (async function* () {})(),
         stdout: { write: (text) => (printed.stdout += text) },
-        stderr: { write: (text) => (stderr += text) },
+        stderr: {
+          write(text) {
+            stderr += text;
+            printed.onStderr?.();
+          },
+        },
         main: { command: process.execPath, args: ['no-such-program.js'] },
         cwd,
         readConfig: async () => readConfig(env),
@@ -56,6 +63,35 @@ test('export, reset and import copy a service, and only its owner can read the f
   const imported = await run(['import', 'state.tar.gz', '--json']);
   expect(JSON.parse(imported.stdout)).toMatchObject({ sandboxes: 1, error: null });
   expect((await under.call('GET', `/sandboxes/${id}`)).status).toBe(200);
+});
+
+test('an import waits for no pipe, whether it is named or replaces the file after it was found', async () => {
+  const { run, cwd, printed } = await commandsFor(await startService());
+  const [archive, pipe] = [join(cwd, 'state.tar.gz'), join(cwd, 'pipe')];
+  execFileSync('mkfifo', [pipe]);
+  // Ends the wait of an import that has opened it after all.
+  onTestFinished(async () => {
+    for (const path of [pipe, archive])
+      await open(path, 'r+').then(
+        (file) => file.close(),
+        () => undefined,
+      );
+  });
+  const waitingMs = 5_000;
+  const bounded = (args: readonly string[]) =>
+    Promise.race([run(args), new Promise((resolve) => setTimeout(resolve, waitingMs, 'waits').unref())]);
+  expect(await bounded(['import', 'pipe'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('cannot be read'),
+  });
+  await run(['export', 'state.tar.gz']);
+  printed.onStderr = () => {
+    printed.onStderr = undefined;
+    renameSync(pipe, archive);
+    execFileSync('mkfifo', [pipe]);
+  };
+  expect(await bounded(['import', 'state.tar.gz'])).toMatchObject({ exitCode: 0 });
+  expect(printed.onStderr).toBeUndefined();
 });
 
 test('a seed is added, and a wrong or missing one is refused with what to fix', async () => {

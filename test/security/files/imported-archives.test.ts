@@ -1,14 +1,15 @@
 /** Archives that no export has created: each is refused, and the service continues unchanged. */
-import { execFile } from 'node:child_process';
-import { link, mkdir, mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import Libsql from 'libsql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { emptyDirectory, startService } from '../../local-service/service-under-test.js';
 
 const run = promisify(execFile);
@@ -151,6 +152,37 @@ describe('C8: an import', () => {
       expect((await under.call('GET', `/sandboxes/${id}/files?path=pipe`)).status).toBe(400);
     }
     expect((await under.call('GET', `/sandboxes/${id}/files?path=a`)).body.content).toBe('text');
+  });
+
+  it('opens what it unpacks to nobody else, whatever mode the archive gives to its own folder', async () => {
+    const directory = await emptyDirectory();
+    // As of a service that a program of yours holds in a folder of its own.
+    await chmod(directory, 0o755);
+    const under = await startService({ directory });
+    const archive = await archiveWith((folder) => chmod(folder, 0o777));
+    const upload = new PassThrough();
+    // Without its last bytes, `tar` has all entries, and the import waits.
+    upload.write(archive.subarray(0, -8));
+    const importing = under.service.import(upload);
+    importing.catch(() => undefined);
+    const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+    const incoming = async () => {
+      const name = (await readdir(directory)).find((each) => each.startsWith('incoming-')) ?? 'none yet';
+      return [join(directory, name), join(directory, name, 'state')];
+    };
+    const modes = async () => await Promise.all((await incoming()).map((path) => modeOf(path).catch(() => undefined)));
+    await expect.poll(modes, { timeout: 10_000 }).toContain(0o777);
+    expect((await modes())[0]).toBe(0o700);
+
+    const program = 'my @seen; until (@seen = stat "import") {} printf "%o", $seen[2] & 0777';
+    const decided = spawn('perl', ['-e', `$| = 1; print "begun "; ${program}`], { cwd: directory });
+    onTestFinished(() => void decided.kill('SIGKILL'));
+    const seen = text(decided.stdout);
+    await once(decided.stdout, 'readable');
+    upload.end(archive.subarray(-8));
+    await importing;
+    decided.kill('SIGKILL');
+    expect(await seen).toBe('begun 700');
   });
 
   it('in progress ends with the service', async () => {
