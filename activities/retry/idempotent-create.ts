@@ -26,6 +26,8 @@ export interface KeyedCall {
 export interface KeyedSandbox extends SandboxView {
   /** True if the sandbox was found by its name: an earlier run created it. */
   readonly found?: true;
+  /** True if an earlier call with the same key may have created the sandbox: somebody may have renamed it since. */
+  readonly repeated?: true;
 }
 
 export interface KeyedOptions {
@@ -65,7 +67,7 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
   if (isOfOthers(call, sandbox)) {
     throw new UnexpectedResponseError(endpoint, 202, 'sandbox.name', 'belongs to another sandbox');
   }
-  return sandboxView(sandbox);
+  return { ...sandboxView(sandbox), ...((call.lookFirst || attempt.maybeSent) && { repeated: true }) };
 }
 
 /**

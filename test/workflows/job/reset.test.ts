@@ -1,12 +1,34 @@
 import { rm } from 'node:fs/promises';
-import { expect, it } from 'vitest';
-import { type createThenPrompt, progressQuery } from '../../../workflows/index.js';
+import { expect, it, onTestFinished } from 'vitest';
+import { type createThenPrompt, progressQuery, resolveUpdate } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { refusal } from '../intercept.js';
+import { claimAs } from '../watch/lease-harness.js';
 import { script, shortTiming } from '../workflow-harness.js';
 import { resetToBeginning } from './reset-job.js';
 
 const { stand, change, restore } = shareChangedStand();
+
+/** Holds the answer to the first create until the test has ended. */
+function holdFirstCreate(): void {
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  onTestFinished(answer);
+  let isFirst = true;
+  change.createSandbox = async (body, options) => {
+    const made = await stand.api.createSandbox(body, options);
+    if (isFirst) {
+      isFirst = false;
+      await answered;
+    }
+    return made;
+  };
+}
+
+const madeBy = ({ workflowId }: { readonly workflowId: string }) =>
+  stand.service.books.sandboxes().filter(({ name }) => name.startsWith(`${workflowId}-`));
 
 it('a job that is reset to its beginning adopts the sandbox and the prompt of the previous run', async () => {
   const job = await stand.start({ prompts: [{ prompt: script('sleep 2; echo done') }] });
@@ -41,23 +63,27 @@ it('does not send the prompt again in a run that continues from the reset one, w
   expect(sent).toHaveLength(1);
 });
 
+it('keeps the name that a person gave to the sandbox of the previous run, and leases the sandbox', async () => {
+  holdFirstCreate();
+  const job = await stand.start({ prompts: [{ prompt: script('echo done') }] });
+  await expect.poll(() => madeBy(job)).toHaveLength(1);
+  const sandboxId = madeBy(job)[0]?.id ?? '';
+  await stand.api.updateSandbox(sandboxId, { name: 'renamed before the search' });
+  const again = await resetToBeginning(stand, job);
+  await expect.poll(async () => (await claimAs(stand, sandboxId, 'somebody', 1)).leasedBy).toEqual([job.workflowId]);
+  await expect.poll(async () => (await again.query(progressQuery)).blocked?.step, { timeout: 20_000 }).toBe('prompt');
+  await again.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] });
+  expect(await again.result()).toMatchObject({ outcome: 'completed', sandboxId, left: [] });
+  expect((await stand.api.getSandbox(sandboxId)).sandbox.name).toBe('renamed before the search');
+});
+
 it('names the sandbox of the previous run if the service refuses the search for it', async () => {
-  let answer: () => void = () => undefined;
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
-  change.createSandbox = async (body, options) => {
-    const made = await stand.api.createSandbox(body, options);
-    await answered;
-    return made;
-  };
+  holdFirstCreate();
   change.listAllSandboxes = () =>
     Promise.reject(refusal('listSandboxes', { status: 403, code: 'forbidden', typed: true }));
   const job = await stand.start({});
-  const made = () => stand.service.books.sandboxes().filter(({ name }) => name.startsWith(`${job.workflowId}-`));
-  await expect.poll(made).toHaveLength(1);
+  await expect.poll(() => madeBy(job)).toHaveLength(1);
   const result = await (await resetToBeginning(stand, job)).result();
-  answer();
   expect(result).toMatchObject({ outcome: 'rejected', sandboxId: null });
-  expect(result.left).toMatchObject([{ kind: 'sandbox', sandboxName: made()[0]?.name }]);
+  expect(result.left).toMatchObject([{ kind: 'sandbox', sandboxName: madeBy(job)[0]?.name }]);
 });

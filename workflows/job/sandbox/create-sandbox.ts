@@ -84,7 +84,7 @@ function noMachine(tries: number): JobTermination {
 
 async function runGeneration(run: JobState, source: OwnSource): Promise<GenerationEnd> {
   const since = run.inbox.mark();
-  let created = run.sandbox;
+  let created: KeyedSandbox | null = run.sandbox;
   if (created === null) {
     run.enter('creating');
     const creation = await createGeneration(run, source);
@@ -96,7 +96,7 @@ async function runGeneration(run: JobState, source: OwnSource): Promise<Generati
   return untilUsable(run, source, { created, since, readFirst: standing === 'usable' });
 }
 
-function take(run: JobState, created: SandboxView): SandboxView {
+function take<T extends SandboxView>(run: JobState, created: T): T {
   run.unconfirmedName = null;
   run.recordCreated(created);
   return created;
@@ -118,16 +118,17 @@ async function standingOf(run: JobState, created: SandboxView): Promise<'usable'
 async function untilUsable(
   run: JobState,
   source: OwnSource,
-  first: { readonly created: SandboxView; readonly since: InboxMark; readonly readFirst: boolean },
+  first: { readonly created: KeyedSandbox; readonly since: InboxMark; readonly readFirst: boolean },
 ): Promise<GenerationEnd> {
   const name = sandboxNameOf(run.input, run.generation);
   let { created } = first;
+  const mayBeRenamed = created.repeated === true;
   for (let tries = 0; ; tries += 1) {
     // A different name has one of two reasons. The service keeps no names: then the search by name finds nothing, and the
     // answers are compared. Or the answer was about somebody else's sandbox: then the search finds ours.
     if (created.name !== name) created = take(run, await identify(run, source, created));
-    // A name that changes after the first try was chosen by somebody: the job keeps it, and leases the sandbox.
-    if (tries === 0) await keepAddress(run, created, name);
+    // Somebody else may have chosen a name that differs later: the job keeps it, and leases the sandbox.
+    if (tries === 0 && !mayBeRenamed) await keepAddress(run, created, name);
     else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
     const readFirst = first.readFirst || tries > 0;
     const seen = await waitUntilUsable(run, created.id, { since: first.since, readFirst, own: { name, created } });
