@@ -49,7 +49,7 @@ export function planCleanup(input: PlanInput): CleanupPlan {
       actions.push({ number, action, rule: rule.rule, facts, owner, snapshotId, keeps });
     }
     if (granted.length === wanted.length) return entryOf(drafted, nowMs, null);
-    const why = `the limit allows ${allowed} tonight; left for the next night`;
+    const why = `the limit allows ${allowed}${takenTonight > 0 ? ' more' : ''} tonight; left for the next night`;
     return entryOf({ ...drafted, snapshots: snapshots.slice(0, granted.length) }, nowMs, { reason: 'over_limit', why });
   });
   return {

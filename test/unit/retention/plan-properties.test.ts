@@ -42,11 +42,14 @@ describe('a plan', () => {
   test('stays within the limits of the night, including earlier runs', () =>
     fc.assert(
       fc.property(fleet, policy, fc.nat({ max: 4 }), (world, by, taken) => {
-        const { actions, allowed } = planOf(world, by, taken);
+        const { actions, allowed, entries } = planOf(world, by, taken);
         const share = Math.floor((world.size * by.limits.maxPercent) / 100);
         expect(actions.length).toBeLessThanOrEqual(allowed);
         expect(actions.length).toBeLessThanOrEqual(Math.max(0, Math.min(by.limits.maxActions, share) - taken));
         expect(actions.map(({ number }) => number)).toEqual(actions.map((_, index) => index + 1));
+        const left = entries.filter(({ reason }) => reason === 'over_limit');
+        const saying = `allows ${allowed}${taken > 0 ? ' more' : ''} tonight`;
+        for (const { why } of left) expect(why).toContain(saying);
       }),
       { numRuns: 500 },
     ));
