@@ -2,6 +2,7 @@
 
 import { brokenWorkflows } from '../ended-workflows.js';
 import type { ProxiedCall, Striker } from '../faults/fault-proxy.js';
+import { noPromptIds } from '../faults/lens.js';
 import { alwaysOf, clear, nextId, settled, type Verdict, within } from '../row.js';
 import type { Prepared, Scenario } from '../scenarios/scenario.js';
 import { createSource, type World } from '../world.js';
@@ -36,12 +37,15 @@ const taking: readonly Act['act'][] = ['stop', 'delete', 'resume'];
 /** Outcomes of a batch whose usable source others work in. */
 const usedSource = ['source_failed'];
 
-function allowedEnds({ expected, workflow, always = {} }: Scenario, { act }: Act): readonly string[] {
+function allowedEnds({ expected, workflow, lens, always = {} }: Scenario, { act }: Act): readonly string[] {
   // Two equal prompts cannot be told apart if the answer to one is lost.
-  if (act === 'prompt' && Object.hasOwn(always, 'sendPrompt/sendPrompt#1')) return [expected, 'outcome_unknown'];
+  const isLostPrompt = Object.hasOwn(always, 'sendPrompt/sendPrompt#1');
+  if (act === 'prompt' && isLostPrompt) return [expected, 'outcome_unknown'];
   // With the sandbox, the marker that shows whether a command ran is gone.
   const isLostCommand = Object.hasOwn(always, 'runMarkedCommand/runCommand#1');
-  if (taking.includes(act)) return [expected, ...lost, ...(isLostCommand ? ['outcome_unknown'] : [])];
+  // A machine that is gone records no more prompts. Without ids, its record does not show that one was refused.
+  const isLost = isLostCommand || (isLostPrompt && lens === noPromptIds);
+  if (taking.includes(act)) return [expected, ...lost, ...(isLost ? ['outcome_unknown'] : [])];
   return act === 'lease' && workflow === 'forkFanout' ? [expected, ...usedSource] : [expected];
 }
 
