@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createSandboxClient } from '../../../src/client/index.js';
 import type { FaultInput } from '../../../src/local-service/index.js';
 import { createResultStore } from '../../../src/result-store/index.js';
 import { connectTemporal } from '../../../src/temporal/connect.js';
@@ -13,7 +12,8 @@ import type { ItemResult } from '../../../workflows/fanout/result.js';
 import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
 import type { Started } from '../cli/program.js';
 import { arm, armed, patient, readBooks, shell } from '../stack/fixture.js';
-import { createParts, type LocalService, type PartsOfStack } from '../stack/fixture-parts.js';
+import { createParts, type PartsOfStack } from '../stack/fixture-parts.js';
+import { archivedSandbox } from '../stack/fixture-sandbox.js';
 
 const items = Number(process.env.SANDFLOW_TEST_FANOUT_ITEMS ?? 12);
 const taskQueue = 'fanout-faults';
@@ -54,23 +54,6 @@ beforeAll(async () => {
 });
 afterAll(() => parts.close());
 
-/** An archived sandbox with a file in it. */
-async function prepareSource({ url, apiKey }: LocalService): Promise<string> {
-  const api = createSandboxClient({ baseUrl: url, apiKey });
-  try {
-    const { sandbox } = await api.createSandbox({ name: 'source' });
-    const until = (state: string) =>
-      vi.waitFor(async () => expect((await api.getSandbox(sandbox.id)).sandbox.state).toBe(state), patient);
-    await until('ready');
-    await api.writeFile(sandbox.id, { path: 'note', content: 'of the source\n', encoding: 'utf8' });
-    await api.stopSandbox(sandbox.id);
-    await until('archived');
-    return sandbox.id;
-  } finally {
-    await api.close();
-  }
-}
-
 it('creates one fork and one prompt per item despite all faults, and leaves nothing running', {
   timeout: 3_600_000,
 }, async () => {
@@ -78,7 +61,7 @@ it('creates one fork and one prompt per item despite all faults, and leaves noth
     faultsEnabled: true,
     timings: { archiveMs: 100, hydrationMs: 100 },
   });
-  const sourceId = await prepareSource(service);
+  const sourceId = await archivedSandbox(service, { path: 'note', content: 'of the source\n' });
   const environment = parts.environment(service, taskQueue);
   let worker: Started = await parts.startWorker(environment);
   await arm(service, badDay);

@@ -1,6 +1,6 @@
 /** The worker is killed with SIGKILL after a call was accepted and before it has the answer: once for each call. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { accepted, type BooksRead, readBooks, reportOf, shell } from '../stack/fixture.js';
+import { accepted, booksOf, readBooks, reportOf, shell } from '../stack/fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from '../stack/fixture-parts.js';
 import { createTap, type PassedCall } from '../stack/fixture-tap.js';
 
@@ -16,15 +16,6 @@ const calls: readonly [string, (call: PassedCall, before: readonly PassedCall[])
 
 function isStop({ method, path }: PassedCall): boolean {
   return method === 'POST' && path.endsWith('/stop');
-}
-
-/** The service's records of the sandboxes that one job has created. */
-function booksOf(jobId: string, books: BooksRead): BooksRead {
-  const sandboxes = books.sandboxes.filter(({ name }) => name.startsWith(`sf-parts-${jobId}-`));
-  const ids = new Set(sandboxes.map(({ id }) => id));
-  const prompts = books.prompts.filter(({ sandboxId }) => ids.has(sandboxId));
-  const stops = books.stops.filter(({ sandboxId }) => ids.has(sandboxId));
-  return { ...books, sandboxes, prompts, stops };
 }
 
 describe('a worker that is killed after an accepted call', () => {

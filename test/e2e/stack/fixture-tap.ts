@@ -9,6 +9,8 @@ export interface PassedCall {
   readonly status: number;
 }
 
+export type AskedCall = Omit<PassedCall, 'status'>;
+
 export interface Tap {
   /** The base URL that replaces the service's. */
   readonly url: string;
@@ -18,8 +20,13 @@ export interface Tap {
 /**
  * @param onAnswered called with each answered call before the caller gets the answer; if it
  *   returns false the answer is never sent
+ * @param options.onAsked awaited with each call before the service gets it. Default: the service gets it at once
  */
-export async function createTap(serviceUrl: string, onAnswered: (call: PassedCall) => boolean): Promise<Tap> {
+export async function createTap(
+  serviceUrl: string,
+  onAnswered: (call: PassedCall) => boolean,
+  options: { readonly onAsked?: (call: AskedCall) => Promise<void> | undefined } = {},
+): Promise<Tap> {
   const { origin, pathname } = new URL(serviceUrl);
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const chunks: Buffer[] = [];
@@ -27,9 +34,10 @@ export async function createTap(serviceUrl: string, onAnswered: (call: PassedCal
     const { method = 'GET', url = '/', headers } = incoming;
     const { host: _, connection: __, 'content-length': ___, 'transfer-encoding': ____, ...passed } = headers;
     const body = chunks.length === 0 ? null : Buffer.concat(chunks);
+    const path = url.split('?', 1)[0] ?? url;
+    await options.onAsked?.({ method, path });
     const answer = await request(`${origin}${url}`, { method, headers: passed, body });
     const content = Buffer.from(await answer.body.arrayBuffer());
-    const path = url.split('?', 1)[0] ?? url;
     if (!onAnswered({ method, path, status: answer.statusCode })) return void incoming.socket.destroy();
     outgoing.writeHead(answer.statusCode, { 'content-type': answer.headers['content-type'] ?? '' }).end(content);
   };

@@ -42,6 +42,15 @@ export async function readBooks(service: { readonly url: string; readonly apiKey
   return (await answer.json()) as BooksRead;
 }
 
+/** The service's records of the sandboxes that one job of the deployment `parts` has created. */
+export function booksOf(jobId: string, books: BooksRead): BooksRead {
+  const sandboxes = books.sandboxes.filter(({ name }) => name.startsWith(`sf-parts-${jobId}-`));
+  const ids = new Set(sandboxes.map(({ id }) => id));
+  const prompts = books.prompts.filter(({ sandboxId }) => ids.has(sandboxId));
+  const stops = books.stops.filter(({ sandboxId }) => ids.has(sandboxId));
+  return { ...books, sandboxes, prompts, stops };
+}
+
 /** Arms faults of a service that allows it. */
 export async function arm(
   { url, apiKey }: { readonly url: string; readonly apiKey: string },
