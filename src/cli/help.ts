@@ -5,6 +5,8 @@ import { locate, meantCommand, visibleCommands } from './located.js';
 import { UsageError } from './usage-error.js';
 
 export const helpStyle = {
+  /** A value that may be left out follows `=`. */
+  optionTerm: ({ flags, optional }: Option): string => (optional ? flags.replace(/ \[(.*)\]$/, '[=$1]') : flags),
   optionDescription(this: Help, option: Option): string {
     const isEmptyList = Array.isArray(option.defaultValue) && option.defaultValue.length === 0;
     const shown: Option = isEmptyList ? Object.create(option, { defaultValue: { value: undefined } }) : option;

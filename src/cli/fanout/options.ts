@@ -20,7 +20,7 @@ Examples:
   sandflow fanout prompts.txt
   sandflow fanout prompts.txt --source bx_2345abcd
   sandflow fanout issues.csv --prompt "Fix {{issue}} in {{file}}" --get report.md --budget 10h
-  sandflow fanout prompts.txt --source bx_2345abcd --get-diff app       one patch of each fork
+  sandflow fanout prompts.txt --source bx_2345abcd --get-diff=app       one patch of each fork
   sandflow fanout prompts.jsonl --command "git clone https://example.com/app.git" --model m1,m2 --repeat 3
   sandflow fanout prompts.txt --snapshot base --first 5 --dry-run
   generate | sandflow fanout - --format jsonl --id nightly-42

@@ -68,6 +68,11 @@ export function parseGetDiff(value: string | true | undefined): GetPair | undefi
 export function diffFolderOf(value: string | true | undefined): string | undefined {
   if (value === undefined || value === true) return value && '.';
   if (value === '') throw new UsageError('--get-diff must be a folder, like app.');
+  if (value.includes(':')) {
+    throw new UsageError(
+      `--get-diff must be a folder, like app, not "${value}". A batch saves each patch below the folder of its item.`,
+    );
+  }
   requireInside(value, '--get-diff');
   return value;
 }

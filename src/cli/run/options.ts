@@ -4,7 +4,7 @@ const help = `
 Examples:
   sandflow run "Say hello"                     text
   sandflow run task.md --get out/report.md     a file; the result is saved in the current folder
-  sandflow run "Fix the tests" --fork bx_2345abcd --get-diff app    what git changed in app, as changes.patch
+  sandflow run "Fix the tests" --fork bx_2345abcd --get-diff=app    what git changed in app, as changes.patch
   git diff | sandflow run - --model MODEL      stdin
   sandflow run task.md --id nightly-42         repeating an id attaches to its job
 

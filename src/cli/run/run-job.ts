@@ -43,11 +43,6 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   const gets = parseGetPairs(options.get);
   const diff = parseGetDiff(options.getDiff);
   const get = withPatch(options.get, diff);
-  if (given.length + options.prompt.length === 0 && typeof options.getDiff === 'string') {
-    throw new UsageError(
-      `--get-diff took "${options.getDiff}" as its folder, and no prompt is left. Put the prompt before it, or use --get-diff=FOLDER.`,
-    );
-  }
   parseGetPairs(get);
   const labels = parseLabelPairs(options.label);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);

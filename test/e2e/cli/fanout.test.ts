@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ItemResult } from '../../../workflows/fanout/result.js';
+import { shell } from '../stack/fixture.js';
 import { type CliHome, createCliHome } from './program.js';
 
 const example = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
@@ -61,6 +64,51 @@ describe('sandflow fanout without configuration', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'fanout-greet/results.jsonl\n' });
     expect(stderr).toContain('Nothing left to run in greet: every item has completed.');
     expect(stderr).toContain('6 completed');
+  });
+
+  it('--get-diff saves one patch of each fork, which applies to the prepared repository, and says if nothing changed', async () => {
+    const who = 'git config user.name a && git config user.email a@example.com';
+    const date = "GIT_AUTHOR_DATE='@0 +0000' GIT_COMMITTER_DATE='@0 +0000'";
+    const begin = `git init -q app && cd app && ${who} && echo one >one.txt && git add -A && ${date} git commit -q -m base`;
+    const items = [
+      { id: 'edits', prompt: shell('cd app; echo two >>one.txt; echo new >new.txt') },
+      { id: 'commits', prompt: shell('cd app; git rm -q one.txt; git commit -q -m gone') },
+      { id: 'rests', prompt: shell('echo nothing') },
+      { id: 'elsewhere', prompt: shell('echo nothing'), getDiff: 'nowhere' },
+    ];
+    await writeFile(join(cli.home, 'diffs.jsonl'), items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+    const args = ['fanout', 'diffs.jsonl', '--command', begin, '--get-diff=app', '--id', 'diffs', '--json'];
+    const { exitCode, stdout, stderr } = await cli.run(args);
+    expect({ exitCode, stderr }, 'one item has no repository').toMatchObject({ exitCode: 1 });
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed' });
+    const results = itemsOf(await readFile(join(cli.home, 'fanout-diffs/results.jsonl'), 'utf8'));
+    expect(results.map(({ job }) => job?.files.map(({ path, diff }) => [path, diff?.outcome]))).toEqual([
+      [['changes.patch', 'changes']],
+      [['changes.patch', 'changes']],
+      [['changes.patch', 'no_changes']],
+      [['changes.patch', 'not_a_repository']],
+    ]);
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: join(cli.home, 'app'), encoding: 'utf8' });
+    execFileSync('/bin/sh', ['-c', begin], { cwd: cli.home });
+    expect(git('rev-parse', 'HEAD').trim()).toBe(results[0]?.job?.files[0]?.diff?.base);
+    git('apply', '../fanout-diffs/files/edits/changes.patch');
+    expect(git('status', '--porcelain')).toBe(' M one.txt\n?? new.txt\n');
+    expect(await readFile(join(cli.home, 'app/one.txt'), 'utf8')).toBe('one\ntwo\n');
+    git('stash', '-q', '--include-untracked');
+    git('apply', '../fanout-diffs/files/commits/changes.patch');
+    expect(git('status', '--porcelain')).toBe(' D one.txt\n');
+    expect(await readFile(join(cli.home, 'fanout-diffs/files/rests/changes.patch'), 'utf8')).toBe('');
+    expect(existsSync(join(cli.home, 'fanout-diffs/files/elsewhere/changes.patch'))).toBe(false);
+  });
+
+  it('--get-diff takes no file of items for its folder, as in run, and starts nothing', async () => {
+    for (const args of [
+      ['fanout', '--get-diff', 'diffs.jsonl'],
+      ['run', '--get-diff', 'Fix the test'],
+    ]) {
+      expect(await cli.run(args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Write --get-diff=') });
+    }
+    expect((await cli.run(['jobs', 'list', '--json', '--fields', 'jobId'])).stdout).toBe('{"jobs":[]}\n');
   });
 
   it('detaches from a batch at Ctrl-C, says how to return, and cancels it on request', async () => {

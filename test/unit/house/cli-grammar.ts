@@ -57,9 +57,10 @@ export function grammarProblems(words: readonly string[]): string[] {
   if (command.parent === null && !rest.every(isGlobal)) return [`there is no command ${rest[0]}`];
   return rest.flatMap((word, index) => {
     if (!word.startsWith('--') || word === '--' || isGlobal(word)) return [];
-    const option = command.options.find(({ long }) => long === word);
+    const [name = '', attached] = word.split('=', 2);
+    const option = command.options.find(({ long }) => long === name);
     if (!option) return [`${command.name()} has no option ${word}`];
-    const value = rest[index + 1];
+    const value = attached ?? rest[index + 1];
     const refused = option.argChoices && value !== undefined && !option.argChoices.includes(value);
     return refused ? [`${word} does not take ${value}`] : [];
   });

@@ -131,7 +131,7 @@ describe('sandflow run --get-diff', () => {
       SANDFLOW_TASK_QUEUE: stand.taskQueue,
       SANDFLOW_RESULTS: stand.resultsDirectory,
     };
-    const given = ['run', script(edits), '--setup', begin, '--get-diff', 'app:saved.patch', '--json'];
+    const given = ['run', script(edits), '--setup', begin, '--get-diff=app:saved.patch', '--json'];
     const ended = await runCli(given, { cwd: folder, env });
     expect(ended.stderr).toMatch(/changes\.patch → .*saved\.patch \(4 changed files\)/);
     expect(ended.exitCode).toBe(0);
