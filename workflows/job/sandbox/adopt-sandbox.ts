@@ -92,7 +92,7 @@ async function readOrEnd(run: JobState, sandboxId: string): Promise<SandboxView>
     if (sandbox?.state === 'cancelled') throw gone(sandboxId);
     if (sandbox) return sandbox;
     if (lag.lasts('missing')) throw gone(sandboxId);
-    await sleep(Math.min(safetyPollMs(run.timing, polls), run.timing.readLagMs), {
+    await sleep(Math.min(safetyPollMs(run.timing, polls), lag.remainingMs()), {
       summary: `${sandboxId} was not found; read again after this`,
     });
   }

@@ -87,6 +87,12 @@ export class Lag {
     return Date.now() - sinceMs >= this.readLagMs;
   }
 
+  /** How long, in ms, the current observation must go on to be believed. */
+  remainingMs(): number {
+    const [sinceMs = Date.now()] = this.firstSeenAtMs.values();
+    return Math.max(0, sinceMs + this.readLagMs - Date.now());
+  }
+
   over(): void {
     this.firstSeenAtMs.clear();
   }
