@@ -1,9 +1,11 @@
 /** `sandflow fanout show`, `watch`, `cancel` and `resume`. */
-import { cancelFanout, fanoutProgress } from '../../temporal/fanouts/client.js';
-import { resumeFanout } from '../../temporal/fanouts/resume.js';
+import { cancelFanout, type FanoutAddress, fanoutProgress } from '../../temporal/fanouts/client.js';
+import { resumeFanout, sourceOfBatch } from '../../temporal/fanouts/resume.js';
 import type { CommandContext } from '../command.js';
 import { askToCancel } from '../connect/ask-to-cancel.js';
+import { type CheckSourceOptions, checkSource, namedSourceOf } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
+import type { Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/terminal.js';
@@ -90,6 +92,7 @@ export function resumeBatch(batchId: string, options: ResumeFanoutOptions, conte
       view.notice(`Nothing left to run in ${batchId}: every item has ${done}.`, 'detail');
     } else {
       const { retryFailed } = options;
+      if (options.check) await requireSource(platform, batch, { signal: io.interrupted, notices: view });
       sayIsolation(platform.isolation, view);
       await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
       view.notice(`Batch ${batchId} resumed: running the items that are missing or failed.`, 'detail');
@@ -97,4 +100,14 @@ export function resumeBatch(batchId: string, options: ResumeFanoutOptions, conte
     if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });
     return printStarted(batchId, platform, io, options);
   });
+}
+
+/** @throws SandflowError if the source of the batch is gone; `fanout_runs` is reported by the resume itself */
+async function requireSource(
+  { temporal, service, patiently }: Pick<Platform, 'temporal' | 'service' | 'patiently'>,
+  batch: FanoutAddress,
+  asking: Pick<CheckSourceOptions, 'signal' | 'notices'>,
+): Promise<void> {
+  const named = namedSourceOf(await patiently(() => sourceOfBatch(temporal, batch)));
+  if (named) await checkSource(named, { service, ...asking });
 }

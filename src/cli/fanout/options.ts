@@ -207,6 +207,7 @@ export const declareResume = (parent: Parent) =>
         .description('Run the missing and failed items of an ended batch; completed items are not repeated')
         .argument('<batch>', 'id of the batch')
         .option('--no-retry-failed', 'run only items that were not started or were cancelled')
+        .option('--no-check', 'resume without asking the service whether the source or the snapshot exists')
         .option('--detach', 'start the batch, print its id and exit')
         .addHelpText('after', '\nOptions of the batch that are not given keep the values with which it was started.'),
       () => '',
@@ -247,4 +248,4 @@ export type ItemLogsOptions = OptionsOf<typeof declareLogs>;
 export type WatchFanoutOptions = OptionsOf<typeof declareWatch>;
 export type ResumeFanoutOptions = WithEnd<OptionsOf<typeof declareResume>>;
 /** Options that `fanout` and `fanout resume` share. An option that was not given is undefined. */
-export type PolicyOptions = Omit<ResumeFanoutOptions, 'retryFailed' | 'detach' | keyof WatchFanoutOptions>;
+export type PolicyOptions = Omit<ResumeFanoutOptions, 'retryFailed' | 'check' | 'detach' | keyof WatchFanoutOptions>;

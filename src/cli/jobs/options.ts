@@ -39,6 +39,7 @@ export const declareRerun = (parent: Parent) =>
     .description('Start a new job with the input of an earlier one, and watch it')
     .argument('<job>', 'id of the earlier job')
     .option('--id <job>', 'id of the new job (default: a new id)')
+    .option('--no-check', 'start without asking the service whether the sandbox or snapshot of the job exists')
     .option('--get <remote[:local]>', 'where to save a file that the job collects (repeatable)', collect, [])
     .option('--detach', 'start the job, print its id and exit')
     .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')

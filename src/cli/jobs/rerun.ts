@@ -1,8 +1,10 @@
 /** `sandflow jobs rerun`: runs the input of an earlier job as a new job. */
-import { rerunJob } from '../../temporal/jobs/rerun.js';
+import { inputOfEarlier, rerunJob } from '../../temporal/jobs/rerun.js';
 import type { CommandContext } from '../command.js';
+import { checkSource, namedSourceOf } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { withPlatform } from '../connect/with-platform.js';
+import { isAttachedTo } from '../run/existing-job.js';
 import { parseGetPairs } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { leaveRunning, seeThrough } from '../run/run-job.js';
@@ -17,6 +19,13 @@ export function rerunEarlier(jobId: string, options: RerunJobOptions, context: C
   return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     sayIsolation(platform.isolation, reporter);
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
+    const newJob = { deployment, jobId: newJobId };
+    if (options.check && !(options.id !== undefined && (await isAttachedTo(platform, newJob, { again: false })))) {
+      const { input } = await platform.patiently(() => inputOfEarlier(platform.temporal, { deployment, jobId }));
+      const named = namedSourceOf(input.source);
+      const asking = { service: platform.service, signal: context.io.interrupted, notices: reporter };
+      if (named) await checkSource(named, asking);
+    }
     const { started } = await rerunJob(
       platform.temporal,
       { deployment, jobId },
@@ -28,7 +37,6 @@ export function rerunEarlier(jobId: string, options: RerunJobOptions, context: C
       'detail',
     );
     if (options.detach) return leaveRunning(platform, newJobId, options, { io: context.io, reporter });
-    const job = { deployment, jobId: newJobId };
-    return seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
+    return seeThrough(platform, newJob, options, { context, reporter, watchDeadlineMs });
   });
 }

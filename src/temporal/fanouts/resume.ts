@@ -6,7 +6,7 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
 import type { BatchInput } from '../../../workflows/fanout/protocol.js';
-import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
+import type { FanoutPolicy, FanoutSource } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { firstInput } from '../first-input.js';
 import {
@@ -55,6 +55,14 @@ export async function resumeFanout(
   } catch (error) {
     throw error instanceof WorkflowExecutionAlreadyStartedError ? stillRuns(batch, error) : error;
   }
+}
+
+/**
+ * Reads the source of a batch.
+ * @throws SandflowError `fanout_not_found`
+ */
+export async function sourceOfBatch(client: Client, batch: FanoutAddress): Promise<FanoutSource> {
+  return (await inputOf(client, batch, await describeFanout(client, batch))).source;
 }
 
 async function inputOf(client: Client, batch: FanoutAddress, there: WorkflowExecutionDescription): Promise<BatchInput> {

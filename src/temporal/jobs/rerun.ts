@@ -4,7 +4,7 @@ import type { JobExecution } from '../../../workflows/job/carry-over.js';
 import type { JobInput } from '../../../workflows/job/types.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { firstInput } from '../first-input.js';
-import { labelsIn } from '../labels.js';
+import { type Labels, labelsIn } from '../labels.js';
 import { askedJob, describeJob, type JobAddress, type StartedJob, type StartJobOptions, startJob } from './client.js';
 import { differingJob } from './differing-input.js';
 import { badJob, parseJobInput } from './input.js';
@@ -27,15 +27,27 @@ export async function rerunJob(
   { newJobId, ...options }: RerunJobOptions,
 ): Promise<StartedJob> {
   if (newJobId === job.jobId) throw badJob('the new job needs another id than the earlier one');
+  const earlier = await inputOfEarlier(client, job);
+  const labels = options.labels ?? earlier.labels;
+  const again = { ...earlier.input, jobId: newJobId };
+  const found = await startJob(client, again, { ...options, labels });
+  if (!found.started) await requireSame(client, parseJobInput(again));
+  return found;
+}
+
+/**
+ * Reads what `rerunJob` starts again.
+ * @throws SandflowError as `rerunJob`
+ */
+export async function inputOfEarlier(
+  client: Client,
+  job: JobAddress,
+): Promise<{ readonly input: JobInput; readonly labels: Labels }> {
   const there = await describeJob(client, job);
   const earlier = await firstInput<JobExecution>(client, askedJob(job), there);
   if (!earlier) throw new SandflowError('job_not_found', `Temporal no longer has the input of the job "${job.jobId}".`);
   const { carried: _, ...input } = earlier;
-  const labels = options.labels ?? labelsIn(there.memo?.labels);
-  const again = { ...input, jobId: newJobId };
-  const found = await startJob(client, again, { ...options, labels });
-  if (!found.started) await requireSame(client, parseJobInput(again));
-  return found;
+  return { input, labels: labelsIn(there.memo?.labels) };
 }
 
 /** @throws SandflowError `job_differs` if the job with the id of `input` was started with another input */

@@ -119,6 +119,14 @@ export function summaryLines(
     `  report   ${home.reportFile}`,
     ...(home.filesFolder === null ? [] : [`  files    ${home.filesFolder} (${home.files})`]),
     ...(links ? [`  ${linksText(links)}`] : []),
-    ...(again ? [`Run the missing and failed items with: sandflow fanout resume ${batchId}`] : []),
+    ...(again ? [nextText(result)] : []),
   ];
+}
+
+const goneCodes: ReadonlySet<string> = new Set(['not_found', 'sandbox_not_found', 'snapshot_data_expired']);
+
+function nextText({ batchId, outcome, error }: Pick<FanoutResult, 'batchId' | 'outcome' | 'error'>): string {
+  return outcome === 'source_failed' && goneCodes.has(error?.code ?? '')
+    ? `If the batch prepared its source, \`sandflow fanout resume ${batchId}\` prepares it again. Otherwise start a new batch with another --source or --snapshot.`
+    : `Run the missing and failed items with: sandflow fanout resume ${batchId}`;
 }
