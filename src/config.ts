@@ -77,6 +77,8 @@ export interface Config {
   readonly profile?: string;
   /** Which settings of a connection are set, and where. */
   readonly origins?: { readonly [Name in ConnectionName]?: 'environment' | 'profile' };
+  /** Names of the variables that the environment sets and that may be settings, of Temporal, too. */
+  readonly variables?: readonly string[];
   /** True if summaries, which Temporal shows in its lists, may begin with a prompt. */
   readonly promptSummaries: boolean;
 }
@@ -94,6 +96,30 @@ export const connectionVariables = {
   taskQueue: 'SANDFLOW_TASK_QUEUE',
   results: 'SANDFLOW_RESULTS',
 } as const;
+/** The other variables that hold settings. Temporal has more. */
+const otherVariables = [
+  'SANDBOX_API_KEY',
+  'SANDBOX_API_ALLOW_HTTP',
+  'SANDBOX_WEBHOOK_SECRET',
+  'SANDBOX_WEBHOOK_SECRET_FILE',
+  'SANDFLOW_CACHE',
+  'SANDFLOW_ENCRYPTION_KEYS_FILE',
+  'SANDFLOW_FORKS_PER_SECOND',
+  'SANDFLOW_HOME',
+  'SANDFLOW_IDLE_SECONDS',
+  'SANDFLOW_NOTIFY_COMMANDS',
+  'SANDFLOW_NOTIFY_SECRET_FILE',
+  'SANDFLOW_PATIENCE_SECONDS',
+  'SANDFLOW_PROFILE',
+  'SANDFLOW_PROMPT_SUMMARIES',
+  'SANDFLOW_REQUIRE_ENCRYPTED',
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_CONFIG_FILE',
+  'TEMPORAL_PROFILE',
+  'TEMPORAL_TLS',
+];
+/** Every variable that holds a setting of sandflow, and the common ones of Temporal. */
+export const settingVariables: readonly string[] = [...Object.values(connectionVariables), ...otherVariables];
 export type ConnectionName = keyof typeof connectionVariables;
 /** Settings of a profile. They apply where the environment says nothing. */
 export type ConnectionSettings = { readonly [Name in ConnectionName]?: string | undefined };
@@ -130,6 +156,7 @@ export function readConfig(given: Environment = process.env, connection: Connect
     encryption: encryptionConfig(env),
     profile: env.SANDFLOW_PROFILE || undefined,
     origins: originsOf(given, ofProfile),
+    variables: Object.keys(given).filter((name) => given[name] && /^(?:SANDBOX|SANDFLOW|TEMPORAL)_/.test(name)),
     promptSummaries: yesOrNo(
       'SANDFLOW_PROMPT_SUMMARIES',
       env.SANDFLOW_PROMPT_SUMMARIES,
@@ -225,6 +252,13 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new SandflowError('bad_configuration', 'SANDBOX_API_URL must begin with https:// or http://.');
+  }
+  // Messages name the URL, and paths are appended to it.
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new SandflowError(
+      'bad_configuration',
+      'SANDBOX_API_URL must not hold a user name, a password, a query or a fragment. Put the key into SANDBOX_API_KEY or SANDBOX_API_KEY_FILE.',
+    );
   }
   if (!env.SANDBOX_API_KEY && !env.SANDBOX_API_KEY_FILE) {
     throw new SandflowError(

@@ -1,6 +1,8 @@
 /** `sandflow doctor`: checks everything that a job needs, and says how to fix each problem. */
 import type { Config } from '../../config.js';
 import type { CommandContext } from '../command.js';
+import type { Setting } from '../config/settings.js';
+import { settingsTable } from '../config/show-config.js';
 import { isFullyConfigured } from '../connect/addresses.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { checkService, withReads } from '../connect/check-service.js';
@@ -19,26 +21,30 @@ import { checkDisk } from './check-disk.js';
 import { checkEncryption, readRing } from './check-encryption.js';
 import { checkIsolation } from './check-isolation.js';
 import { checkDeployments, checkRetention } from './check-reach.js';
+import { checkSettings } from './check-settings.js';
 import { checkBridge, checkSecret, checkWebhook } from './check-webhook.js';
 import { checkWorkers } from './check-workers.js';
 
 /** @returns 0 if a job can run, 1 if a check failed */
 export async function runDoctor(
   options: { readonly bridge?: string; readonly json?: boolean },
-  { io }: CommandContext,
+  context: CommandContext,
 ): Promise<number> {
+  const { io } = context;
   const configured = await io.readConfig();
+  const { check: ofSettings, settings } = await checkSettings(configured, context);
   const { noLocalService } = configured;
   if (noLocalService !== undefined) {
     return sayResult(
-      [failed('service', noLocalService, 'Fix this first; the other checks depend on it.')],
+      [ofSettings, failed('service', noLocalService, 'Fix this first; the other checks depend on it.')],
+      settings,
       options,
       io,
     );
   }
   const reporter = createReporter({ stream: io.stderr, quiet: options.json === true });
   const disk = await checkDisk(configured);
-  const checks: Check[] = [disk];
+  const checks: Check[] = [ofSettings, disk];
   const asking = { signal: io.interrupted, notice: (text: string) => reporter.notice(text) };
   const serviceFirst = configured.sandboxService ? await serviceChecks(configured, asking) : [];
   let platform: Platform | undefined;
@@ -78,13 +84,21 @@ export async function runDoctor(
     reporter.close();
     await platform?.close();
   }
-  return sayResult(checks, options, io);
+  return sayResult(checks, settings, options, io);
 }
 
-function sayResult(checks: readonly Check[], options: { readonly json?: boolean }, io: CommandContext['io']): number {
+function sayResult(
+  checks: readonly Check[],
+  settings: readonly Setting[],
+  options: { readonly json?: boolean },
+  io: CommandContext['io'],
+): number {
   const healthy = checks.every(({ status }) => status !== 'failed');
-  if (options.json) printJson(io.stdout, { healthy, checks, error: null });
-  else printChecks(checks, io);
+  if (options.json) printJson(io.stdout, { healthy, checks, settings, error: null });
+  else {
+    printChecks(checks, io);
+    io.stdout.write(`\n${settingsTable(settings)}`);
+  }
   return healthy ? exitCodes.done : exitCodes.otherOutcome;
 }
 

@@ -229,7 +229,10 @@ export const jsonFields: Readonly<Record<string, JsonFields>> = {
     fields: { ...plain('profile', 'userFile', 'projectFile'), settings: plain('name', 'value', 'from'), error },
     inside: 'settings',
   },
-  doctor: { fields: { healthy: true, checks, error }, inside: 'checks' },
+  doctor: {
+    fields: { healthy: true, checks, settings: plain('name', 'value', 'from'), error },
+    inside: 'checks',
+  },
   'webhooks connect': {
     fields: {
       ...plain('bridge', 'webhookId', 'action', 'url', 'secretFile'),

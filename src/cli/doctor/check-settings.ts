@@ -1,0 +1,37 @@
+/** Checks that the settings of profile and project can be read, and that no variable has a mistyped name. */
+import type { Config } from '../../config.js';
+import { settingVariables } from '../../config.js';
+import type { CommandContext } from '../command.js';
+import { ownSettings, readSettings, type Setting } from '../config/settings.js';
+import { editsBetween } from '../edits.js';
+import { failureOf } from '../errors.js';
+import { type Check, failed, ok, warning } from './check.js';
+
+const name = 'settings';
+
+/** @returns the finding, and the settings in force: of a file that cannot be read, none */
+export async function checkSettings(
+  config: Config,
+  context: CommandContext,
+): Promise<{ readonly check: Check; readonly settings: readonly Setting[] }> {
+  try {
+    const { profile, userFile, projectFile, settings } = await readSettings(config, context);
+    const files = [userFile, projectFile].filter((file) => file !== null);
+    const from = files.length === 0 ? 'the environment alone' : `the environment and ${files.join(', ')}`;
+    const chosen = profile === null ? '' : `, with the profile ${profile}`;
+    return { check: mistyped(config) ?? ok(name, `Settings come from ${from}${chosen}.`), settings };
+  } catch (error) {
+    const mend = 'Correct the file: `run` and `fanout` refuse to start with it.';
+    return { check: failed(name, failureOf(error).error.message, mend), settings: ownSettings(config, null) };
+  }
+}
+
+function mistyped({ variables = [] }: Pick<Config, 'variables'>): Check | undefined {
+  for (const variable of variables) {
+    if (settingVariables.includes(variable)) continue;
+    const meant = settingVariables.find((known) => editsBetween(variable, known) <= 2);
+    if (meant === undefined) continue;
+    return warning(name, `The environment sets ${variable}, which is no setting.`, `Did you mean ${meant}?`);
+  }
+  return undefined;
+}

@@ -1,0 +1,133 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Setting } from '../../../../src/cli/config/settings.js';
+import { settingVariables } from '../../../../src/config.js';
+import { cli } from '../in-process.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+
+let home: string;
+let cwd: string;
+beforeEach(async () => {
+  home = await temporaryDirectory();
+  cwd = await temporaryDirectory();
+});
+
+/** Nothing listens there, and nothing is waited for. */
+const nowhere = {
+  SANDBOX_API_URL: 'http://127.0.0.1:9/v1',
+  SANDBOX_API_KEY: 'canary-of-the-key',
+  SANDBOX_WEBHOOK_SECRET: 'whsec_canary-of-the-secret',
+  SANDFLOW_TEMPORAL_UI: 'http://user:canary-of-the-url@127.0.0.1:9/ui?token=canary-of-the-query',
+  TEMPORAL_ADDRESS: '127.0.0.1:9',
+  TEMPORAL_API_KEY: 'canary-of-temporal',
+  TEMPORAL_GRPC_META_TOKEN: 'canary-of-the-header',
+  SANDFLOW_PATIENCE_SECONDS: '0.1',
+};
+const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+  cli(args, { cwd, env: { SANDFLOW_HOME: home, ...env } });
+
+async function settingsOf(command: string, env: Readonly<Record<string, string>>) {
+  const { stdout } = await run([command, '--json'], env);
+  const { settings } = JSON.parse(stdout) as { settings: Setting[] };
+  return Object.fromEntries(settings.map(({ name, value, from }) => [name, [value, from]]));
+}
+
+const userFile = {
+  profile: 'work',
+  profiles: {
+    work: {
+      connection: { taskQueue: 'mine', deployment: 'me' },
+      run: { notify: 'https://hooks.example.com/canary-of-the-hook' },
+    },
+  },
+};
+const files = async () => {
+  await writeFile(join(home, 'config.json'), JSON.stringify(userFile), { mode: 0o600 });
+  await writeFile(join(cwd, 'sandflow.json'), JSON.stringify({ fanout: { concurrency: 5 } }));
+};
+
+describe.each(['doctor', 'config'])('sandflow %s', (command) => {
+  it('says of each setting whether it comes from the environment, a profile, the project or is built in', async () => {
+    await files();
+    expect(await settingsOf(command, { ...nowhere, SANDFLOW_DEPLOYMENT: 'env' })).toMatchObject({
+      home: [home, 'environment SANDFLOW_HOME'],
+      apiUrl: ['http://127.0.0.1:9/v1', 'environment SANDBOX_API_URL'],
+      apiKey: ['(set)', 'environment SANDBOX_API_KEY'],
+      webhookSecret: ['(set)', 'environment SANDBOX_WEBHOOK_SECRET'],
+      temporalApiKey: ['(set)', 'environment TEMPORAL_API_KEY'],
+      TEMPORAL_GRPC_META_TOKEN: ['(set)', 'environment TEMPORAL_GRPC_META_TOKEN'],
+      temporalAddress: ['127.0.0.1:9', 'environment TEMPORAL_ADDRESS'],
+      temporalUi: ['http://127.0.0.1:9/ui', 'environment SANDFLOW_TEMPORAL_UI'],
+      temporalNamespace: ['default', 'built-in'],
+      deployment: ['env', 'environment SANDFLOW_DEPLOYMENT'],
+      taskQueue: ['mine', 'profile work'],
+      idleSeconds: ['300', 'built-in'],
+      'run.notify': ['https://hooks.example.com', 'profile work'],
+      'fanout.concurrency': ['5', join(cwd, 'sandflow.json')],
+    });
+  });
+
+  it('prints no secret, for people and as JSON', async () => {
+    await files();
+    for (const args of [[command], [command, '--json']]) {
+      const { stdout, stderr } = await run(args, nowhere);
+      expect(stdout).toMatch(/apiKey\b.{1,80}\(set\).{1,80}environment SANDBOX_API_KEY/);
+      expect(stdout + stderr).not.toContain('canary');
+    }
+  });
+
+  it.each(['http://user:canary@127.0.0.1:9/v1', 'http://127.0.0.1:9/v1?token=canary', 'http://127.0.0.1:9/v1#canary'])(
+    'refuses a service URL that holds a secret, %s, and does not repeat it',
+    async (url) => {
+      const ended = await run([command, '--json'], { ...nowhere, SANDBOX_API_URL: url });
+      expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('SANDBOX_API_URL must not hold') });
+      expect(ended.stdout + ended.stderr).not.toContain('canary');
+    },
+  );
+
+  it("names Temporal's own configuration file", async () => {
+    const file = join(home, 'temporal.toml');
+    await writeFile(file, '[profile.default]\naddress = "127.0.0.1:9"\nnamespace = "mine"\n');
+    const { TEMPORAL_ADDRESS: _, ...others } = nowhere;
+    const env = { ...others, TEMPORAL_CONFIG_FILE: file };
+    expect(await settingsOf(command, env)).toMatchObject({
+      temporalAddress: ['127.0.0.1:9', "Temporal's configuration file"],
+      temporalNamespace: ['mine', "Temporal's configuration file"],
+    });
+  });
+});
+
+describe('sandflow doctor', () => {
+  const checkOf = async (env: Readonly<Record<string, string>>) => {
+    const { exitCode, stdout } = await run(['doctor', '--json'], env);
+    const { checks } = JSON.parse(stdout) as { checks: { name: string }[] };
+    return { exitCode, ...checks.find(({ name }) => name === 'settings') };
+  };
+
+  it('warns of a variable whose name is mistyped, and names the right one', async () => {
+    expect(await checkOf({ ...nowhere, SANDFLOW_DEPLOYMNT: 'x' })).toMatchObject({
+      status: 'warning',
+      message: 'The environment sets SANDFLOW_DEPLOYMNT, which is no setting.',
+      mend: 'Did you mean SANDFLOW_DEPLOYMENT?',
+    });
+  });
+
+  it('knows every variable of docs/configuration.md', async () => {
+    const page = await readFile(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
+    const documented = [...page.matchAll(/^\| `((?:SANDBOX|SANDFLOW|TEMPORAL)_.*?) \|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/[A-Z_]{6,}/g)].map(([variable]) => variable),
+    );
+    expect(documented.length).toBeGreaterThan(20);
+    expect(settingVariables).toEqual(expect.arrayContaining(documented));
+  });
+
+  it('reports a project file that cannot be read as a failed check, and makes the other checks', async () => {
+    await writeFile(join(cwd, 'sandflow.json'), '{"run": {"modl": "m1"}}');
+    expect(await checkOf(nowhere)).toMatchObject({
+      exitCode: 1,
+      status: 'failed',
+      message: `${join(cwd, 'sandflow.json')}:1: run.modl: unknown field.`,
+    });
+  });
+});
