@@ -7,4 +7,5 @@ export {
   type SandflowWorkerOptions,
   workflowBundlePath,
 } from './create-worker.js';
+export { type Encoding, openEncoding } from './open-encoding.js';
 export { logTo, serveMetrics } from './serve-metrics.js';

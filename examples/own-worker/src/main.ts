@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import {
   clientOfWorker,
   connectWorker,
-  createResultStore,
   createSandboxClient,
   createSandflowWorker,
   jobWorkflowId,
+  openEncoding,
   readConfig,
 } from 'sandflow';
 import type { runInSandbox } from './workflows.js';
@@ -22,7 +22,9 @@ interface Stack {
 
 const up = execFileSync('npx', ['sandflow', 'up', '--json'], { encoding: 'utf8' });
 const { stack } = (JSON.parse(up) as { status: { stack: Stack } }).status;
-const { deployment, results } = readConfig();
+const config = readConfig();
+// Both encrypt if the deployment does. A worker without them would write everything unencrypted.
+const { dataConverter, results } = await openEncoding(config);
 
 const temporal = await connectWorker({ address: stack.temporalAddress });
 const client = createSandboxClient({
@@ -34,14 +36,15 @@ const taskQueue = 'own-worker';
 const worker = await createSandflowWorker({
   ...temporal,
   client,
-  results: createResultStore(results),
+  results,
+  dataConverter,
   taskQueue,
   workflowsPath: fileURLToPath(new URL('./workflows.js', import.meta.url)),
 });
 const running = worker.run();
-const answer = await clientOfWorker(temporal)
+const answer = await clientOfWorker(temporal, { dataConverter })
   .workflow.execute<typeof runInSandbox>('runInSandbox', {
-    workflowId: jobWorkflowId(deployment, `own-${Date.now()}`),
+    workflowId: jobWorkflowId(config.deployment, `own-${Date.now()}`),
     taskQueue,
     args: ['echo "Hello from $(hostname)"'],
   })

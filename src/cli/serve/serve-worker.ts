@@ -2,9 +2,8 @@
 import { join } from 'node:path';
 import { createSecretStore } from '../../secret-store/index.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
-import { createSandflowWorker, logTo, serveMetrics } from '../../worker/index.js';
+import { createSandflowWorker, logTo, openEncoding, serveMetrics } from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
-import { openEncryption, openResults } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
 import { openNotifying } from '../notify/files.js';
@@ -31,12 +30,11 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
   const log = (line: string) => void io.stderr.write(`${line}\n`);
   if (options.metrics === undefined) logTo(log);
   else serveMetrics(options.metrics, { log });
-  const encryption = await openEncryption(config);
+  const { ring, dataConverter, results } = await openEncoding(config);
   const { connection, namespace } = await connectWorker(config.temporal.connect);
   const client = clientOf(sandboxService, { connections: 128 });
   try {
     const temporal = clientOfWorker({ connection, namespace });
-    const { ring } = encryption;
     const notice = (text: string) => void io.stderr.write(`${text}\n`);
     const signal = io.interrupted;
     const keys = await agreeAtStart(temporal, { deployment, ring, announce: true, notice, signal });
@@ -46,8 +44,8 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
       client,
       taskQueue,
       forksPerSecond,
-      results: openResults(config, encryption, config.encryption),
-      dataConverter: encryption.workerDataConverter,
+      results,
+      dataConverter,
       // Workers on several hosts must share this directory.
       secrets: createSecretStore(join(config.home, 'secrets')),
       ...notifying,

@@ -1,12 +1,26 @@
 import { readFile } from 'node:fs/promises';
-import { connectWorker, createResultStore, createSandboxClient, createSandflowWorker } from '../../../../src/index.js';
+import {
+  connectWorker,
+  createSandboxClient,
+  createSandflowWorker,
+  openEncoding,
+  readConfig,
+} from '../../../../src/index.js';
 
 /** Runs a worker until `signal`. */
 export async function work(signal: AbortSignal): Promise<void> {
   const { connection, namespace } = await connectWorker({ address: 'temporal.example.com:7233' });
   const client = createSandboxClient({ baseUrl: 'https://api.example.com/v1', apiKey: () => readKey() });
-  const results = createResultStore('/srv/sandflow/results');
-  const worker = await createSandflowWorker({ connection, namespace, client, results, taskQueue: 'sandflow' });
+  // Both encrypt if SANDFLOW_ENCRYPTION_KEYS_FILE is set.
+  const { dataConverter, results } = await openEncoding(readConfig());
+  const worker = await createSandflowWorker({
+    connection,
+    namespace,
+    client,
+    dataConverter,
+    results,
+    taskQueue: 'sandflow',
+  });
   signal.addEventListener('abort', () => worker.shutdown());
   await worker.run();
   await client.close();
