@@ -185,6 +185,17 @@ describe('C8: an import', () => {
     expect(await seen).toBe('begun 700');
   });
 
+  it.each(['disks', 'snapshots'])(
+    'opens its %s to nobody else, whatever mode the archive gives to them',
+    async (name) => {
+      const directory = await emptyDirectory();
+      const under = await startService({ directory });
+      const archive = await archiveWith((folder) => chmod(join(folder, 'machines', name), 0o777));
+      await under.service.import(Readable.from([archive]));
+      expect((await stat(join(directory, 'machines', name))).mode & 0o777).toBe(0o700);
+    },
+  );
+
   it('in progress ends with the service', async () => {
     const under = await startService({ directory: await emptyDirectory() });
     const upload = new PassThrough();
