@@ -31,7 +31,7 @@ describe('K2: an installation without the setting of its service', () => {
 
   it('is reported by doctor', async () => {
     const { exitCode, stdout } = await cli(['doctor'], { env: { SANDBOX_API_KEY_FILE: '/run/secrets/key' } });
-    expect(stdout).toMatch(/^failed +service +SANDBOX_API_KEY_FILE is set without SANDBOX_API_URL/);
+    expect(stdout).toMatch(/^failed +service +SANDBOX_API_KEY_FILE is set without SANDBOX_API_URL/m);
     expect(exitCode).toBe(1);
   });
 });
