@@ -22,7 +22,8 @@ export interface Settings {
   readonly settings: readonly Setting[];
 }
 
-const builtIn = 'built-in';
+/** The origin of a setting that nobody has chosen. */
+export const builtIn = 'built-in';
 const hidden = '(set)';
 
 /** @throws SandflowError as `readProfile` */

@@ -1,7 +1,7 @@
 /** `sandflow doctor`: checks everything that a job needs, and says how to fix each problem. */
 import type { Config } from '../../config.js';
 import type { CommandContext } from '../command.js';
-import type { Setting } from '../config/settings.js';
+import { builtIn, type Setting } from '../config/settings.js';
 import { settingsTable } from '../config/show-config.js';
 import { isFullyConfigured } from '../connect/addresses.js';
 import type { ServiceReads } from '../connect/ask-service.js';
@@ -97,7 +97,8 @@ function sayResult(
   if (options.json) printJson(io.stdout, { healthy, checks, settings, error: null });
   else {
     printChecks(checks, io);
-    io.stdout.write(`\n${settingsTable(settings)}`);
+    const chosen = settings.filter(({ from }) => from !== builtIn);
+    if (chosen.length > 0) io.stdout.write(`\n${settingsTable(chosen)}\nsandflow config shows the others, too.\n`);
   }
   return healthy ? exitCodes.done : exitCodes.otherOutcome;
 }

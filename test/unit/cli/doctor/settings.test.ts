@@ -105,6 +105,12 @@ describe('sandflow doctor', () => {
     return { exitCode, ...checks.find(({ name }) => name === 'settings') };
   };
 
+  it('shows people only the settings that are not built in', async () => {
+    const { stdout } = await run(['doctor'], nowhere);
+    expect(stdout).toContain('environment SANDBOX_API_URL');
+    expect(stdout).not.toContain('built-in');
+  });
+
   it('warns of a variable whose name is mistyped, and names the right one', async () => {
     expect(await checkOf({ ...nowhere, SANDFLOW_DEPLOYMNT: 'x' })).toMatchObject({
       status: 'warning',
