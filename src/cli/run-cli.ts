@@ -4,13 +4,13 @@ import { type Command, CommanderError } from 'commander';
 import type { JobError } from '../../workflows/job/result.js';
 import type { Config, ConnectionName } from '../config.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
-import { requireAttachedValues } from './attached-values.js';
 import type { CommandContext } from './command.js';
 import { type Failure, failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';
 import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
 import { type Located, locate, meantCommand } from './located.js';
+import { requireMeantValues } from './meant-values.js';
 import { asksForJson } from './output/field-selection.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
@@ -40,7 +40,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
   let program: Command | undefined;
   try {
     program = createProgram(context, await packageVersion());
-    requireAttachedValues(locate(program, args).command, args);
+    requireMeantValues(locate(program, args).command, args);
     await program.parseAsync([...args], { from: 'user' });
     return context.exitCode;
   } catch (error) {

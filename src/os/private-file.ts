@@ -4,10 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { lstat, open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { namingFullDisk } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { makeFolders } from './make-folders.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
 
 /** The largest file that `readPrivateText` reads. */
@@ -19,7 +20,7 @@ const readOnly = constants.O_RDONLY | constants.O_NONBLOCK;
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   await namingFullDisk(path, async () => {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolders(dirname(path), { mode: 0o700 });
     await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
     await rename(temporary, path);
   });

@@ -1,10 +1,11 @@
 /** A folder whose content this process trusts, such as the home of a stack or the cache with its Temporal server. */
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { diskFull, isDiskFull } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { makeFolders } from './make-folders.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser, problemOnTheWay } from './owner.js';
 import { unlessMissing } from './private-file.js';
 
@@ -30,7 +31,7 @@ export async function prepareTrustedFolder(folder: TrustedFolder): Promise<void>
   const path = resolve(folder.path);
   const probe = join(path, `.probe-${process.pid}-${randomBytes(4).toString('hex')}`);
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolders(path, { mode: 0o700 });
     await writeFile(probe, '', { mode: 0o600, flag: 'wx' });
     await rm(probe);
   } catch (cause) {

@@ -82,7 +82,7 @@ async function readBody(
     );
     return JSON.stringify(Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, asJson(value)])));
   }
-  const text = body === '-' ? await readAll(io.stdin) : await readText(resolve(io.cwd, body), body);
+  const text = body === '-' ? (await readAll(io.stdin)).toString('utf8') : await readText(resolve(io.cwd, body), body);
   if (parseJson(text) === undefined)
     throw new UsageError(`--body: ${body === '-' ? 'stdin' : body} is not valid JSON.`);
   return text;

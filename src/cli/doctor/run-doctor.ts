@@ -93,6 +93,8 @@ function sayResult(
   options: { readonly json?: boolean },
   io: CommandContext['io'],
 ): number {
+  // What an interrupted check says is not a finding.
+  io.interrupted.throwIfAborted();
   const healthy = checks.every(({ status }) => status !== 'failed');
   if (options.json) printJson(io.stdout, { healthy, checks, settings, error: null });
   else {

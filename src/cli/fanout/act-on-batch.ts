@@ -17,7 +17,7 @@ import { boardLines } from './progress/board.js';
 import { findDollarsPerSecond } from './progress/price.js';
 import { watchFanout } from './progress/watch-fanout.js';
 import { printStarted } from './results/finish-fanout.js';
-import { watchFanoutToEnd } from './watch-to-end.js';
+import { requireResultPlaces, watchFanoutToEnd } from './watch-to-end.js';
 import { withBatch } from './with-batch.js';
 
 /** @returns the exit code of the outcome if the batch has ended, otherwise 0 */
@@ -45,7 +45,12 @@ export function showFanout(
 }
 
 /** @returns the exit code */
-export function watchAgain(batchId: string, options: WatchFanoutOptions, context: CommandContext): Promise<number> {
+export async function watchAgain(
+  batchId: string,
+  options: WatchFanoutOptions,
+  context: CommandContext,
+): Promise<number> {
+  await requireResultPlaces(batchId, options, context.io);
   return withBatch(context, { batchId, quiet: options.quiet }, (platform, view) =>
     watchFanoutToEnd(platform, batchId, options, { context, view }),
   );
@@ -77,11 +82,16 @@ export async function cancelAndReport(
 }
 
 /** @returns the exit code */
-export function resumeBatch(batchId: string, options: ResumeFanoutOptions, context: CommandContext): Promise<number> {
+export async function resumeBatch(
+  batchId: string,
+  options: ResumeFanoutOptions,
+  context: CommandContext,
+): Promise<number> {
   const { io } = context;
   // Usage errors must surface before anything starts.
   const policy = policyOf(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
+  await requireResultPlaces(batchId, options, io);
   return withBatch(context, { batchId, quiet: options.quiet }, async (platform, view) => {
     const { deployment, taskQueue } = platform.config;
     const batch = { deployment, batchId };

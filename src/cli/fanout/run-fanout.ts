@@ -31,7 +31,7 @@ import { type BatchView, createBatchView } from './progress/batch-view.js';
 import { printStarted } from './results/finish-fanout.js';
 import { createItemFiles, type ItemFiles } from './results/item-files.js';
 import { type Survey, surveyItems, surveyLines } from './survey.js';
-import { watchFanoutToEnd } from './watch-to-end.js';
+import { requireResultPlaces, watchFanoutToEnd } from './watch-to-end.js';
 import { batchExists } from './with-batch.js';
 
 /** @returns the exit code */
@@ -46,6 +46,7 @@ export async function runFanout(
   const batchId = options.id ?? generateJobId();
   const problem = jobIdProblem(config.deployment, batchId);
   if (problem) throw new UsageError(`--id: ${problem.replace('job id', 'batch id')}.`);
+  await requireResultPlaces(batchId, options, io);
   const opened = await openItemSources(given, options.format, io);
   try {
     const items = () => readItems(opened.sources, plan.reading);

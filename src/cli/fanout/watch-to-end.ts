@@ -7,6 +7,8 @@ import type { Platform } from '../connect/platform.js';
 import { failureOf } from '../errors.js';
 import { linksOf } from '../output/job-links.js';
 import { readReportContext } from '../output/report-context.js';
+import { requirePlaces } from '../output-places.js';
+import { pathProblemOf } from '../path-problems.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import type { WatchFanoutOptions } from './options.js';
 import type { BatchView } from './progress/batch-view.js';
@@ -17,6 +19,17 @@ import { finishFanout, leaveFanout } from './results/finish-fanout.js';
 /** Default folder for the results of a batch. */
 export function folderOf(batchId: string): string {
   return `fanout-${batchId}`;
+}
+
+/** @throws UsageError if the results cannot be saved where the options say */
+export function requireResultPlaces(
+  batchId: string,
+  { out, report }: Pick<WatchFanoutOptions, 'out' | 'report'>,
+  { cwd }: Pick<CommandContext['io'], 'cwd'>,
+): Promise<void> {
+  const folder = { option: '--out', path: out ?? folderOf(batchId), kind: 'folder' } as const;
+  const file = report === undefined ? [] : [{ option: '--report', path: report, kind: 'file' } as const];
+  return requirePlaces([folder, ...file], cwd);
 }
 
 /** @returns the exit code */
@@ -58,10 +71,13 @@ export async function watchFanoutToEnd(
   });
 }
 
-/** A batch that has ended keeps its results, so a full disk loses nothing. Other errors pass. */
+/** A batch that has ended keeps its results, so a path that cannot be written loses nothing. Other errors pass. */
 export function withWayBack(error: unknown, batchId: string, outcome: string): unknown {
-  if (!isDiskFull(error)) return error;
   const next = `The batch has ended (${outcome}) and keeps its results: sandflow fanout watch ${batchId} --out DIR`;
   const { message } = failureOf(error).error;
+  if (pathProblemOf(error) !== undefined) {
+    return new SandflowError('download_not_written', `${message} ${next}`, { cause: error });
+  }
+  if (!isDiskFull(error)) return error;
   return new SandflowError('disk_full', `${message} Or save them on another disk. ${next}`, { cause: error });
 }

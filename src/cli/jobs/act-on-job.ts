@@ -8,7 +8,7 @@ import { exitCodes } from '../exit-codes.js';
 import { leftText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { parseGetPairs } from '../run/file-pairs.js';
+import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
 import { readPrompts } from '../run/read-prompts.js';
 import { seeThrough } from '../run/run-job.js';
 import { type WatchEnd, watchJob } from '../run/watch-job.js';
@@ -17,10 +17,10 @@ import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { CancelJobOptions, PromptJobOptions, ResolveJobOptions, WatchJobOptions } from './options.js';
 
 /** @returns the exit code */
-export function watchAgain(jobId: string, options: WatchJobOptions, context: CommandContext): Promise<number> {
+export async function watchAgain(jobId: string, options: WatchJobOptions, context: CommandContext): Promise<number> {
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   // Usage errors must surface before anything starts.
-  parseGetPairs(options.get);
+  await requireGetPlaces(parseGetPairs(options.get), context.io.cwd);
   return withPlatform(context, { jobId, quiet: options.quiet }, (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
     return seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });

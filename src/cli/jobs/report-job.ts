@@ -1,10 +1,11 @@
 /** `sandflow jobs report`: writes the report of a job, running or ended. */
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, JobResult, PromptResult } from '../../../workflows/job/result.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { makeFolderOf } from '../../os/inner-folder.js';
+import { makeFolders } from '../../os/make-folders.js';
 import { type JobReportData, renderJobReport } from '../../report/index.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
@@ -50,7 +51,7 @@ export function writeJobReport(jobId: string, { out }: ReportJobOptions, context
     const previews = createPreviews();
     // With --out, the caller asked for one file.
     const copies = new Map<string, string>();
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolders(dirname(path));
     for (const { path: name, ref } of files) {
       const content = ref === null ? undefined : await read(ref).catch(() => undefined);
       if (ref === null || !content) continue;

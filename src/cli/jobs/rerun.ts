@@ -5,16 +5,16 @@ import { checkSource, namedSourceOf } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { isAttachedTo } from '../run/existing-job.js';
-import { parseGetPairs } from '../run/file-pairs.js';
+import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { leaveRunning, seeThrough } from '../run/run-job.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import type { RerunJobOptions } from './options.js';
 
 /** @returns the exit code */
-export function rerunEarlier(jobId: string, options: RerunJobOptions, context: CommandContext): Promise<number> {
+export async function rerunEarlier(jobId: string, options: RerunJobOptions, context: CommandContext): Promise<number> {
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  parseGetPairs(options.get);
+  await requireGetPlaces(parseGetPairs(options.get), context.io.cwd);
   const newJobId = options.id ?? generateJobId();
   return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     sayIsolation(platform.isolation, reporter);

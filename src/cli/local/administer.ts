@@ -111,6 +111,7 @@ export async function seedState(file: string, { json }: JsonOption, context: Com
   const body = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`${path} cannot be read. Check that it exists and is readable.`, { cause });
   });
+  requireJson(body, path);
   const { accounts, environments, sandboxes, webhooks } = await withLocalAdmin(context, (admin) =>
     admin.call('POST', '/seed', { body, contentType: 'application/json' }),
   );
@@ -119,6 +120,14 @@ export async function seedState(file: string, { json }: JsonOption, context: Com
   io.stderr.write(
     `Created ${count(sandboxes)} sandboxes, ${count(webhooks)} webhooks, ${count(environments)} environments, ${count(accounts)} accounts.\n`,
   );
+}
+
+function requireJson(text: string, path: string): void {
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(`${path} is not valid JSON. It must be a seed file, like examples/seed.json.`, { cause });
+  }
 }
 
 export async function resetState(

@@ -2,6 +2,7 @@
 import { posix } from 'node:path';
 import { patchName } from '../../contract/patch-name.js';
 import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
+import { requirePlaces } from '../output-places.js';
 import { UsageError } from '../usage-error.js';
 
 export interface PutPair {
@@ -80,6 +81,12 @@ export function diffFolderOf(value: string | true | undefined): string | undefin
 /** The patch as one more `--get`, for `parseGetPairs`. */
 export function withPatch(get: readonly string[], diff: GetPair | undefined): readonly string[] {
   return diff === undefined ? get : [...get, `${patchName}:${diff.local}`];
+}
+
+/** @throws UsageError if a file cannot be saved at its local path */
+export function requireGetPlaces(pairs: readonly GetPair[], cwd: string): Promise<void> {
+  const places = pairs.map(({ local }) => ({ option: '--get', path: local, kind: 'file', intoFolder: true }) as const);
+  return requirePlaces(places, cwd);
 }
 
 /** Reads every `--get`. Refuses two files for one local path: one would overwrite the other. */

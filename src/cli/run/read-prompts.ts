@@ -32,7 +32,10 @@ export async function readPrompts(
 }
 
 async function readPrompt(given: string, io: Pick<CliIo, 'stdin' | 'cwd'>): Promise<string> {
-  if (given === '-') return notEmpty(await readAll(io.stdin), 'The prompt from stdin');
+  if (given === '-') {
+    const what = 'The prompt from stdin';
+    return notEmpty(textOf(await readAll(io.stdin), what), what);
+  }
   const path = resolve(io.cwd, given);
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) {
@@ -79,10 +82,10 @@ function looksLikePath(given: string): boolean {
   return isAbsolute(given) || given.startsWith('./') || given.startsWith('../') || fileEndings.has(extname(given));
 }
 
-export async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<string> {
+export async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** @throws UsageError for anything but text, which would reach the agent as garbage */

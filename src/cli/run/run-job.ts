@@ -19,7 +19,7 @@ import { createReporter, type Reporter } from '../output/reporter.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
-import { parseGetDiff, parseGetPairs, parsePutPair, withPatch } from './file-pairs.js';
+import { parseGetDiff, parseGetPairs, parsePutPair, requireGetPlaces, withPatch } from './file-pairs.js';
 import { generateJobId, jobInputOf } from './job-input.js';
 import type { RunOptions } from './options.js';
 import { findPutFiles, readPutFiles } from './put-files.js';
@@ -43,7 +43,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   const gets = parseGetPairs(options.get);
   const diff = parseGetDiff(options.getDiff);
   const get = withPatch(options.get, diff);
-  parseGetPairs(get);
+  await requireGetPlaces(parseGetPairs(get), io.cwd);
   const labels = parseLabelPairs(options.label);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
   const parts = {

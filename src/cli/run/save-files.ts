@@ -1,9 +1,10 @@
 /** Saves each file that a job collected to the path that `--get` gives. */
 import { createHash } from 'node:crypto';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CollectedFile } from '../../../workflows/job/result.js';
 import { isDiskFull, namingFullDisk } from '../../contract/disk-full.js';
+import { makeFolders } from '../../os/make-folders.js';
 import type { ReportedFile } from '../output/job-report.js';
 import { replaceFile } from '../replace-file.js';
 import type { GetPair } from './file-pairs.js';
@@ -65,7 +66,7 @@ async function save(place: string, name: string, content: Buffer): Promise<strin
     () => false,
   );
   const path = isFolder ? join(place, name) : place;
-  await namingFullDisk(path, () => mkdir(dirname(path), { recursive: true }));
+  await namingFullDisk(path, () => makeFolders(dirname(path)));
   await replaceFile(path, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
   return path;
 }

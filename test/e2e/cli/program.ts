@@ -27,8 +27,9 @@ export interface Started {
 
 export interface CliHome {
   readonly home: string;
-  start(args: readonly string[], env?: Readonly<Record<string, string>>): Started;
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+  /** @param stdout a descriptor that gets the output instead of the test. */
+  start(args: readonly string[], env?: Readonly<Record<string, string>>, stdout?: number): Started;
+  run(args: readonly string[], env?: Readonly<Record<string, string>>, stdout?: number): Promise<Ended>;
   /** Processes that belong to this home, by their command line. */
   alive(holding?: string): number[];
   /** The output of each program of this home so far and how it ended, for the message of a failed test. */
@@ -44,18 +45,18 @@ export function createCliHome(): CliHome {
   const children: ChildProcess[] = [];
   const said: (() => string)[] = [];
 
-  const start: CliHome['start'] = (args, env = {}) => {
+  const start: CliHome['start'] = (args, env = {}, stdoutTo = undefined) => {
     const child = spawn(process.execPath, [main, ...args], {
       cwd: home,
       env: { ...inherited, SANDFLOW_HOME: home, SANDFLOW_CACHE: cacheDirectory, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', stdoutTo ?? 'pipe', 'pipe'],
     });
     children.push(child);
     const output = { stdout: '', stderr: '' };
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
       output.stdout += chunk.toString();
     });
-    child.stderr.on('data', (chunk: Buffer) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
       output.stderr += chunk.toString();
     });
     said.push(() => {
@@ -78,7 +79,7 @@ export function createCliHome(): CliHome {
   return {
     home,
     start,
-    run: (args, env) => start(args, env).ended,
+    run: (args, env, stdout) => start(args, env, stdout).ended,
     alive,
     said: () => said.map((tell) => tell()).join('\n'),
     async close() {

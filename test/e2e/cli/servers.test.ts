@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CliHome, createCliHome } from './program.js';
 
+const main = new URL('../../../dist/src/cli/main.js', import.meta.url);
 /** Nothing listens there. */
 const nowhere = '127.0.0.1:9';
 
@@ -52,5 +56,21 @@ describe('the servers of the command line', () => {
       stdout: expect.stringMatching(/^\{.*\}\n$/),
     });
     expect(cli.alive()).toEqual([]);
+  });
+
+  it('a current folder that was deleted is an error that says so', async () => {
+    const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"';
+    const args = ['-c', script, process.execPath, fileURLToPath(main), 'config'];
+    const failed = promisify(execFile)('/bin/sh', args, { cwd: cli.home });
+    const stderr = 'error: The current folder was deleted, or cannot be read. Change to another folder.\n';
+    await expect(failed).rejects.toMatchObject({ code: 2, stdout: '', stderr });
+  });
+
+  it('a home below which nothing can be created is an error, and no loop', async () => {
+    const ended = await cli.run(['run', 'x'], { SANDFLOW_HOME: '/proc/nosuch/home' });
+    expect(ended).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('(/proc/nosuch/home) is not writable'),
+    });
   });
 });

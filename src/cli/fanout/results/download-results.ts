@@ -1,11 +1,12 @@
 /** Saves the results of a batch in a folder: `results.jsonl`, the report, and the files of each item. */
-import { mkdir, open, writeFile } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
 import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/result.js';
 import type { CollectedFile } from '../../../../workflows/job/result.js';
 import { isDiskFull, namingFullDisk } from '../../../contract/disk-full.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
+import { makeFolders } from '../../../os/make-folders.js';
 import { endedInEarlierRun } from '../../../report/batch/resumed-batch.js';
 import type { FanoutReportData, ReportContext } from '../../../report/index.js';
 import type { ResultStore } from '../../../result-store/index.js';
@@ -51,7 +52,7 @@ export async function downloadResults(
 ): Promise<DownloadedResults> {
   const { cwd, out } = options;
   const folder = resolve(cwd, out);
-  await namingFullDisk(folder, () => mkdir(folder, { recursive: true }));
+  await namingFullDisk(folder, () => makeFolders(folder));
   const read = (ref: string) => store.get(ref);
   const previews = createPreviews();
   const folderOf = createItemFolders();
@@ -116,7 +117,7 @@ export async function downloadResults(
 
 export async function writeReport(path: string, data: FanoutReportData): Promise<void> {
   const { renderFanoutReport } = await import('../../../report/index.js');
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolders(dirname(path));
   await replaceFile(path, (temporary) => writeFile(temporary, renderFanoutReport(data), { flag: 'wx' }));
 }
 

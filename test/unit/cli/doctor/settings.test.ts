@@ -119,6 +119,17 @@ describe('sandflow doctor', () => {
     });
   });
 
+  it('reports no findings after Ctrl-C', async () => {
+    const interrupt = new AbortController();
+    interrupt.abort('SIGINT');
+    const ended = await cli(['doctor'], {
+      cwd,
+      env: { SANDFLOW_HOME: home, ...nowhere },
+      interrupted: interrupt.signal,
+    });
+    expect(ended).toEqual({ exitCode: 130, stdout: '', stderr: expect.stringContaining('Interrupted.') });
+  });
+
   it('knows every variable of docs/configuration.md', async () => {
     const page = await readFile(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
     const documented = [...page.matchAll(/^\| `((?:SANDBOX|SANDFLOW|TEMPORAL)_.*?) \|/gm)].flatMap(([, cell = '']) =>

@@ -46,6 +46,15 @@ describe('prompts of run', () => {
     await expect(readPrompts([given], [], { cwd, stdin: stdin() })).resolves.toEqual([given]);
   });
 
+  it('refuses stdin that is not text, as it does a file', async () => {
+    const bytes = (async function* () {
+      yield Buffer.from([0xff, 0xfe, 0]);
+    })();
+    await expect(readPrompts(['-'], [], { cwd: '/', stdin: bytes })).rejects.toThrow(
+      'The prompt from stdin is not text in UTF-8.',
+    );
+  });
+
   it('refuses no prompt, an empty text, an empty file, empty stdin, and stdin twice', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'empty.md'), ' \n');

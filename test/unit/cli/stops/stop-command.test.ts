@@ -35,7 +35,7 @@ describe('the arguments of stop', () => {
     [['bx_1'], '"bx_1" is not a sandbox id'],
     [[id, '--all'], 'not both'],
     [[id, '--name', 'a*'], '--name requires --all'],
-    [['--all', '--name', ''], 'an empty pattern'],
+    [['--all', '--name', ''], '--name has an empty value'],
     [[id, '--deadline', 'soon'], '--deadline: "soon" is not a duration'],
     [[id, '--alert-after', '1h'], 'must be shorter than --deadline'],
     [[id, '--notify', 'me'], '--notify must be a URL'],

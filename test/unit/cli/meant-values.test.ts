@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { requireAttachedValues } from '../../../src/cli/attached-values.js';
+import { requireMeantValues } from '../../../src/cli/meant-values.js';
 
 const command = new Command('run').option('--get-diff [remote]').option('--prompt <text>').option('--json');
 
@@ -12,7 +12,12 @@ describe('an option whose value may be left out', () => {
     [['--prompt', '--get-diff', 'Fix it']],
     [['--', '--get-diff', 'Fix it']],
     [['--get-diff', '--', 'Fix it']],
-  ])('is accepted in %j', (args) => expect(() => requireAttachedValues(command, args)).not.toThrow());
+  ])('is accepted in %j', (args) => expect(() => requireMeantValues(command, args)).not.toThrow());
+
+  it.each([[['--prompt', '']], [['--prompt=']], [['--json', '--prompt', '', 'x']]])(
+    'refuses an empty value: %j',
+    (args) => expect(() => requireMeantValues(command, args)).toThrow('--prompt has an empty value.'),
+  );
 
   it.each([
     [['--get-diff', 'Fix it'], '--get-diff: "Fix it" could be its folder', '--get-diff=FOLDER'],
@@ -20,7 +25,7 @@ describe('an option whose value may be left out', () => {
     [['Fix it', '--get-diff', '-'], '"-" could be its folder', '--get-diff=FOLDER'],
     [['Fix it', '--get-diff', ''], '"" could be its folder', '--get-diff=FOLDER'],
   ])('never takes a separate word: %j', (args, what, mend) => {
-    expect(() => requireAttachedValues(command, args)).toThrow(what);
-    expect(() => requireAttachedValues(command, args)).toThrow(mend);
+    expect(() => requireMeantValues(command, args)).toThrow(what);
+    expect(() => requireMeantValues(command, args)).toThrow(mend);
   });
 });

@@ -1,4 +1,7 @@
-/** Options whose value may be left out take it only after `=`: a word that follows could as well be a prompt or a file. */
+/**
+ * Refuses values of options that are hardly meant: an empty one, and a separate word after an option whose value may be left
+ * out. That word could as well be a prompt or a file, so such a value follows `=`.
+ */
 import type { Command } from 'commander';
 import { headLine } from './output/terminal-safe.js';
 import { UsageError } from './usage-error.js';
@@ -7,9 +10,9 @@ const plainValue = /^[\w./][\w.,:/@+-]{0,79}$/;
 
 /**
  * @param command the command that `args` mean
- * @throws UsageError if a word follows such an option
+ * @throws UsageError
  */
-export function requireAttachedValues(command: Command, args: readonly string[]): void {
+export function requireMeantValues(command: Command, args: readonly string[]): void {
   const options = new Map(
     command.options.flatMap((option) => [option.long, option.short].map((flag) => [flag, option] as const)),
   );
@@ -19,9 +22,18 @@ export function requireAttachedValues(command: Command, args: readonly string[])
     if (flag === '--') return;
     const option = options.get(flag);
     // For the parser, a required value with brackets in its name, `<remote[:local]>`, is optional, too.
-    if (option?.required) index += 1;
-    else if (option?.optional && next !== undefined && (next === '-' || !next.startsWith('-'))) refuse(flag, next);
+    if (option?.required) {
+      index += 1;
+      if (next === '') refuseEmpty(flag);
+    } else if (option?.optional && next !== undefined && (next === '-' || !next.startsWith('-'))) {
+      refuse(flag, next);
+    } else if (/^--[^=]+=$/.test(flag) && options.get(flag.slice(0, -1))?.required) refuseEmpty(flag.slice(0, -1));
   }
+}
+
+/** It is rarely meant: a variable of a script had no value. */
+function refuseEmpty(flag: string): never {
+  throw new UsageError(`${flag} has an empty value. Give it a value, or leave it out.`);
 }
 
 function refuse(flag: string, next: string): never {

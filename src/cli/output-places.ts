@@ -1,0 +1,59 @@
+/** Checks before anything starts that results can be saved where the options say. */
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { stringIn } from './error-fields.js';
+import { pathProblems } from './path-problems.js';
+import { UsageError } from './usage-error.js';
+
+export interface OutputPlace {
+  /** How messages begin, like `--out`. */
+  readonly option: string;
+  /** Relative to the current folder. */
+  readonly path: string;
+  /** What is saved there. A file may also be saved into a folder, under its own name, if `intoFolder` is true. */
+  readonly kind: 'file' | 'folder';
+  readonly intoFolder?: boolean;
+}
+
+/**
+ * Missing folders are created later.
+ * @throws UsageError for the first place that cannot be used
+ */
+export async function requirePlaces(places: readonly OutputPlace[], cwd: string): Promise<void> {
+  for (const place of places) await requirePlace(place, cwd);
+}
+
+async function requirePlace({ option, path, kind, intoFolder = false }: OutputPlace, cwd: string): Promise<void> {
+  const target = resolve(cwd, path);
+  const found = await kindOf(target);
+  if (found === 'folder' && kind === 'file' && !intoFolder) {
+    throw new UsageError(
+      `${option}: ${path} is a folder. Choose a file in it, like ${path.replace(/\/*$/, '')}/report.html.`,
+    );
+  }
+  if (found === 'file' && kind === 'folder') throw new UsageError(`${option}: ${path} is a file. Choose a folder.`);
+  let folder = found === 'folder' ? target : dirname(target);
+  for (let above = await kindOf(folder); above !== 'folder'; above = await kindOf(folder)) {
+    if (above === 'file')
+      throw new UsageError(`${option}: ${path} cannot be saved: ${folder} is a file, not a folder.`);
+    if (dirname(folder) === folder) return;
+    folder = dirname(folder);
+  }
+  try {
+    await access(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const why =
+      (pathProblems as Readonly<Record<string, string>>)[stringIn(cause, 'code') ?? ''] ?? 'it is not writable';
+    throw new UsageError(`${option}: ${path} cannot be saved in ${folder}: ${why}. Choose another path.`, { cause });
+  }
+}
+
+/** Undefined if there is nothing, or if it cannot be seen. */
+async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
+  try {
+    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+/** Creates a folder with the folders above it. */
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Unlike the recursive `mkdir` of Node, it ends where the system answers ENOENT although the folder above exists, as below
+ * /proc: Node repeats that call forever. Safe to repeat.
+ * @param mode of the folders that are created. Default: as the umask leaves it
+ */
+export async function makeFolders(path: string, { mode }: { readonly mode?: number } = {}): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await isFolder(path))) return;
+    if (code !== 'ENOENT' || dirname(path) === path || (await isFolder(dirname(path)))) throw error;
+    await makeFolders(dirname(path), { mode });
+    await mkdir(path, { mode }).catch(async (again: unknown) => {
+      // Another process was faster.
+      if (!(await isFolder(path))) throw again;
+    });
+  }
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
