@@ -302,8 +302,12 @@ function temporalConfig(env: Environment): Config['temporal'] {
     return { configured: Boolean(connect.connectionOptions.address), connect, throughProxy, ...uiConfig(env) };
   } catch (cause) {
     if (cause instanceof SandflowError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new SandflowError('bad_configuration', `Temporal's configuration cannot be read: ${reason}`, { cause });
+    const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
+    throw new SandflowError(
+      'bad_configuration',
+      `Temporal's configuration cannot be read: ${reason}. Correct the file, its owner or its mode, or name another one in TEMPORAL_CONFIG_FILE.`,
+      { cause },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 /** Reads the files of `--put`: small ones are part of the job's input, larger ones go through the result store. */
 import { constants } from 'node:fs';
-import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, resolve, sep } from 'node:path';
 import type { FilePut } from '../../../workflows/job/types.js';
 import { UsageError } from '../usage-error.js';
@@ -68,9 +68,11 @@ async function addPath(
   files: LocalFile[],
   top: string | undefined,
 ): Promise<void> {
-  const found = await stat(path).catch((cause: unknown) => {
+  const unreadable = (cause: unknown): never => {
     throw new UsageError(`--put: ${shown} cannot be read. Check that it exists and is readable.`, { cause });
-  });
+  };
+  const found = await stat(path).catch(unreadable);
+  await access(path, constants.R_OK).catch(unreadable);
   if (found.isFile()) {
     if (found.size > maxFileBytes) {
       throw new UsageError(`--put: ${shown} has ${found.size} bytes; the limit is ${maxFileBytes} bytes.`);

@@ -176,3 +176,14 @@ describe('--put and --get', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 });
+
+it.skipIf(process.getuid?.() === 0)(
+  'refuses a file of --put that this user may not read, before anything starts',
+  async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'closed'), 'x', { mode: 0 });
+    await expect(findPutFiles([{ local: 'closed', remote: 'x' }], cwd)).rejects.toThrow(
+      '--put: closed cannot be read.',
+    );
+  },
+);
