@@ -87,6 +87,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
     const { sandboxId, owner } = input;
     const head = readPatchHead(await ask(attempt, sandboxId, patchText(input), longSeconds));
     if (!head?.content) throw cutOff;
+    // The script refuses such a patch. A sandbox that replaces programs of the script could send pieces without end.
+    if (head.size > maxPatchBytes) throw tooLarge;
     const isKept = head.size > patchPieceBytes;
     const content = isKept ? await readPieces(attempt, input, head) : head.content;
     if (content.byteLength !== head.size || !hasId(content, head.id)) throw cutOff;
@@ -163,6 +165,7 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
 const noDiff = { changedFiles: null, notes: [] } as const;
 const noFile = { size: null, sha256: null, ref: null, partial: false, unchanged: null } as const;
 
+const tooLarge = new DiffProblem('too_large', problemOf('too_large', '').message);
 const cutOff = new DiffProblem('output_cut', 'The service returned only a part of the patch');
 
 /** @throws DiffProblem for an answer that says why there is no patch */

@@ -7,6 +7,9 @@ import { connectionNames, userOnly } from './settings-schema.js';
 /** `apiKey`, `TEMPORAL_API_KEY`, `webhookSecret`. The name of a file with a secret is none. */
 const secretName = /(?:^key|api[-_]?key|secrets?|tokens?|passwords?|credentials?)$/i;
 
+/** Deeper than any setting. What lies deeper is refused as an unknown field, and could be too deep for a search. */
+const maxDepth = 10;
+
 export interface SettingsFile {
   readonly path: string;
   readonly kind: 'project' | 'user';
@@ -47,7 +50,7 @@ export function parseSettings<Output>(text: string, file: SettingsFile, schema: 
 }
 
 function secretIn(value: unknown, at: readonly string[] = []): readonly string[] | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || at.length === maxDepth) return undefined;
   for (const [name, inner] of Object.entries(value)) {
     const here = [...at, name];
     if (secretName.test(name)) return here;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -58,10 +59,24 @@ describe('a project file', () => {
     expect(stderr).not.toContain('key_secret');
   });
 
+  it.each([
+    ['objects', '{"a":', '}', 10_000],
+    ['lists', '[', ']', 30_000],
+  ])('of thousands of nested %s is refused like any other that is wrong', async (_what, begin, end, depth) => {
+    await project(`${begin.repeat(depth)}1${end.repeat(depth)}`);
+    const { exitCode, stderr } = await run(['run', 'hello']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/sandflow\.json(?::1: a)?: /) });
+  });
+
   it('of others is refused', async () => {
     await project({ run: { type: 'large' } });
     await chmod(join(cwd, 'sandflow.json'), 0o666);
     expect((await run(['run', 'x'])).stderr).toContain('is not used: others may write to it');
+  });
+
+  it('must not be a pipe, and the command waits for none', async () => {
+    execFileSync('mkfifo', [join(cwd, 'sandflow.json')], { cwd });
+    expect((await run(['run', 'x'])).stderr).toContain('is not used: it is not a regular file');
   });
 
   it('must not be a link', async () => {
