@@ -4,6 +4,7 @@ import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
+import { makeDefaultFolder } from '../default-folder.js';
 import { failureOf } from '../errors.js';
 import { linksOf } from '../output/job-links.js';
 import { readReportContext } from '../output/report-context.js';
@@ -52,12 +53,12 @@ export async function watchFanoutToEnd(
   const shared = await readReportContext(platform);
   const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey });
   const out = options.out ?? folderOf(batchId);
-  const home = await downloadResults(result, items, platform.results, {
-    cwd: io.cwd,
-    out,
-    report: options.report,
-    context: shared,
-  }).catch((error: unknown) => {
+  const download = async () => {
+    if (options.out === undefined) await makeDefaultFolder(io.cwd, out);
+    const { report } = options;
+    return downloadResults(result, items, platform.results, { cwd: io.cwd, out, report, context: shared });
+  };
+  const home = await download().catch((error: unknown) => {
     view.close();
     throw withWayBack(error, batchId, result.outcome);
   });

@@ -11,6 +11,7 @@ import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
+import { makeDefaultFolder } from '../default-folder.js';
 import { placeBelow } from '../fanout/results/item-folders.js';
 import { createPreviews } from '../fanout/results/previews.js';
 import { withWholeResults } from '../output/job-report.js';
@@ -45,13 +46,15 @@ export function writeJobReport(jobId: string, { out }: ReportJobOptions, context
     });
     const result = end?.kind === 'ended' ? end.result : null;
     const broken = end?.kind === 'broken' ? end.error : null;
-    const path = resolve(io.cwd, out ?? join(`job-${jobId}`, 'report.html'));
+    const ownFolder = `job-${jobId}`;
+    const path = resolve(io.cwd, out ?? join(ownFolder, 'report.html'));
     const files = result?.files ?? [];
     const read = (ref: string) => platform.results.get(ref);
     const previews = createPreviews();
     // With --out, the caller asked for one file.
     const copies = new Map<string, string>();
-    await makeFolders(dirname(path));
+    if (out === undefined) await makeDefaultFolder(io.cwd, ownFolder);
+    else await makeFolders(dirname(path));
     for (const { path: name, ref } of files) {
       const content = ref === null ? undefined : await read(ref).catch(() => undefined);
       if (ref === null || !content) continue;

@@ -1,6 +1,6 @@
 /** Saves each file that a job collected to the path that `--get` gives. */
 import { createHash } from 'node:crypto';
-import { stat, writeFile } from 'node:fs/promises';
+import { lstat, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CollectedFile } from '../../../workflows/job/result.js';
 import { isDiskFull, namingFullDisk } from '../../contract/disk-full.js';
@@ -65,6 +65,9 @@ async function save(place: string, name: string, content: Buffer): Promise<strin
     (found) => found.isDirectory(),
     () => false,
   );
+  // It may come with the code of a project, and lead to any folder, such as that of the user's keys.
+  if (isFolder && (await lstat(place)).isSymbolicLink())
+    throw new Error('it is a link to a folder. Name the place in that folder, with a slash');
   const path = isFolder ? join(place, name) : place;
   await namingFullDisk(path, () => makeFolders(dirname(path)));
   await replaceFile(path, (temporary) => writeFile(temporary, content, { flag: 'wx' }));

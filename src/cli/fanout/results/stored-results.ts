@@ -1,9 +1,10 @@
 /** `sandflow fanout results` and `fanout report`: they read the result store, even while the batch runs. */
-import { relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { ItemResult } from '../../../../workflows/fanout/result.js';
 import { fanoutItemResults } from '../../../result-store/index.js';
 import { fanoutProgress } from '../../../temporal/fanouts/client.js';
 import type { CommandContext } from '../../command.js';
+import { makeDefaultFolder } from '../../default-folder.js';
 import { jsonText } from '../../output/json.js';
 import { createPacedWrite } from '../../output/paced-output.js';
 import { readReportContext } from '../../output/report-context.js';
@@ -38,7 +39,7 @@ export async function reportBatch(
 /** @returns the absolute path of the report */
 export function writeBatchReport(
   batchId: string,
-  { out = `${folderOf(batchId)}/report.html` }: { readonly out?: string },
+  { out }: { readonly out?: string },
   context: CommandContext,
 ): Promise<string> {
   const { io } = context;
@@ -55,7 +56,8 @@ export function writeBatchReport(
         if (content) previews.add(ref, content);
       }
     }
-    const path = resolve(io.cwd, out);
+    if (out === undefined) await makeDefaultFolder(io.cwd, folderOf(batchId));
+    const path = resolve(io.cwd, out ?? join(folderOf(batchId), 'report.html'));
     const shared = await readReportContext(platform);
     const generatedAt = new Date().toISOString();
     await writeReport(path, { ...shared, result, items, previews: previews.all, generatedAt });

@@ -80,6 +80,22 @@ describe('--put and --get', () => {
     await expect(findPutFiles(pairs, cwd)).rejects.toThrow('two files would be written to');
   });
 
+  it('saves nothing through a link to a folder, which a project may hold where a file is saved', async () => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, 'keys'));
+    await mkdir(join(cwd, 'project'));
+    for (const name of ['config', 'changes.patch']) await symlink('../keys', join(cwd, 'project', name));
+    const pairs = parseGetPairs(withPatch(['out/config'], parseGetDiff(true)));
+    const files = pairs.map(({ remote }) => collected(remote, 'evil'));
+    const saved = await saveFiles(files, pairs, async () => Buffer.from('evil'), join(cwd, 'project'));
+    expect(saved.map(({ localPath }) => localPath)).toEqual([null, null]);
+    expect(saved[0]?.error).toMatch(/cannot be written to config: it is a link to a folder/);
+    expect(await readdir(join(cwd, 'keys'))).toEqual([]);
+    const named = parseGetPairs(['out/config:config/']);
+    await saveFiles(files, named, async () => Buffer.from('evil'), join(cwd, 'project'));
+    expect(await readdir(join(cwd, 'keys'))).toEqual(['config']);
+  });
+
   it('finds folders recursively, follows links to files, and refuses links to folders', async () => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, 'tree/inner'), { recursive: true });
