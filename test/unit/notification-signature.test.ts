@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { notificationHeaders, verifyNotification } from '../../src/webhook/index.js';
+import { isNotificationSecret, notificationHeaders, verifyNotification } from '../../src/webhook/index.js';
 
 /** The test vector of the standard's own libraries. */
 const vector = {
@@ -41,7 +41,15 @@ describe('a notification', () => {
     ['another id', { headers: { ...signed(), 'webhook-id': 'msg_other' } }, 'bad_signature'],
     ['another time', { headers: { ...signed(), 'webhook-timestamp': '1614265331' } }, 'bad_signature'],
     ['no signature', { headers: { ...signed(), 'webhook-signature': undefined } }, 'missing_headers'],
+    ['no id', { headers: { ...signed(), 'webhook-id': '' } }, 'missing_headers'],
+    ['no time', { headers: { ...signed(), 'webhook-timestamp': undefined } }, 'missing_headers'],
     ['a header that is there twice', { headers: { ...signed(), 'webhook-id': ['a', 'b'] } }, 'malformed_headers'],
+    ['a list of one time', { headers: { ...signed(), 'webhook-timestamp': ['1614265330'] } }, 'malformed_headers'],
+    [
+      'a list of one signature',
+      { headers: { ...signed(), 'webhook-signature': [vector.signature] } },
+      'malformed_headers',
+    ],
     [
       'another version only',
       { headers: { ...signed(), 'webhook-signature': `v1a,${'A'.repeat(43)}=` } },
@@ -53,12 +61,33 @@ describe('a notification', () => {
       'malformed_headers',
     ],
     ['a time that is not a number', { headers: { ...signed(), 'webhook-timestamp': '1e9' } }, 'malformed_headers'],
+    ['one that is a little too old', { nowMs: nowMs + 300_001 }, 'stale_timestamp'],
     ['one that is too old', { nowMs: nowMs + 301_000 }, 'stale_timestamp'],
     ['one from the future', { nowMs: nowMs - 301_000 }, 'stale_timestamp'],
     ['any, if the tolerance is not a number', { toleranceSeconds: Number('soon') }, 'stale_timestamp'],
     ['any, if the current time is not a number', { nowMs: Number.NaN }, 'stale_timestamp'],
   ] as const)('is refused: %s', (_, over, reason) => {
     expect(verify(over as Parameters<typeof verify>[0])).toEqual({ ok: false, reason });
+  });
+
+  it('is accepted until its time differs by 300 seconds', () => {
+    for (const differenceMs of [300_000, -300_000])
+      expect(verify({ nowMs: nowMs + differenceMs })).toMatchObject({ ok: true });
+  });
+
+  it('has no signature without a secret', () => {
+    expect(signed([])).not.toHaveProperty('webhook-signature');
+  });
+
+  it('is signed with a key of 24 to 64 bytes', () => {
+    const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
+    expect([23, 24, 64, 65].map(secretOf).map(isNotificationSecret)).toEqual([false, true, true, false]);
+    const good = secretOf(32);
+    expect([good, `${good}!`, good.replace('whsec_', 'whsec_!')].map(isNotificationSecret)).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('is not signed with an invalid secret, which is not shown', () => {

@@ -8,8 +8,13 @@ const timestamp = 1_800_000_000;
 const nowMs = timestamp * 1000;
 const rawBody = Buffer.from('{"id":"ü"}');
 
-function verify(changes: Partial<Parameters<typeof verifyDelivery>[0]> = {}, headers: Record<string, string> = {}) {
-  const signed = deliveryHeadersFor({ secret, deliveryId, timestamp, rawBody, event: 'sandbox.ready', attempt: 3 });
+const signed = deliveryHeadersFor({ secret, deliveryId, timestamp, rawBody, event: 'sandbox.ready', attempt: 3 });
+const verifiedHeader = (name: string) => (signed as Record<string, string>)[name] ?? '';
+
+function verify(
+  changes: Partial<Parameters<typeof verifyDelivery>[0]> = {},
+  headers: Record<string, string | string[]> = {},
+) {
   return verifyDelivery({ headers: { ...signed, ...headers }, rawBody, secrets: [secret], nowMs, ...changes });
 }
 
@@ -24,6 +29,12 @@ describe('sign', () => {
     // Made with: printf 'evt_1.1700000000.{}' | openssl dgst -sha256 -hmac whsec_test
     const expected = 'v1=a623eb010ac539bcd2ae47bec5c5427e215959cb463dd7232da9d2cd9bcd8b15';
     expect(sign({ secret: 'whsec_test', deliveryId: 'evt_1', timestamp: 1_700_000_000, rawBody: '{}' })).toBe(expected);
+  });
+});
+
+describe('a signed delivery', () => {
+  it('says that its body is JSON', () => {
+    expect(signed).toMatchObject({ 'content-type': 'application/json' });
   });
 });
 
@@ -67,8 +78,26 @@ describe('verifyDelivery', () => {
     expect(verify({}, { [name]: value })).toEqual({ ok: false, reason: 'malformed_headers' });
   });
 
-  it('does not need the attempt number, which is not signed', () => {
-    expect(verify({}, { 'x-svc-attempt': 'many' })).toMatchObject({ ok: true, attempt: 0 });
+  it.each(['x-svc-delivery', 'x-svc-timestamp', 'x-svc-signature'])('refuses a repeated %s', (name) => {
+    const twice = [verifiedHeader(name), verifiedHeader(name)];
+    expect(verify({}, { [name]: twice })).toEqual({ ok: false, reason: 'malformed_headers' });
+    // One of a list is a list all the same.
+    expect(verify({}, { [name]: twice.slice(1) })).toEqual({ ok: false, reason: 'malformed_headers' });
+  });
+
+  it.each(['many', '1x', 'x1', '1234567', '-1', ['3', '4'], ['3']])(
+    'does not need the attempt number, which is not signed: %j counts as 0',
+    (attempt) => {
+      expect(verify({}, { 'x-svc-attempt': attempt })).toMatchObject({ ok: true, attempt: 0 });
+    },
+  );
+
+  it('reads attempt numbers of several digits', () => {
+    expect(verify({}, { 'x-svc-attempt': '123456' })).toMatchObject({ ok: true, attempt: 123_456 });
+  });
+
+  it('names the first of equal secrets', () => {
+    expect(verify({ secrets: ['whsec_new', secret, secret] })).toMatchObject({ ok: true, secretIndex: 1 });
   });
 
   it('S10: refuses every change of a single bit in body, id, timestamp or signature', () => {

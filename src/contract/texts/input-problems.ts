@@ -113,7 +113,8 @@ function shown(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  // JSON has no form of either.
+  if (typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))) return String(value);
   if (typeof value === 'string' && value.length > longestShown) return `a text of ${value.length} characters`;
   return JSON.stringify(value) ?? typeof value;
 }

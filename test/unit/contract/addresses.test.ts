@@ -14,7 +14,10 @@ import {
   ownedSandboxName,
   ownerWorkflowId,
   parseOwnedSandboxName,
+  prepareStep,
+  prepareWorkflowId,
 } from '../../../src/contract/addresses.js';
+import { fanoutPlaces, fanoutPrefix, itemRecords } from '../../../src/contract/fanout-addresses.js';
 import { nameSchema } from '../../../src/contract/requests/sandbox-requests.js';
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz0123456789'];
@@ -91,6 +94,11 @@ describe('the name of a sandbox', () => {
     );
   });
 
+  it('S8: of the source that a batch prepares leads to the workflow that prepares it', () => {
+    const name = ownedSandboxName({ ...base, step: prepareStep });
+    expect(ownerWorkflowId(name)).toBe(prepareWorkflowId(base.deployment, base.jobId));
+  });
+
   it('has room for the longest job id, and not for one more character', () => {
     const longest = 'x'.repeat(maxDeploymentAndJobIdLength - 1);
     const parts = { ...base, jobId: longest, step: 'abcdef', generation: 999 };
@@ -128,11 +136,17 @@ describe('a text outside the grammar', () => {
     ['a short execution', { execution: 'abc' }],
     ['an execution with a dash', { execution: 'a-0123456789ab' }],
     ['a deployment with a dash', { deployment: 'a-b' }],
+    ['a job id that takes in the execution', { jobId: 'job-0123456789ab', execution: '0123456789ab-main-1' }],
     ['an upper-case job id', { jobId: 'Job' }],
     ['a job id with two dashes in a row', { jobId: 'a--b' }],
     ['a job id that ends in a dash', { jobId: 'a-' }],
   ])('is refused: %s', (_, change) => {
-    expect(() => ownedSandboxName({ ...base, ...change })).toThrow(RangeError);
+    expect(() => ownedSandboxName({ ...base, ...change })).toThrow(/^"sf-.*" is not a valid sandbox name$/);
+  });
+
+  it('is shown in part if it is a very long job id', () => {
+    const problem = jobIdProblem('d', 'a'.repeat(100_000));
+    expect(problem).toContain(`"${'a'.repeat(80)}" has 100000 characters`);
   });
 
   it.each(['', 'a-b', 'A', 'ü', 'a'.repeat(13)])('cannot be a deployment: "%s"', (deployment) => {
@@ -157,6 +171,7 @@ describe('a text outside the grammar', () => {
 describe('the execution part', () => {
   it('is the last 12 hex digits of the first run id', () => {
     expect(executionOf('0198f2c5-9f00-7abc-8def-0123456789ab')).toBe('0123456789ab');
+    expect(executionOf('0198-0123-4567-89ab')).toBe('0123456789ab');
   });
 
   it('of another deployment is not read as ours', () => {
@@ -164,10 +179,32 @@ describe('the execution part', () => {
   });
 });
 
+describe('the addresses of a batch', () => {
+  it('are each of their own deployment, batch and part', () => {
+    const places = fanoutPlaces({ deployment: 'd', batchId: 'many', batchKey: 'k1' });
+    expect([places.chunkWorkflow(3), places.itemWorkflow(36)]).toEqual(['sf-d-many/chunk-3', 'sf-d-many/i10']);
+    expect(fanoutPrefix('d', 'many', 'k1')).toBe('fanout/sf-d-many/k1');
+    expect([places.chunk(3), places.seal, places.item(36), places.results, places.summary]).toEqual([
+      'fanout/sf-d-many/k1/chunks/3.json',
+      'fanout/sf-d-many/k1/chunks/seal.json',
+      'fanout/sf-d-many/k1/items/36',
+      'fanout/sf-d-many/k1/results.jsonl',
+      'fanout/sf-d-many/k1/batch.json',
+    ]);
+    expect(places.seal.startsWith(`${places.chunks}/`)).toBe(true);
+    expect(itemRecords(places.item(36)).key(2)).toBe('fanout/sf-d-many/k1/items/36/keys/2.json');
+  });
+});
+
 describe('the deployment', () => {
+  it.each(['a', '0', 'a'.repeat(12)])('may be "%s"', (deployment) => {
+    expect(deploymentProblem(deployment)).toBeUndefined();
+  });
+
   it('U22: of a workflow id is found, and a stop or a watch has none', () => {
     expect(deploymentOfWorkflow(itemWorkflowId('abc', 'three', 85))).toBe('abc');
     expect(deploymentOfWorkflow(jobWorkflowId('abc', 'a-b'))).toBe('abc');
+    expect(deploymentOfWorkflow(`of-another-${jobWorkflowId('abc', 'a-b')}`)).toBeUndefined();
     expect(deploymentOfWorkflow('sandbox-stop/bx_2345abcd')).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js
 const stop = { id: 'stop_1', status: 'completed', requestedAt: '2026-01-01T10:00:00Z', error: null };
 const sandbox = (fields: Record<string, unknown>) => sandboxView({ id: 'bx_22222222', state: 'archived', ...fields });
 
-describe('keptOf', () => {
+describe('preservedWorkOf', () => {
   it.each([
     [
       'saved',
@@ -23,6 +23,8 @@ describe('keptOf', () => {
       'stale',
       { snapshotAvailable: true, lastSnapshotStatus: 'completed', snapshotCompletedAt: '2026-01-01T09:59:59Z' },
     ],
+    ['saved', { snapshotAvailable: true, snapshotCompletedAt: '2026-01-01T10:00:00Z' }],
+    [null, { snapshotCompletedAt: '2026-01-01T10:00:05Z' }],
     ['stale', { snapshotAvailable: true, lastSnapshotStatus: 'failed', snapshotCompletedAt: '2026-01-01T10:00:05Z' }],
     ['none', { snapshots: false, snapshotAvailable: false }],
     ['none', { snapshotAvailable: false, lastSnapshotStatus: 'failed' }],
