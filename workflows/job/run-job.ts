@@ -3,8 +3,9 @@
  * collects files, and ends as the input says. A job always ends with a named outcome; its cleanup runs in a scope that
  * cannot be cancelled.
  */
-import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
+import { rememberStart } from '../shared/start-memo.js';
 import { startTimers } from './deadline-and-renewals.js';
 import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectDiff, recordDiffBase } from './end/collect-diff.js';
@@ -31,7 +32,7 @@ type FinalEnd =
 
 /** Runs the job to its end, or until it must continue as new. Never throws: errors are in the result. */
 export async function runJob(run: JobState): Promise<JobResult | typeof continuesAsNew> {
-  run.wasReset ||= isResetRun();
+  if (isResetRun()) noteReset(run);
   const work = new CancellationScope();
   const timers = new CancellationScope();
   let isOverdue = false;
@@ -72,6 +73,13 @@ export async function runJob(run: JobState): Promise<JobResult | typeof continue
 function isResetRun(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo();
   return runId !== originalExecutionRunId;
+}
+
+/** Its time counts from the first start, but its deadline from the reset: a person who resets a job wants it to run. */
+function noteReset(run: JobState): void {
+  run.wasReset = true;
+  run.startedAtMs = Math.min(run.startedAtMs, workflowInfo().startTime.getTime());
+  if (patched('a reset job keeps its first start')) rememberStart(new Date(run.startedAtMs).toISOString());
 }
 
 async function doWork(run: JobState): Promise<void> {

@@ -1,9 +1,9 @@
 /** The start of a workflow in its memo, so that lists can show it: Temporal knows only the start of the newest run. */
-import { makeContinueAsNewFunc, type Workflow, workflowInfo } from '@temporalio/workflow';
+import { makeContinueAsNewFunc, upsertMemo, type Workflow, workflowInfo } from '@temporalio/workflow';
 
 /** The part of a memo that holds the start. */
 export interface StartMemo {
-  /** ISO 8601 time. Absent in the first run. */
+  /** ISO 8601 time. Absent in the first run, unless it was reset. */
   readonly startedAt?: string;
 }
 
@@ -11,4 +11,10 @@ export interface StartMemo {
 export function continueWithStart<W extends Workflow>(startedAt: string, ...input: Parameters<W>): Promise<never> {
   const start: StartMemo = { startedAt };
   return makeContinueAsNewFunc<W>({ memo: { ...workflowInfo().memo, ...start } })(...input);
+}
+
+/** Records the start of the first run in the memo of a run that was reset: Temporal gives it a later start. */
+export function rememberStart(startedAt: string): void {
+  const start: StartMemo = { startedAt };
+  upsertMemo({ ...start });
 }

@@ -2,8 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
-import { cleanupProgress } from '../../../src/temporal/cleanups/client.js';
+import { cleanupProgress, listCleanups } from '../../../src/temporal/cleanups/client.js';
 import { shareChangedStand } from '../changed-stand.js';
+import { deployment } from '../workflow-harness.js';
 import { archived, begin, clean, cleaned, listedAsStopped, policyFor, ready, stateOf } from './cleanup-harness.js';
 
 const { stand, change } = shareChangedStand();
@@ -89,14 +90,19 @@ describe('a cleanup', () => {
     expect(done.summary).toMatchObject({ outcome: 'applied', counts: { not_confirmed: 1 } });
   });
 
-  it('continues as new when its history is long, with everything counted', async () => {
+  it('continues as new when its history is long, with everything counted and its first start', async () => {
     const ids = await many('long', 5);
     const handle = await begin(stand, policyFor('long', 'delete-sandbox'), { chunkSize: 2, maxHistoryEvents: 20 });
     const done = await cleaned(stand, await handle.result());
     expect(ids.map(done.of)).toEqual(ids.map(() => 'deleted'));
     expect(done.summary).toMatchObject({ outcome: 'applied', counts: { deleted: 5 } });
-    const { runId, raw } = await stand.client.workflow.getHandle(handle.workflowId).describe();
+    const { runId, raw, startTime } = await stand.client.workflow.getHandle(handle.workflowId).describe();
     expect(runId).not.toBe(raw.workflowExecutionInfo?.firstRunId);
+    const { startedAt } = done.summary;
+    expect(Date.parse(startedAt), 'the start of the newest run is later').toBeLessThan(startTime.getTime());
+    const listed = async () =>
+      (await listCleanups(stand.client, { deployment, limit: 200 })).map((row) => row.startedAt);
+    await expect.poll(listed).toContain(startedAt);
   });
 
   it('ends when it is cancelled, with a report of what it has not reached', async () => {

@@ -52,7 +52,7 @@ const completed = async (input: { readonly deployment: string; readonly batchId:
 const patient = { timeout: 60_000 };
 
 describe.concurrent('a batch', { timeout: 150_000 }, () => {
-  it('continues as new while its chunks run, and stays the same batch', async ({ expect }) => {
+  it('continues as new while its chunks run, and stays the same batch with its first start', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), {
       title: 'long',
       pace: { maxHistoryEvents: 40 },
@@ -66,13 +66,15 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
       chunks: 4,
       counts: { items: 10, completed: 10 },
     });
-    const { raw, runId } = await batchOf(stand, input).describe();
+    const { raw, runId, startTime } = await batchOf(stand, input).describe();
     expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+    const { startedAt } = result;
+    expect(Date.parse(startedAt), 'the start of the newest run is later').toBeLessThan(startTime.getTime());
     expect(result.batchKey).toBe(raw.workflowExecutionInfo?.firstRunId);
     expect(promptedForks(stand, input)).toHaveLength(10);
     const listed = await listFanouts(stand.client, { deployment });
     expect(listed.filter(({ batchId }) => batchId === input.batchId)).toMatchObject([
-      { title: 'long', status: 'completed' },
+      { title: 'long', status: 'completed', startedAt },
     ]);
   });
 

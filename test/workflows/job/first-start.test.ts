@@ -1,0 +1,37 @@
+/** When a job began, if its run was reset: Temporal gives that run a new start. */
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { startJob } from '../../../src/temporal/jobs/client.js';
+import { listJobs } from '../../../src/temporal/list.js';
+import { type createThenPrompt, progressQuery } from '../../../workflows/index.js';
+import { shareChangedStand } from '../changed-stand.js';
+import { jobInput, script } from '../workflow-harness.js';
+import { resetToBeginning } from './reset-job.js';
+
+const { stand } = shareChangedStand();
+
+it.each([
+  ['at once', {}],
+  ['and then continued as new', { maxHistoryEvents: 40 }],
+])('a job that is reset keeps its first start: %s', async (_, over) => {
+  const deployment = `r${randomBytes(5).toString('hex')}`;
+  const prompts = ['sleep 2', 'true', 'true', 'true'].map((command) => ({ prompt: script(command) }));
+  const { handle } = await startJob(stand.client, jobInput({ deployment, prompts, ...over }), stand);
+  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+  const { startTime: first } = await handle.describe();
+
+  const job = stand.client.workflow.getHandle<typeof createThenPrompt>(handle.workflowId);
+  const reset = await resetToBeginning(stand, job);
+  expect((await reset.describe()).startTime.getTime()).toBeGreaterThan(first.getTime());
+  const { durationMs } = await job.result();
+  const sent = (await reset.fetchHistory()).events?.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+    scheduled?.activityType?.name === 'createSandbox' ? (scheduled.input?.payloads ?? []) : [],
+  );
+  const [call] = (sent ?? []).map(({ data }) => JSON.parse(Buffer.from(data ?? []).toString()) as object);
+  expect(call, 'the search for what the earlier run has created').toMatchObject({ firstSentAtMs: first.getTime() });
+  const { times } = await job.query(progressQuery);
+  expect(times?.startedAt).toBe(first.toISOString());
+  expect(durationMs).toBeGreaterThanOrEqual(Date.parse(times?.endedAt ?? '') - first.getTime());
+  const listed = async () => (await listJobs(stand.client, { deployment })).map(({ startedAt }) => startedAt);
+  await expect.poll(listed).toEqual([first.toISOString()]);
+});
