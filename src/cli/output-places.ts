@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { withoutEndSlashes } from '../contract/urls.js';
 import { stringIn } from './error-fields.js';
 import { pathProblems } from './path-problems.js';
 import { UsageError } from './usage-error.js';
@@ -29,7 +30,7 @@ async function requirePlace({ option, path, kind, intoFolder = false }: OutputPl
   const found = await kindOf(target);
   if (found === 'folder' && kind === 'file' && !intoFolder) {
     throw new UsageError(
-      `${option}: ${path} is a folder. Choose a file in it, like ${path.replace(/\/*$/, '')}/report.html.`,
+      `${option}: ${path} is a folder. Choose a file in it, like ${withoutEndSlashes(path)}/report.html.`,
     );
   }
   if (found === 'file' && kind === 'folder') throw new UsageError(`${option}: ${path} is a file. Choose a folder.`);

@@ -1,4 +1,4 @@
-/** Normalises base URLs, and recognises hosts that are this machine. */
+/** Normalises base URLs and folders, and recognises hosts that are this machine. */
 
 /** Works in one pass, because an expression such as `/\/+$/` takes quadratic time if there are many slashes. */
 export function withoutEndSlashes(url: string): string {
