@@ -7,8 +7,7 @@ import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-rec
 import type { DegradedSandbox } from '../../src/contract/records/sandbox-view.js';
 import type { Text } from '../../src/contract/texts/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
-import { isQueued } from './evidence.js';
-import { readHistory } from './history.js';
+import { isQueued, readNewHistory } from './evidence.js';
 import { newTo, type PromptRecord } from './record.js';
 
 /** The prompt whose end is read. */
@@ -85,8 +84,9 @@ export async function readPromptEnd(
       if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
     }
   }
-  const events = await readHistory(client, sandboxId, { conversationId, attempt });
-  return promptEndOfEvents(events, { ...input, record: await readRecord() });
+  const record = await readRecord();
+  const events = await readNewHistory(client, sandboxId, { conversationId, attempt }, record);
+  return promptEndOfEvents(events, { ...input, record });
 }
 
 /**

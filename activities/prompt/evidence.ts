@@ -4,8 +4,8 @@ import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-rec
 import type { Text } from '../../src/contract/texts/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isSameText } from '../store/texts.js';
-import { type HistoryOptions, readHistory } from './history.js';
-import { newTo, type PromptEvidence, type PromptRecord } from './record.js';
+import { type HistoryOptions, readHistory, readHistoryAfter } from './history.js';
+import { type HistoryBefore, newTo, type PromptEvidence, type PromptRecord } from './record.js';
 
 /** Identifies a prompt without its text, which is large and travels separately. */
 export interface PromptQuery {
@@ -21,6 +21,8 @@ export interface PromptQuery {
   readonly model?: string;
   /** Key of the prompt's record in the result store. */
   readonly recordKey: string;
+  /** Key of the record of the job's previous prompt in the same conversation; absent if there is none. */
+  readonly previousRecordKey?: string;
   /** False if others use the same sandbox: then no prompt is adopted, because its owner is unknown. */
   readonly isOwnSandbox: boolean;
   /** When the sandbox was created: older events belong to the source of the fork. Null if unknown. */
@@ -61,31 +63,62 @@ async function findOnce(
 ): Promise<SandboxHistoryEvent | null> {
   const { sandboxId, conversationId } = query;
   const reading = { conversationId, attempt, timeoutMs: lookTimeoutMs, throughCancel: true };
-  const candidates = newPrompts(await readHistory(client, sandboxId, reading), { query, text, record });
+  const candidates = newPrompts(await readNewHistory(client, sandboxId, reading, record), { query, text, record });
   const fitting = [];
   for (const event of candidates) if (await isAsAsked(event, query, { client, attempt })) fitting.push(event);
   const [match] = fitting;
   return match && fitting.length === 1 ? match : null;
 }
 
-/** Reads the events for the record: those that queued the same text, in the prompt's conversation if it has one. */
+/** Reads the part of the history that is newer than what the record knows of; nothing if the service cannot tell. */
+export async function readNewHistory(
+  client: SandboxClient,
+  sandboxId: string,
+  options: HistoryOptions,
+  record: Pick<PromptRecord, 'since'> | null,
+): Promise<SandboxHistoryEvent[]> {
+  const after = record?.since ?? null;
+  if (after === null) return readHistory(client, sandboxId, options);
+  return (await readHistoryAfter(client, sandboxId, { ...options, after })) ?? [];
+}
+
+/**
+ * Reads what the record lists: the events that queued the same text, in the prompt's conversation if it has one.
+ * @param previous the record of the job's previous prompt in this conversation; null if there is none
+ */
 export async function readEqualPrompts(
   client: SandboxClient,
   query: PromptQuery,
   text: Text,
-  options: Omit<HistoryOptions, 'conversationId' | 'onLeftOut'>,
-): Promise<SandboxHistoryEvent[]> {
+  options: Omit<HistoryOptions, 'conversationId' | 'after' | 'onLeftOut'> & { readonly previous: PromptRecord | null },
+): Promise<HistoryBefore> {
+  const { previous, ...calling } = options;
   for (let reads = 1; ; reads += 1) {
     let leftOut = 0;
     const onLeftOut = (events: number) => {
       leftOut += events;
     };
-    const reading = { ...options, conversationId: query.conversationId, onLeftOut };
-    const history = await readHistory(client, query.sandboxId, reading);
+    const reading = { ...calling, conversationId: query.conversationId, onLeftOut };
+    const before = await readBefore(client, query.sandboxId, reading, previous?.newest ?? null);
     // An event that is unreadable now and readable later would pass for a new prompt. One that stays unreadable matches
     // no prompt, so the search may go on with it.
-    if (leftOut === 0 || reads === recordReads) return history.filter((event) => isQueued(event, text));
+    if (leftOut === 0 || reads === recordReads) {
+      const { since, events } = before;
+      const newest = events.at(-1)?.id ?? since;
+      return { since, newest, queued: events.filter((event) => isQueued(event, text)) };
+    }
   }
+}
+
+async function readBefore(
+  client: SandboxClient,
+  sandboxId: string,
+  reading: HistoryOptions,
+  after: string | null,
+): Promise<{ readonly since: string | null; readonly events: SandboxHistoryEvent[] }> {
+  const later = after === null ? null : await readHistoryAfter(client, sandboxId, { ...reading, after });
+  if (later) return { since: after, events: later };
+  return { since: null, events: await readHistory(client, sandboxId, reading) };
 }
 
 export function isQueued(event: SandboxHistoryEvent, text: Text): boolean {

@@ -1,5 +1,5 @@
-/** Reads the full history of a sandbox, or of one of its conversations, oldest first. */
-import type { ListEventsQuery, SandboxClient } from '../../src/client/index.js';
+/** Reads the history of a sandbox, or of one of its conversations, oldest first: whole, or after one of its events. */
+import { ApiError, type ListEventsQuery, type SandboxClient } from '../../src/client/index.js';
 import { idPatterns } from '../../src/contract/ids.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { maxListBytes } from '../../src/contract/texts/list-size.js';
@@ -8,6 +8,8 @@ import type { Attempt } from '../retry/attempt.js';
 export interface HistoryOptions {
   /** Null for the whole sandbox. */
   readonly conversationId: string | null;
+  /** Id of the event after which the read begins. Default: the whole history. */
+  readonly after?: string;
   readonly attempt: Attempt;
   /** Time limit of each call, in ms. Default: the client's. */
   readonly timeoutMs?: number;
@@ -26,6 +28,8 @@ const smallestPage = 100;
  * 128 MiB.
  */
 const maxPages = 100;
+/** Statuses that may refuse an unknown event. If they mean something else, the read of the whole history shows it. */
+const refusals: ReadonlySet<number> = new Set([400, 404, 410, 422]);
 
 /** Assumption: paging by `after`. A service without it sends the first page again, which ends the loop. */
 export async function readHistory(
@@ -40,7 +44,7 @@ export async function readHistory(
   const onBodyRead = (size: number) => {
     bytes += size;
   };
-  let after: string | undefined;
+  let { after } = options;
   for (let page = 0; page < maxPages; page += 1) {
     const query = after === undefined ? filter : { ...filter, after };
     let leftOut = 0;
@@ -60,6 +64,27 @@ export async function readHistory(
     if (bytes > maxListBytes) break;
   }
   return [...byId.values()];
+}
+
+/**
+ * Reads the events after the event with the id `after`: the time of a read must not grow with the conversation. Null if
+ * the service refuses that id or answers without any prompt, which the caller knows to be there: then only the whole
+ * history counts.
+ */
+export async function readHistoryAfter(
+  client: SandboxClient,
+  sandboxId: string,
+  options: HistoryOptions & { readonly after: string },
+): Promise<SandboxHistoryEvent[] | null> {
+  try {
+    const events = await readHistory(client, sandboxId, options);
+    // A service without paging sends the whole history.
+    const later = events.slice(events.findIndex(({ id }) => id === options.after) + 1);
+    return later.some(({ type }) => type === 'prompt.queued') ? later : null;
+  } catch (error) {
+    if (error instanceof ApiError && refusals.has(error.status)) return null;
+    throw error;
+  }
 }
 
 function timeLimitOf({ timeoutMs, untilMs }: HistoryOptions): number | undefined {

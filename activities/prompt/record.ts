@@ -28,6 +28,21 @@ export interface PromptRecord {
    * False if older events were left out of `seen`. Then every event before the newest event in `seen` counts as old.
    */
   readonly seenAll: boolean;
+  /**
+   * Id of the event after which the history was read: all events up to it are old, and `seen` does not list them. Null
+   * if the whole history was read. Absent from records of older versions.
+   */
+  readonly since?: string | null;
+  /** Id of the newest event. The next prompt of the same conversation begins its read there. */
+  readonly newest?: string | null;
+}
+
+/** What was read of the history before a prompt. */
+export interface HistoryBefore {
+  /** The events that queued the same text, oldest first. */
+  readonly queued: readonly SandboxHistoryEvent[];
+  readonly since: string | null;
+  readonly newest: string | null;
 }
 
 export interface PromptRecords {
@@ -54,12 +69,16 @@ export function createPromptRecords(results: ResultStore): PromptRecords {
 }
 
 /** The record of a prompt that is about to be sent. */
-export function recordOf(queued: readonly SandboxHistoryEvent[]): Omit<PromptRecord, 'by'> {
+export function recordOf({ queued, since, newest }: HistoryBefore): Omit<PromptRecord, 'by'> {
   const seen = queued.map(({ id }) => digestOf(id));
-  return { phase: 'sending', accepted: null, seen: seen.slice(-maxSeen), seenAll: seen.length <= maxSeen };
+  const seenAll = seen.length <= maxSeen;
+  return { phase: 'sending', accepted: null, seen: seen.slice(-maxSeen), seenAll, since, newest };
 }
 
-/** The events, oldest first, that are not in the record. Without a record: all of them. */
+/**
+ * The events, oldest first, that are not in the record. Without a record: all of them.
+ * @param queued events after `record.since`
+ */
 export function newTo(
   record: Pick<PromptRecord, 'seen' | 'seenAll'> | null,
   queued: readonly SandboxHistoryEvent[],

@@ -53,7 +53,9 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
       earlier: () => whatOthersDid(input, by, records),
       async before() {
         prompt = await readText(results, body.prompt);
-        const options = { attempt, timeoutMs: recordTimeoutMs };
+        const { previousRecordKey } = query;
+        const previous = previousRecordKey === undefined ? null : await records.read(previousRecordKey);
+        const options = { attempt, timeoutMs: recordTimeoutMs, previous };
         const record = { ...recordOf(await readEqualPrompts(client, query, body.prompt, options)), by };
         await records.write(recordKey, record);
         return record;

@@ -12,6 +12,8 @@ const event = (type: string, over: Partial<SandboxHistoryEvent> = {}): SandboxHi
 };
 const queued = (prompt: string, promptId?: string, over: Partial<SandboxHistoryEvent> = {}) =>
   event('prompt.queued', { promptId, data: { prompt }, ...over });
+/** The record after a read of the whole history. */
+const whole = (queued: readonly SandboxHistoryEvent[]) => recordOf({ queued, since: null, newest: null });
 const said = (text: string, promptId?: string) => event('agent.message', { promptId, data: { text } });
 
 describe('the end of a prompt in a history', () => {
@@ -59,7 +61,7 @@ describe('the end of a prompt in a history without prompt ids', () => {
 
   it('A18: is not that of an equal prompt in the record', () => {
     const before = [queued('a'), event('prompt.started'), said('one'), event('prompt.completed')];
-    const record = recordOf(before.slice(0, 1));
+    const record = whole(before.slice(0, 1));
     expect(promptEndOfEvents(before, { ...by, record })).toBeUndefined();
     const after = [...before, queued('a'), event('prompt.started'), said('two')];
     expect(promptEndOfEvents(after, { ...by, record })).toMatchObject({ status: 'running', result: 'two' });
@@ -91,7 +93,7 @@ describe('evidence that a prompt was accepted', () => {
     newPrompts(events, {
       query: { ...query, ...over },
       text: 'a',
-      record: before === 0 ? null : { by: 'x', ...recordOf(events.slice(0, before)) },
+      record: before === 0 ? null : { by: 'x', ...whole(events.slice(0, before)) },
     }).map(({ promptId }) => promptId);
 
   it('is a queued prompt with exactly that text that is not known to be another', () => {
@@ -136,7 +138,7 @@ describe('evidence that a prompt was accepted', () => {
 describe('the record of a prompt', () => {
   it('is limited, and treats everything before its oldest entry as seen', () => {
     const events = Array.from({ length: 1_500 }, () => queued('a'));
-    const record = recordOf(events);
+    const record = whole(events);
     expect(JSON.stringify(record).length).toBeLessThan(16_000);
     const next = queued('a');
     expect(newTo(record, [...events, next])).toEqual([next]);

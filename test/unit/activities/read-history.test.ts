@@ -1,6 +1,7 @@
-import { afterEach, expect, it } from 'vitest';
-import { readEqualPrompts } from '../../../activities/prompt/evidence.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readEqualPrompts, readNewHistory } from '../../../activities/prompt/evidence.js';
 import { readHistory } from '../../../activities/prompt/history.js';
+import { recordOf } from '../../../activities/prompt/record.js';
 import type { Attempt } from '../../../activities/retry/attempt.js';
 import { createSandboxClient, type SandboxClient } from '../../../src/client/index.js';
 import { type Stand, startStand } from '../../client/http-harness.js';
@@ -21,18 +22,30 @@ afterEach(async () => {
   for (const close of closing) await close();
 });
 
+/** How a service may treat the id of an event that `after` names. */
+type Paging = 'paged' | 'ignored' | 'refused' | 'unknown';
+
 /** Pages of 100 events, which may differ at each request. */
-async function serving(count: number, row: (at: number, ask: number) => object): Promise<[SandboxClient, Stand]> {
+async function serving(
+  count: number,
+  row: (at: number, ask: number) => object,
+  paging: Paging = 'paged',
+): Promise<[SandboxClient, Stand]> {
   let asks = 0;
   const stand = await startStand(({ url }, response) => {
     asks += 1;
     const after = new URL(url, 'http://stand').searchParams.get('after');
-    const first = after === null ? 0 : Number.parseInt(after.slice('sev_'.length), 16) + 1;
+    response.setHeader('content-type', 'application/json');
+    if (after !== null && paging === 'refused') {
+      const error = { code: 'invalid_request', message: 'No event has this id.' };
+      response.writeHead(400).end(JSON.stringify({ ok: false, error }));
+      return;
+    }
+    const isWhole = after === null || paging === 'ignored';
+    const first = isWhole ? 0 : paging === 'unknown' ? count : Number.parseInt(after.slice('sev_'.length), 16) + 1;
     const length = Math.max(0, Math.min(100, count - first));
     const events = Array.from({ length }, (_, at) => row(first + at, asks));
-    response
-      .setHeader('content-type', 'application/json')
-      .end(JSON.stringify({ ok: true, type: 'event.list', events }));
+    response.end(JSON.stringify({ ok: true, type: 'event.list', events }));
   });
   const client = createSandboxClient({ baseUrl: stand.url, apiKey: 'test-key' });
   closing = [() => client.close(), () => stand.close()];
@@ -55,11 +68,60 @@ const query = {
 
 it('records an event that is unreadable at first, so that it is not taken for a new prompt later', async () => {
   const [client] = await serving(2, (at, ask) => (at === 0 && ask === 1 ? bad(at) : event(at)));
-  expect(await readEqualPrompts(client, query, 'again', { attempt })).toHaveLength(2);
+  const { queued } = await readEqualPrompts(client, query, 'again', { attempt, previous: null });
+  expect(queued).toHaveLength(2);
 });
 
 it('gives up on a permanently unreadable event', async () => {
   const [client, stand] = await serving(2, (at) => (at === 0 ? bad(at) : event(at)));
-  expect(await readEqualPrompts(client, query, 'again', { attempt })).toHaveLength(1);
+  const { queued } = await readEqualPrompts(client, query, 'again', { attempt, previous: null });
+  expect(queued).toHaveLength(1);
   expect(stand.seen).toHaveLength(3);
+});
+
+describe('the record of a later prompt of a conversation', () => {
+  const conversationId = 'conv_0123456789abcdef01234567';
+  const inConversation = { ...query, conversationId };
+  const previous = { ...recordOf({ queued: [], since: null, newest: idOf(249) }), by: 'x' };
+  const asked = ({ seen }: Stand) => seen.map(({ url }) => new URL(url, 'http://stand').searchParams.get('after'));
+
+  it('takes one read after the previous prompt, however long the conversation is', async () => {
+    const [client, stand] = await serving(252, event);
+    const before = await readEqualPrompts(client, inConversation, 'again', { attempt, previous });
+    expect(asked(stand)).toEqual([idOf(249)]);
+    expect(before).toMatchObject({ since: idOf(249), newest: idOf(251) });
+    expect(before.queued.map(({ id }) => id)).toEqual([idOf(250), idOf(251)]);
+  });
+
+  it.each(['refused', 'unknown'] as const)('lists the whole history if the event is %s', async (paging) => {
+    const [client] = await serving(52, event, paging);
+    const before = await readEqualPrompts(client, inConversation, 'again', {
+      attempt,
+      previous: { ...previous, newest: idOf(49) },
+    });
+    expect(before).toMatchObject({ since: null, newest: idOf(51) });
+    expect(before.queued).toHaveLength(52);
+  });
+
+  it('lists the later events of a service without paging', async () => {
+    const [client] = await serving(52, event, 'ignored');
+    const before = await readEqualPrompts(client, inConversation, 'again', {
+      attempt,
+      previous: { ...previous, newest: idOf(49) },
+    });
+    expect(before).toMatchObject({ since: idOf(49), newest: idOf(51) });
+    expect(before.queued.map(({ id }) => id)).toEqual([idOf(50), idOf(51)]);
+  });
+
+  it('begins the search where the record began', async () => {
+    const [client, stand] = await serving(252, event);
+    const found = await readNewHistory(client, sandboxId, { conversationId, attempt }, { since: idOf(249) });
+    expect(asked(stand)).toEqual([idOf(249)]);
+    expect(found.map(({ id }) => id)).toEqual([idOf(250), idOf(251)]);
+  });
+
+  it.each(['refused', 'unknown'] as const)('shows nothing new if the event is %s afterwards', async (paging) => {
+    const [client] = await serving(52, event, paging);
+    expect(await readNewHistory(client, sandboxId, { conversationId, attempt }, { since: idOf(49) })).toEqual([]);
+  });
 });

@@ -6,7 +6,7 @@ import { createStand, type Stand, script, shortTiming } from '../workflow-harnes
 
 let stand: Stand;
 beforeAll(async () => {
-  stand = await createStand({ service: { timings: { hydrationMs: 600 } } });
+  stand = await createStand({ service: { timings: { hydrationMs: 4_000 } } });
 });
 afterAll(() => stand.close());
 
@@ -83,9 +83,10 @@ describe('a job in an existing sandbox', () => {
 
   it('waits until it is hydrated on request', async () => {
     const sandboxId = await somebodysSandbox('archived');
-    const result = await (
-      await stand.start({ ...existing(sandboxId), prompts: readNote, waitFor: 'hydrated' })
-    ).result();
+    // A poll between the end of the hydration and its webhook would wake the job first.
+    const timing = { ...shortTiming, safetyPollFirstMs: 30_000, safetyPollMaxMs: 30_000 };
+    const input = { ...existing(sandboxId), prompts: readNote, waitFor: 'hydrated', timing } as const;
+    const result = await (await stand.start(input)).result();
     expect(result.outcome).toBe('completed');
     const hydrated = result.wakes.find(({ waitedFor }) => waitedFor === 'hydrated');
     expect(hydrated).toMatchObject({ by: 'webhook', event: 'sandbox.hydrated' });

@@ -1,5 +1,5 @@
 /** Resolves a call whose outcome is unknown: by evidence, by a person's decision, or by the policy. */
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import type { Resolution } from '../../messages.js';
 import { sendNotification } from '../../notification/notify.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
@@ -13,16 +13,20 @@ const readsBeforePolicy = 4;
 type Decision<T> = Resolution | ([T] extends [never] ? never : { readonly action: 'found'; readonly evidence: T });
 
 /**
- * @param findEvidence a read that may still find the outcome of the call. Default: there is no such read
+ * @param findEvidence a read that may still find the outcome of the call. Default: there is no such read, and a policy
+ *   other than `wait` decides at once
  * @throws ContinueAsNewRequest if the history is long
  */
 export async function resolveUnknownOutcome<T = never>(
   run: JobState,
   step: 'create' | 'prompt' | 'command',
   message: string,
-  findEvidence: () => Promise<T | undefined> = async () => undefined,
+  findEvidence?: () => Promise<T | undefined>,
 ): Promise<Decision<T>> {
   const policy = run.input.onUnknownOutcome;
+  if (policy !== 'wait' && !findEvidence && patched('a policy without evidence decides at once')) {
+    return { action: policy };
+  }
   run.resolution = null;
   run.block({ reason: 'outcome_unknown', step, message });
   if (policy === 'wait') void sendNotification(run, 'blocked', null, message);
@@ -33,7 +37,7 @@ export async function resolveUnknownOutcome<T = never>(
       await condition(isOver, safetyPollMs(run.timing, polls), { summary });
       if (run.resolution) return run.resolution;
       run.continueAsNewIfDue();
-      const evidence = await findEvidence();
+      const evidence = await findEvidence?.();
       if (evidence !== undefined) return { action: 'found', evidence } as Decision<T>;
       if (policy !== 'wait' && polls + 1 >= readsBeforePolicy) return { action: policy };
     }

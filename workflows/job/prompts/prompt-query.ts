@@ -34,9 +34,20 @@ export function promptQuery(run: JobState, { sandboxId, index, conversationId }:
     provider: prompt?.step.provider,
     model: prompt?.step.model,
     recordKey: promptRecordKey(run, sandboxId, index),
+    ...previousIn(run, { sandboxId, index, conversationId }),
     isOwnSandbox,
     sandboxMadeAt: isOwnSandbox ? (sandbox?.createdAt ?? null) : null,
   };
+}
+
+/** Names the record of the previous prompt in the same conversation, if there is one. */
+function previousIn(
+  run: JobState,
+  { sandboxId, index, conversationId }: PromptPlace,
+): Pick<PromptQuery, 'previousRecordKey'> {
+  if (conversationId === null) return {};
+  const previous = run.prompts.slice(0, index).findLastIndex((prompt) => prompt.conversationId === conversationId);
+  return previous === -1 ? {} : { previousRecordKey: promptRecordKey(run, sandboxId, previous) };
 }
 
 /** The key is stable across resets of a job and runs of an item. The sandbox id also identifies the generation. */

@@ -126,7 +126,9 @@ async function waitUntilPromptable(
  * Waits for evidence, a person or the policy. @throws the error of the attempt if the decision is to abandon the job
  */
 async function decide(sending: Sending, { error, message }: UnknownAttempt): Promise<PromptEvidence | 'resend'> {
-  const decided = await resolveUnknownOutcome(sending.run, 'prompt', message, () => findEvidence(sending));
+  // In a shared sandbox, no prompt is adopted: its owner is unknown.
+  const find = sending.query.isOwnSandbox ? () => findEvidence(sending) : undefined;
+  const decided = await resolveUnknownOutcome(sending.run, 'prompt', message, find);
   switch (decided.action) {
     case 'found':
       return decided.evidence;
@@ -140,7 +142,6 @@ async function decide(sending: Sending, { error, message }: UnknownAttempt): Pro
 }
 
 async function findEvidence({ run, prompt, query }: Sending): Promise<PromptEvidence | undefined> {
-  if (!query.isOwnSandbox) return undefined;
   const text = prompt.step.prompt;
   return (await retryRefusals(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
 }

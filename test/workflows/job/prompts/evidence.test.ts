@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type JobInput, progressQuery } from '../../../../workflows/index.js';
 import { createPlayedStand, lostAnswer, type PlayedStand, somebodysSandbox } from '../../played-service.js';
-import { script } from '../../workflow-harness.js';
+import { script, shortTiming } from '../../workflow-harness.js';
 
 let stand: PlayedStand;
 beforeEach(async () => {
@@ -81,6 +81,53 @@ describe('a prompt whose request was lost', () => {
     stand.play(overtakenBy({ prompt: text, ...theirs }));
     const result = await (await stand.start({ ...decided, prompts: [{ prompt: text, ...ours }] })).result();
     expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown' }] });
+  });
+});
+
+describe('the reads before a prompt', () => {
+  it('do not grow with the conversation, and still show that a lost prompt was accepted', async () => {
+    const asked: (string | undefined)[] = [];
+    let sent = 0;
+    stand.play({
+      listEvents: (id, query, options) => {
+        asked.push(query?.after);
+        return stand.api.listEvents(id, query, options);
+      },
+      sendPrompt: async (id, body, options) => {
+        sent += 1;
+        const answer = await stand.api.sendPrompt(id, body, options);
+        if (sent === 3) throw lostAnswer('sendPrompt');
+        return answer;
+      },
+    });
+    const prompts = Array.from({ length: 4 }, () => ({ prompt: text }));
+    const result = await (await stand.start({ ...decided, prompts })).result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: prompts.map(() => ({ status: 'completed' })) });
+    expect(new Set(result.prompts.map(({ promptId }) => promptId)).size).toBe(4);
+    expect(stand.service.books.prompts()).toHaveLength(4);
+    // There is no event before the first prompt, and the transcript at the end is read whole.
+    expect(asked.filter((after) => after === undefined)).toHaveLength(3);
+    expect(new Set(asked.filter((after) => after !== undefined)).size).toBe(2);
+  });
+});
+
+describe('a policy', () => {
+  it.each(['abandon', 'resend'] as const)('%s decides at once where nobody looks for evidence', async (policy) => {
+    const sandboxId = await somebodysSandbox(stand);
+    let sent = 0;
+    stand.play({
+      sendPrompt: async (id, body, options) => {
+        sent += 1;
+        if (sent === 1) throw lostAnswer('sendPrompt');
+        return stand.api.sendPrompt(id, body, options);
+      },
+    });
+    // A wait for evidence would last longer than the job.
+    const timing = { ...shortTiming, safetyPollFirstMs: 60_000, safetyPollMaxMs: 60_000 };
+    const input = { ...decided, ...inSandbox(sandboxId), onUnknownOutcome: policy, timing, deadlineMs: 30_000 };
+    const { outcome } = await (await stand.start(input)).result();
+    expect(outcome).toBe(policy === 'abandon' ? 'outcome_unknown' : 'completed');
+    expect(sent).toBe(policy === 'abandon' ? 1 : 2);
   });
 });
 
