@@ -152,6 +152,25 @@ describe('a second run of an item after the first was terminated', () => {
     expect([forksOf('dead').length, promptsOf('dead').length]).toEqual([1, 1]);
   });
 
+  it('names its stopped fork, which cannot be resumed, when the decision is to use another one', async () => {
+    const key = keyOfBatch();
+    const onUnknownOutcome = 'resend';
+    const working = { prompts: [{ prompt: script('sleep 60') }], onUnknownOutcome } as const;
+    const first = await start(itemInput('expired', 3, { job: working, origin: { key } }));
+    await phaseIs(first, 'following');
+    const stoppedId = forksOf('expired')[0]?.id;
+    await stand.restartWorker(async () => {
+      await first.terminate();
+      await stand.api.stopSandbox(stoppedId ?? '');
+      await expect.poll(() => forksOf('expired')[0]?.state).toBe('archived');
+      await stand.fault({ kind: 'error', endpoint: 'resumeSandbox', status: 409, code: 'snapshot_data_expired' });
+    });
+    const job = { prompts: [{ prompt: script('echo again') }], onUnknownOutcome } as const;
+    const second = await (await start(itemInput('expired', 3, { job, origin: { key, lookFirst: true } }))).result();
+    expect(second).toMatchObject({ outcome: 'completed', generation: 2 });
+    expect(second.left).toMatchObject([{ kind: 'sandbox', sandboxId: stoppedId }]);
+  });
+
   it('A2: reports an unknown outcome for a fork that was deleted since, and prompts in no other one', async () => {
     const key = keyOfBatch();
     const job = { prompts: [{ prompt: script('sleep 60') }], onUnknownOutcome: 'abandon' } as const;

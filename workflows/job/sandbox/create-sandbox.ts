@@ -111,7 +111,12 @@ async function standingOf(run: JobState, created: SandboxView): Promise<'usable'
   if (seen.state === 'cancelled') return 'dead';
   const isStopped = seen.state === 'archived' || seen.state === 'archiving';
   if (!origin || !isStopped) return 'on_its_way';
-  return mayBeOfEarlierRun(run) ? recoverStoppedFork(run, created.id) : 'dead';
+  const standing = mayBeOfEarlierRun(run) ? await recoverStoppedFork(run, created.id) : 'dead';
+  if (standing === 'dead') {
+    const why = 'It was stopped before the end of its job, and another sandbox replaced it. It may hold work.';
+    run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
+  }
+  return standing;
 }
 
 /** Waits until the created sandbox is usable and confirmed to be the job's own. */
