@@ -11,7 +11,6 @@ import { showStack } from './show-stack.js';
  */
 export async function startInBackground(options: { readonly json?: boolean }, io: CliIo): Promise<void> {
   const config = await io.readConfig();
-  io.umask?.(0o077);
   const { main, command, interrupted: signal } = io;
   const onProgress = (line: string) => void (options.json || io.stderr.write(`${line}\n`));
   const stack = await ensureStack(config, { main, command, signal, onProgress });

@@ -1,16 +1,18 @@
 /** Archives that no export has created: each is refused, and the service continues unchanged. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { emptyDirectory, startService } from '../../local-service/service-under-test.js';
+import { descendantsOf, isAlive } from '../sandbox/descendants.js';
 
 const run = promisify(execFile);
 const mib = 1024 ** 2;
@@ -205,7 +207,40 @@ describe('C8: an import', () => {
     await under.service.close();
     await refused;
   });
+
+  it('whose `tar` does not go on kills it at the end of the service, and leaves nothing', async () => {
+    const directory = await emptyDirectory();
+    const under = await startService({ directory });
+    const upload = new PassThrough();
+    // `tar` waits for the rest of an archive that breaks off.
+    upload.write(gzipSync(gunzipSync(await exportedState()).subarray(0, 4096)).subarray(0, -8));
+    const refused = expect(under.service.import(upload)).rejects.toThrow();
+    const begun = async () =>
+      descendantsOf(process.pid).filter((each) => readFileSync(`/proc/${pidOf(each)}/comm`, 'utf8') === 'tar\n');
+    await expect.poll(begun, { timeout: 10_000 }).toHaveLength(1);
+    const [tar = ''] = await begun();
+    // A stopped program reads the end of its input as little as one that is busy with an archive made for that.
+    process.kill(pidOf(tar), 'SIGSTOP');
+    onTestFinished(() => void (isAlive(tar) && process.kill(pidOf(tar), 'SIGKILL')));
+    await under.service.close();
+    await refused;
+    expect(isAlive(tar)).toBe(false);
+    expect((await readdir(directory)).filter((name) => name.startsWith('incoming-'))).toEqual([]);
+  });
+
+  it.skipIf(!isRoot)('gives nothing to the users whom the archive names as owners', async () => {
+    const directory = await emptyDirectory();
+    const under = await startService({ directory });
+    const archive = await archiveWith(async () => undefined, ['--owner=stranger:12345', '--group=stranger:12345']);
+    await under.service.import(Readable.from([archive]));
+    const places = ['machines/disks', 'machines/snapshots', `machines/disks/${id}`, `machines/disks/${id}/a`];
+    for (const place of places) {
+      expect(await stat(join(directory, place)), place).toMatchObject({ uid: 0, gid: 0 });
+    }
+  });
 });
+
+const pidOf = (process: string): number => Number(process.split(' ')[0]);
 
 /** The header of a file according to POSIX. */
 function tarHeader(name: string, size: number): Buffer {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CliHome, createCliHome } from '../../e2e/cli/program.js';
@@ -61,6 +63,32 @@ describe('C7: only its user can read', () => {
       patient,
     );
     expect(openToOthers(cli)).toEqual([]);
+  });
+
+  it.each(['worker', 'bridge'])('what Node writes about a %s, such as a report with its keys', async (server) => {
+    const cli = ownHome();
+    // Whoever connects waits, with all settings read.
+    const silent = createServer();
+    onTestFinished(() => void silent.close());
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const connected = once(silent, 'connection');
+    const program = cli.start([server], {
+      NODE_OPTIONS: `--report-on-signal --report-directory=${cli.home}`,
+      TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+      SANDBOX_API_URL: `http://127.0.0.1:${port}`,
+      SANDBOX_API_KEY: 'a-key-of-this-test',
+      SANDBOX_WEBHOOK_SECRET: 'a-secret-of-this-test',
+    });
+    const [socket] = await connected;
+    onTestFinished(() => void socket.destroy());
+    program.process.kill('SIGUSR2');
+    const report = () => readdirSync(cli.home).find((name) => /^report.*json$/.test(name));
+    await vi.waitFor(() => expect(report(), cli.said()).toBeDefined(), patient);
+    const path = join(cli.home, report() ?? '');
+    await vi.waitFor(() => expect(readFileSync(path, 'utf8')).toContain('a-key-of-this-test'), patient);
+    expect(modeOf(path)).toBe(0o600);
   });
 
   it('the directory of a local service, new or open to others before', async () => {
