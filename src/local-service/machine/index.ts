@@ -1,7 +1,7 @@
 /** The machines of the local service. */
 
 export { removeTree } from './disk/copy-tree.js';
-export { sandboxHome } from './disk/directories.js';
+export { isMachineId, sandboxHome } from './disk/directories.js';
 export { streamFolder } from './disk/folder-stream.js';
 export { visitTree } from './disk/listing.js';
 export { listMachines, replaceMachines } from './disk/whole-state.js';

@@ -1,15 +1,16 @@
 /** The content of an archive of the whole state: `manifest.json`, `service.db`, `machines/`. */
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isUsable } from '../../contract/records/states.js';
 import { reasonOf } from '../log.js';
 import { listMachines } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
-import { openDatabase, strangeSchema } from '../store/database.js';
+import { type Database, openDatabase, strangeSchema } from '../store/database.js';
 import { createSandboxStore } from '../store/sandbox-store.js';
 import { schemaVersion } from '../store/schema.js';
 import { createSnapshotStore } from '../store/snapshot-store.js';
+import { checkRows } from './check-rows.js';
 import { badArchive } from './unpack.js';
 
 export const manifestFile = 'manifest.json';
@@ -54,7 +55,7 @@ export async function checkArchive(folder: string): Promise<CheckedArchive> {
   const machines = await listMachines(join(folder, machinesFolder)).catch((cause: unknown) => {
     throw badArchive(reasonOf(cause), cause);
   });
-  return { exportedAt: manifest.exportedAt, ...checkDatabase(folder, machines) };
+  return { exportedAt: manifest.exportedAt, ...(await checkDatabase(folder, machines)) };
 }
 
 /**
@@ -84,21 +85,22 @@ async function readManifest(folder: string): Promise<Manifest> {
   return parsed.data;
 }
 
-function checkDatabase(
+/**
+ * Moves the rows into a new database and checks them there. The archive chose the layout of its own tables, so nothing
+ * that they declare counts, and the service reads only the new database.
+ */
+async function checkDatabase(
   folder: string,
   machines: Awaited<ReturnType<typeof listMachines>>,
-): { readonly sandboxes: number; readonly snapshots: number } {
-  const strange = strangeSchema(join(folder, 'service.db'));
-  if (strange !== undefined) throw badArchive(`its database contains ${strange}.`);
-  let database: ReturnType<typeof openDatabase>;
+): Promise<{ readonly sandboxes: number; readonly snapshots: number }> {
+  const foreign = join(folder, 'foreign');
+  await mkdir(foreign);
+  await rename(join(folder, 'service.db'), join(foreign, 'service.db'));
+  requireSoundDatabase(foreign);
+  const database = openDatabase(folder);
   try {
-    database = openDatabase(folder);
-  } catch (cause) {
-    throw badArchive('its database cannot be opened.', cause);
-  }
-  try {
-    const damage = database.damage();
-    if (damage !== undefined) throw badArchive(`its database is damaged: ${damage}.`);
+    takeRows(database, join(foreign, 'service.db'));
+    checkRows(database);
     const sandboxes = createSandboxStore(database);
     sandboxes.load();
     for (const { id, state } of sandboxes.living()) {
@@ -111,5 +113,32 @@ function checkDatabase(
     throw cause instanceof ServiceError ? cause : badArchive('its database cannot be read.', cause);
   } finally {
     database.close();
+    await rm(foreign, { recursive: true, force: true });
+  }
+}
+
+/** Requires a database that runs no code and is whole, and migrates it to the current layout. */
+function requireSoundDatabase(folder: string): void {
+  const strange = strangeSchema(join(folder, 'service.db'));
+  if (strange !== undefined) throw badArchive(`its database contains ${strange}.`);
+  let database: ReturnType<typeof openDatabase>;
+  try {
+    database = openDatabase(folder);
+  } catch (cause) {
+    throw badArchive('its database cannot be opened.', cause);
+  }
+  try {
+    const damage = database.damage();
+    if (damage !== undefined) throw badArchive(`its database is damaged: ${damage}.`);
+  } finally {
+    database.close();
+  }
+}
+
+function takeRows(database: Database, path: string): void {
+  try {
+    database.replaceBy(path);
+  } catch (cause) {
+    throw badArchive(`its database holds rows that no local service writes (${reasonOf(cause)}).`, cause);
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Database } from './database.js';
 
-const workKinds = [
+export const workKinds = [
   'boot',
   'hydrate',
   'setup',

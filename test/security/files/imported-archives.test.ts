@@ -123,13 +123,16 @@ describe('C8: an archive is refused', () => {
         for (; sent < 1_000; sent += 1) yield piece;
       })(),
     );
-    await expect(under.service.import(bomb)).rejects.toMatchObject({ code: 'bad_archive', message: /200 times/ });
+    await expect(under.service.import(bomb)).rejects.toMatchObject({
+      code: 'bad_archive',
+      message: expect.stringMatching(/200 times/),
+    });
     expect(sent).toBeLessThan(20);
   });
 
   it.each([
     ['entries', { maxEntries: 8 }, /more than 8 entries/],
-    ['levels', { maxDepth: 6 }, /deeper than 6/],
+    ['levels', { maxDepth: 6 }, /more than 6 levels deep/],
     ['bytes', { maxBytes: 1_000 }, /more than 1000 bytes/],
   ])('with more %s than the limit', async (_what, importLimits, message) => {
     const under = await startService({ importLimits });
@@ -139,7 +142,7 @@ describe('C8: an archive is refused', () => {
     });
     await expect(under.service.import(Readable.from([archive]))).rejects.toMatchObject({
       code: 'bad_archive',
-      message,
+      message: expect.stringMatching(message),
     });
   });
 });

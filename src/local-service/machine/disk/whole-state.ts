@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MachineError } from '../machine-error.js';
 import { type CopyCall, copyInto, discardTree } from './copy-tree.js';
-import { createMachineDirectories, type MachineDirectories } from './directories.js';
+import { createMachineDirectories, isMachineId, type MachineDirectories } from './directories.js';
 import { hasCode } from './file-error.js';
 
 const kept = ['disks', 'snapshots'] as const;
@@ -59,7 +59,7 @@ export async function listMachines(source: string): Promise<Record<(typeof kept)
     if (!(await isFolder(join(source, name)))) throw strange(`no folder machines/${name}`);
     for (const id of await readdir(join(source, name))) {
       const path = `machines/${name}/${id}`;
-      if (!/^[A-Za-z0-9_-]{1,100}$/.test(id) || !(await isFolder(join(source, name, id)))) throw strange(path);
+      if (!isMachineId(id) || !(await isFolder(join(source, name, id)))) throw strange(path);
       found[name].add(id);
     }
   }
