@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Assembly } from '../assembly.js';
 import { startAllWork, stopAllWork } from '../background/start-stop.js';
 import type { ControlledClock } from '../clock.js';
+import { isMachineId } from '../machine/index.js';
 import { snapshotsInUse } from '../snapshots/data.js';
 import type { CallStore } from '../store/call-store.js';
 import type { CallGate } from './call-gate.js';
@@ -78,8 +79,9 @@ async function emptyEverything(assembly: Assembly): Promise<void> {
   // A fork may be restoring a snapshot that has no record.
   const snapshots = new Set([...stores.snapshots.allIds(), ...snapshotsInUse(assembly.context)]);
   await stopAllWork(assembly);
-  for (const { id } of sandboxes) await host.deleteDisk(id);
-  for (const id of snapshots) await host.deleteSnapshot(id);
+  // An import of an earlier version may have brought other ids, to which nothing on disk belongs.
+  for (const { id } of sandboxes) if (isMachineId(id)) await host.deleteDisk(id);
+  for (const id of snapshots) if (isMachineId(id)) await host.deleteSnapshot(id);
   database.transaction(() => database.clear());
   assembly.load();
   const start = await startAllWork(assembly);

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startService } from '../../local-service/service-under-test.js';
+import { emptyDirectory, startService } from '../../local-service/service-under-test.js';
 
 const run = promisify(execFile);
 const id = 'bx_efgh2345';
@@ -113,5 +113,21 @@ describe('C8: an import', () => {
     expect((await under.call('GET', `/sandboxes/${id}/files?path=a`)).body.content).toBe('text');
     await under.service.reset();
     expect((await under.call('GET', '/sandboxes')).body.sandboxes).toEqual([]);
+  });
+
+  it('of an earlier version, with ids like paths, can be reset', async () => {
+    const directory = await emptyDirectory();
+    const before = await startService({ directory });
+    await before.ready({ name: 'kept' });
+    await before.service.close();
+    const sql = new Libsql(join(directory, 'service.db'));
+    sql.exec(
+      `${sandboxWith('id', '"../x"')}; UPDATE sandboxes SET id = '../x'; ${sandboxWith('restoreFrom', '"../y"')}`,
+    );
+    sql.close();
+    const under = await startService({ directory });
+    await under.service.reset();
+    expect((await under.call('GET', '/sandboxes')).body.sandboxes).toEqual([]);
+    await under.ready({ name: 'new' });
   });
 });
