@@ -1,8 +1,10 @@
 /** Checks what a request holds against the endpoint table. */
+
 import type { z } from 'zod';
 import type { Endpoint } from '../../contract/endpoints/endpoints.js';
 import { isSandboxId } from '../../contract/ids.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../../contract/requests/sandbox-requests.js';
+import { depthExceeds } from '../../contract/texts/depth-exceeds.js';
 import { checkInput, type InputProblem, problemLine } from '../../contract/texts/input-problems.js';
 import { lostFields } from '../../contract/texts/lost-fields.js';
 import { invalidRequest, ServiceError, sandboxNotFound } from '../service-error.js';
@@ -121,13 +123,4 @@ export function parseJsonBody(text: string): unknown {
   const [lost] = lostFields(value);
   if (lost) throw invalidRequest(`${lost.join('.')}: is not allowed as a name.`);
   return value;
-}
-
-function depthExceeds(root: unknown, limit: number): boolean {
-  let level = [root];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true;
-    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
-  }
-  return false;
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { promptStatuses, sandboxStates, stopStatuses } from '../../contract/records/states.js';
+import { depthExceeds } from '../../contract/texts/depth-exceeds.js';
 import { isMachineId } from '../machine/index.js';
 import type { Database } from '../store/database.js';
 import { parseSandboxRecord } from '../store/sandbox-record.js';
@@ -14,6 +15,9 @@ import { badArchive } from './unpack.js';
 
 /** The latest time that a date can hold, in ms. It leaves room for the numbers of further rows, too. */
 const maxNumber = 8.64e15;
+
+/** A request may be nested 64 levels deep, and a record wraps it. Writing a much deeper one overflows the stack. */
+const maxDepth = 100;
 
 const idSchema = z.string().refine(isMachineId, 'is not an id');
 const timeSchema = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'is not a time');
@@ -179,6 +183,7 @@ function check(
   } catch {
     throw badRow(table, row, { column, what: 'cannot be read' });
   }
+  if (depthExceeds(found, maxDepth)) throw badRow(table, row, { column, what: 'is nested too deeply' });
   const [issue] = schema.safeParse(found).error?.issues ?? [];
   if (issue) throw badRow(table, row, { column: issue.path.join('.') || column, what: issue.message });
 }

@@ -73,6 +73,11 @@ describe('C8: an archive is refused whose database', () => {
     ['has a size that does not exist', sandboxWith('type', '"endless"'), /sandboxes .*"type"/],
     ['has a time that is none', sandboxWith('archiveAfter', '"soon"'), /sandboxes .*"archiveAfter"/],
     ['holds text that is not JSON', `UPDATE history SET data = '{'`, /history .*"data"/],
+    [
+      'holds a document without a bottom',
+      `UPDATE history SET data = '{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}'`,
+      /history .*"data"/,
+    ],
     ['holds an account without a login', `UPDATE accounts SET document = '{}'`, /accounts .*"id"/],
     [
       'holds a clock without a time',

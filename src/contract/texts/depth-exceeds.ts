@@ -1,0 +1,9 @@
+/** Code that is recursive overflows the stack on a value that is nested deeply enough, so this is not. */
+export function depthExceeds(root: unknown, limit: number): boolean {
+  let level = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) return true;
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
+  }
+  return false;
+}
