@@ -45,7 +45,9 @@ function allowedEnds({ expected, workflow, lens, always = {} }: Scenario, { act 
   const isLostCommand = Object.hasOwn(always, 'runMarkedCommand/runCommand#1');
   // A machine that is gone records no more prompts. Without ids, its record does not show that one was refused.
   const isLost = isLostCommand || (isLostPrompt && lens === noPromptIds);
-  if (taking.includes(act)) return [expected, ...lost, ...(isLost ? ['outcome_unknown'] : [])];
+  // A stop of somebody else's may have ended before the job looks.
+  const stopped = act === 'stop' && workflow === 'stopAndAwaitArchive' ? ['already_archived'] : [];
+  if (taking.includes(act)) return [expected, ...lost, ...stopped, ...(isLost ? ['outcome_unknown'] : [])];
   return act === 'lease' && workflow === 'forkFanout' ? [expected, ...usedSource] : [expected];
 }
 
