@@ -8,6 +8,7 @@ import type { DegradedSandbox } from '../../src/contract/records/sandbox-view.js
 import type { Text } from '../../src/contract/texts/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isQueued, readNewHistory } from './evidence.js';
+import { endStatuses } from './history.js';
 import { newTo, type PromptRecord } from './record.js';
 
 /** The prompt whose end is read. */
@@ -48,12 +49,6 @@ export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'degraded' | 'resul
 export type PromptInHistory = Pick<FollowedPrompt, 'promptId' | 'prompt' | 'knownPromptIds'> & {
   /** The record of the state before the prompt; null if there is none. */
   readonly record: Pick<PromptRecord, 'seen' | 'seenAll'> | null;
-};
-
-const endStatuses: Readonly<Record<string, string>> = {
-  'prompt.completed': 'completed',
-  'prompt.failed': 'failed',
-  'prompt.interrupted': 'interrupted',
 };
 
 /**
@@ -125,8 +120,11 @@ function beginOf(events: readonly SandboxHistoryEvent[], input: PromptInHistory)
   if (byId) return byId;
   return newTo(
     record,
-    events.filter((event) => isQueued(event, prompt)),
-  ).find(({ promptId: of }) => of == null || (promptId === null && !knownPromptIds.includes(of)));
+    events.filter(({ type }) => type === 'prompt.queued'),
+  ).find((event) => {
+    const { promptId: of } = event;
+    return isQueued(event, prompt) && (of == null || (promptId === null && !knownPromptIds.includes(of)));
+  });
 }
 
 /**

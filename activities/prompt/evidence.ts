@@ -4,7 +4,7 @@ import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-rec
 import type { Text } from '../../src/contract/texts/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isSameText } from '../store/texts.js';
-import { type HistoryOptions, readHistory, readHistoryAfter } from './history.js';
+import { endStatuses, type HistoryOptions, readHistory, readHistoryAfter } from './history.js';
 import { type HistoryBefore, newTo, type PromptEvidence, type PromptRecord } from './record.js';
 
 /** Identifies a prompt without its text, which is large and travels separately. */
@@ -70,26 +70,23 @@ async function findOnce(
   return match && fitting.length === 1 ? match : null;
 }
 
-/** Reads the part of the history that is newer than what the record knows of; nothing if the service cannot tell. */
+/** Reads the history from where the record began, or the whole history. Both may hold events that the record lists. */
 export async function readNewHistory(
   client: SandboxClient,
   sandboxId: string,
   options: HistoryOptions,
   record: Pick<PromptRecord, 'since'> | null,
-): Promise<SandboxHistoryEvent[]> {
-  const after = record?.since ?? null;
-  if (after === null) return readHistory(client, sandboxId, options);
-  return (await readHistoryAfter(client, sandboxId, { ...options, after })) ?? [];
+): Promise<readonly SandboxHistoryEvent[]> {
+  return (await readFrom(client, sandboxId, options, record?.since ?? null)).events;
 }
 
 /**
- * Reads what the record lists: the events that queued the same text, in the prompt's conversation if it has one.
+ * Reads what the record lists: the events that queued a prompt, in the prompt's conversation if it has one.
  * @param previous the record of the job's previous prompt in this conversation; null if there is none
  */
-export async function readEqualPrompts(
+export async function readQueuedPrompts(
   client: SandboxClient,
   query: PromptQuery,
-  text: Text,
   options: Omit<HistoryOptions, 'conversationId' | 'after' | 'onLeftOut'> & { readonly previous: PromptRecord | null },
 ): Promise<HistoryBefore> {
   const { previous, ...calling } = options;
@@ -99,26 +96,37 @@ export async function readEqualPrompts(
       leftOut += events;
     };
     const reading = { ...calling, conversationId: query.conversationId, onLeftOut };
-    const before = await readBefore(client, query.sandboxId, reading, previous?.newest ?? null);
+    const { since, events } = await readFrom(client, query.sandboxId, reading, previous?.rest ?? null);
     // An event that is unreadable now and readable later would pass for a new prompt. One that stays unreadable matches
     // no prompt, so the search may go on with it.
     if (leftOut === 0 || reads === recordReads) {
-      const { since, events } = before;
-      const newest = events.at(-1)?.id ?? since;
-      return { since, newest, queued: events.filter((event) => isQueued(event, text)) };
+      const queued = events.filter(({ type }) => type === 'prompt.queued');
+      return { since, rest: leftOut === 0 ? (restOf(events) ?? since) : since, queued };
     }
   }
 }
 
-async function readBefore(
+async function readFrom(
   client: SandboxClient,
   sandboxId: string,
   reading: HistoryOptions,
   after: string | null,
-): Promise<{ readonly since: string | null; readonly events: SandboxHistoryEvent[] }> {
+): Promise<{ readonly since: string | null; readonly events: readonly SandboxHistoryEvent[] }> {
   const later = after === null ? null : await readHistoryAfter(client, sandboxId, { ...reading, after });
   if (later) return { since: after, events: later };
   return { since: null, events: await readHistory(client, sandboxId, reading) };
+}
+
+/** Id of the newest event at which no prompt was queued or running; null if there is none. */
+function restOf(events: readonly SandboxHistoryEvent[]): string | null {
+  let rest: string | null = null;
+  let open = 0;
+  for (const { id, type } of events) {
+    if (type === 'prompt.queued') open += 1;
+    if (endStatuses[type] !== undefined) open = Math.max(0, open - 1);
+    if (open === 0) rest = id;
+  }
+  return rest;
 }
 
 export function isQueued(event: SandboxHistoryEvent, text: Text): boolean {
@@ -134,8 +142,9 @@ export function newPrompts(
   const { conversationId, knownPromptIds, knownConversationIds, sandboxMadeAt } = query;
   const madeAtMs = Date.parse(sandboxMadeAt ?? '') || 0;
   const begun = firstOfTheirConversations(history);
-  const equal = history.filter((event) => isQueued(event, text));
-  return newTo(record, equal).filter((event) => {
+  const queued = history.filter(({ type }) => type === 'prompt.queued');
+  return newTo(record, queued).filter((event) => {
+    if (!isQueued(event, text)) return false;
     if (event.promptId != null && knownPromptIds.includes(event.promptId)) return false;
     if (record === null && Date.parse(event.createdAt) < madeAtMs) return false;
     const of = event.conversationId ?? null;

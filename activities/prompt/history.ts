@@ -21,6 +21,13 @@ export interface HistoryOptions {
   readonly onLeftOut?: (events: number) => void;
 }
 
+/** The events that end a prompt, and the statuses that they give it. */
+export const endStatuses: Readonly<Record<string, string>> = {
+  'prompt.completed': 'completed',
+  'prompt.failed': 'failed',
+  'prompt.interrupted': 'interrupted',
+};
+
 /** No known service sends smaller pages, so a shorter answer is the last page. */
 const smallestPage = 100;
 /**
@@ -28,8 +35,11 @@ const smallestPage = 100;
  * 128 MiB.
  */
 const maxPages = 100;
-/** Statuses that may refuse an unknown event. If they mean something else, the read of the whole history shows it. */
-const refusals: ReadonlySet<number> = new Set([400, 404, 410, 422]);
+/**
+ * Statuses that may refuse an unknown event, or show that the service breaks at it. If they mean something else, the
+ * read of the whole history shows it.
+ */
+const refusals: ReadonlySet<number> = new Set([400, 404, 410, 422, 500, 501]);
 
 /** Assumption: paging by `after`. A service without it sends the first page again, which ends the loop. */
 export async function readHistory(

@@ -1,7 +1,7 @@
 /**
  * The record of a prompt, written before the first byte of the prompt is sent. It lists the earlier history events that
- * could be mistaken for this prompt. It is in the result store. There a reset job, a second run of an item, and the
- * activity that follows the prompt can find it.
+ * queued a prompt and could be mistaken for this one. It is in the result store. There a reset job, a second run of an
+ * item, and the activity that follows the prompt can find it.
  *
  *     sending ──accepted──► accepted
  *        └──certainly not──► not_sent
@@ -22,27 +22,30 @@ export interface PromptRecord {
   readonly by: string;
   /** The answer of the service, once there is one. */
   readonly accepted: PromptEvidence | null;
-  /** Digests of the ids of earlier events that queued the same text; only the newest if there are too many. */
+  /** Digests of the ids of earlier events that queued a prompt, oldest first; only the newest if there are too many. */
   readonly seen: readonly string[];
   /**
    * False if older events were left out of `seen`. Then every event before the newest event in `seen` counts as old.
    */
   readonly seenAll: boolean;
   /**
-   * Id of the event after which the history was read: all events up to it are old, and `seen` does not list them. Null
-   * if the whole history was read. Absent from records of older versions.
+   * Id of the event after which the history was read: all events up to it are old. Null if the whole history was read.
+   * Absent from records of older versions.
    */
   readonly since?: string | null;
-  /** Id of the newest event. The next prompt of the same conversation begins its read there. */
-  readonly newest?: string | null;
+  /**
+   * Id of the newest event at which no prompt was queued or running. The next prompt of the same conversation begins its
+   * read there: in a history without prompt ids, the end of an unseen prompt would pass for the end of another one.
+   */
+  readonly rest?: string | null;
 }
 
 /** What was read of the history before a prompt. */
 export interface HistoryBefore {
-  /** The events that queued the same text, oldest first. */
+  /** The events that queued a prompt, oldest first. */
   readonly queued: readonly SandboxHistoryEvent[];
   readonly since: string | null;
-  readonly newest: string | null;
+  readonly rest: string | null;
 }
 
 export interface PromptRecords {
@@ -68,16 +71,22 @@ export function createPromptRecords(results: ResultStore): PromptRecords {
   };
 }
 
-/** The record of a prompt that is about to be sent. */
-export function recordOf({ queued, since, newest }: HistoryBefore): Omit<PromptRecord, 'by'> {
-  const seen = queued.map(({ id }) => digestOf(id));
-  const seenAll = seen.length <= maxSeen;
-  return { phase: 'sending', accepted: null, seen: seen.slice(-maxSeen), seenAll, since, newest };
+/**
+ * The record of a prompt that is about to be sent. It also lists what the previous record lists: a later answer may hold
+ * events up to `since`, for example from a service that ignores where a read begins.
+ */
+export function recordOf(
+  { queued, since, rest }: HistoryBefore,
+  previous: Pick<PromptRecord, 'seen' | 'seenAll'> | null,
+): Omit<PromptRecord, 'by'> {
+  const seen = [...new Set([...(previous?.seen ?? []), ...queued.map(({ id }) => digestOf(id))])];
+  const seenAll = seen.length <= maxSeen && (since === null || previous?.seenAll !== false);
+  return { phase: 'sending', accepted: null, seen: seen.slice(-maxSeen), seenAll, since, rest };
 }
 
 /**
  * The events, oldest first, that are not in the record. Without a record: all of them.
- * @param queued events after `record.since`
+ * @param queued all events that queued a prompt, whatever its text
  */
 export function newTo(
   record: Pick<PromptRecord, 'seen' | 'seenAll'> | null,

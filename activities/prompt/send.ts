@@ -12,7 +12,7 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, createAttempt, withCallCount } from '../retry/attempt.js';
 import { type Earlier, sendOnce } from '../retry/send-at-most-once.js';
 import { readText } from '../store/texts.js';
-import { findPromptEvidence, type PromptQuery, readEqualPrompts } from './evidence.js';
+import { findPromptEvidence, type PromptQuery, readQueuedPrompts } from './evidence.js';
 import { createPromptRecords, type PromptEvidence, type PromptRecord, type PromptRecords, recordOf } from './record.js';
 
 export interface SendPromptInput {
@@ -56,7 +56,7 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
         const { previousRecordKey } = query;
         const previous = previousRecordKey === undefined ? null : await records.read(previousRecordKey);
         const options = { attempt, timeoutMs: recordTimeoutMs, previous };
-        const record = { ...recordOf(await readEqualPrompts(client, query, body.prompt, options)), by };
+        const record = { ...recordOf(await readQueuedPrompts(client, query, options), previous), by };
         await records.write(recordKey, record);
         return record;
       },

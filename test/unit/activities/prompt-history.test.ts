@@ -13,7 +13,7 @@ const event = (type: string, over: Partial<SandboxHistoryEvent> = {}): SandboxHi
 const queued = (prompt: string, promptId?: string, over: Partial<SandboxHistoryEvent> = {}) =>
   event('prompt.queued', { promptId, data: { prompt }, ...over });
 /** The record after a read of the whole history. */
-const whole = (queued: readonly SandboxHistoryEvent[]) => recordOf({ queued, since: null, newest: null });
+const whole = (queued: readonly SandboxHistoryEvent[]) => recordOf({ queued, since: null, rest: null }, null);
 const said = (text: string, promptId?: string) => event('agent.message', { promptId, data: { text } });
 
 describe('the end of a prompt in a history', () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { readEqualPrompts, readNewHistory } from '../../../activities/prompt/evidence.js';
+import { readNewHistory, readQueuedPrompts } from '../../../activities/prompt/evidence.js';
 import { readHistory } from '../../../activities/prompt/history.js';
 import { recordOf } from '../../../activities/prompt/record.js';
 import type { Attempt } from '../../../activities/retry/attempt.js';
@@ -15,6 +15,8 @@ const event = (at: number) => ({
   createdAt: new Date(1_700_000_000_000 + at).toISOString(),
   data: { prompt: 'again' },
 });
+/** Every second event ends the prompt before it. */
+const turns = (at: number) => (at % 2 === 0 ? event(at) : { ...event(at), type: 'prompt.completed', data: {} });
 const bad = (at: number) => ({ ...event(at), type: 7 });
 
 let closing: readonly (() => Promise<void>)[] = [];
@@ -68,13 +70,13 @@ const query = {
 
 it('records an event that is unreadable at first, so that it is not taken for a new prompt later', async () => {
   const [client] = await serving(2, (at, ask) => (at === 0 && ask === 1 ? bad(at) : event(at)));
-  const { queued } = await readEqualPrompts(client, query, 'again', { attempt, previous: null });
+  const { queued } = await readQueuedPrompts(client, query, { attempt, previous: null });
   expect(queued).toHaveLength(2);
 });
 
 it('gives up on a permanently unreadable event', async () => {
   const [client, stand] = await serving(2, (at) => (at === 0 ? bad(at) : event(at)));
-  const { queued } = await readEqualPrompts(client, query, 'again', { attempt, previous: null });
+  const { queued } = await readQueuedPrompts(client, query, { attempt, previous: null });
   expect(queued).toHaveLength(1);
   expect(stand.seen).toHaveLength(3);
 });
@@ -82,46 +84,51 @@ it('gives up on a permanently unreadable event', async () => {
 describe('the record of a later prompt of a conversation', () => {
   const conversationId = 'conv_0123456789abcdef01234567';
   const inConversation = { ...query, conversationId };
-  const previous = { ...recordOf({ queued: [], since: null, newest: idOf(249) }), by: 'x' };
+  const previous = { ...recordOf({ queued: [], since: null, rest: idOf(249) }, null), by: 'x' };
   const asked = ({ seen }: Stand) => seen.map(({ url }) => new URL(url, 'http://stand').searchParams.get('after'));
 
   it('takes one read after the previous prompt, however long the conversation is', async () => {
-    const [client, stand] = await serving(252, event);
-    const before = await readEqualPrompts(client, inConversation, 'again', { attempt, previous });
+    const [client, stand] = await serving(252, turns);
+    const before = await readQueuedPrompts(client, inConversation, { attempt, previous });
     expect(asked(stand)).toEqual([idOf(249)]);
-    expect(before).toMatchObject({ since: idOf(249), newest: idOf(251) });
-    expect(before.queued.map(({ id }) => id)).toEqual([idOf(250), idOf(251)]);
+    expect(before).toMatchObject({ since: idOf(249), rest: idOf(251) });
+    expect(before.queued.map(({ id }) => id)).toEqual([idOf(250)]);
   });
 
   it.each(['refused', 'unknown'] as const)('lists the whole history if the event is %s', async (paging) => {
-    const [client] = await serving(52, event, paging);
-    const before = await readEqualPrompts(client, inConversation, 'again', {
+    const [client] = await serving(52, turns, paging);
+    const before = await readQueuedPrompts(client, inConversation, {
       attempt,
-      previous: { ...previous, newest: idOf(49) },
+      previous: { ...previous, rest: idOf(49) },
     });
-    expect(before).toMatchObject({ since: null, newest: idOf(51) });
-    expect(before.queued).toHaveLength(52);
+    expect(before).toMatchObject({ since: null, rest: idOf(51) });
+    expect(before.queued).toHaveLength(26);
   });
 
   it('lists the later events of a service without paging', async () => {
-    const [client] = await serving(52, event, 'ignored');
-    const before = await readEqualPrompts(client, inConversation, 'again', {
+    const [client] = await serving(52, turns, 'ignored');
+    const before = await readQueuedPrompts(client, inConversation, {
       attempt,
-      previous: { ...previous, newest: idOf(49) },
+      previous: { ...previous, rest: idOf(49) },
     });
-    expect(before).toMatchObject({ since: idOf(49), newest: idOf(51) });
-    expect(before.queued.map(({ id }) => id)).toEqual([idOf(50), idOf(51)]);
+    expect(before).toMatchObject({ since: idOf(49), rest: idOf(51) });
+    expect(before.queued.map(({ id }) => id)).toEqual([idOf(50)]);
   });
 
   it('begins the search where the record began', async () => {
-    const [client, stand] = await serving(252, event);
+    const [client, stand] = await serving(252, turns);
     const found = await readNewHistory(client, sandboxId, { conversationId, attempt }, { since: idOf(249) });
     expect(asked(stand)).toEqual([idOf(249)]);
     expect(found.map(({ id }) => id)).toEqual([idOf(250), idOf(251)]);
   });
 
-  it.each(['refused', 'unknown'] as const)('shows nothing new if the event is %s afterwards', async (paging) => {
-    const [client] = await serving(52, event, paging);
-    expect(await readNewHistory(client, sandboxId, { conversationId, attempt }, { since: idOf(49) })).toEqual([]);
-  });
+  it.each(['refused', 'unknown'] as const)(
+    'is compared with the whole history if the event is %s afterwards',
+    async (paging) => {
+      const [client] = await serving(52, turns, paging);
+      expect(await readNewHistory(client, sandboxId, { conversationId, attempt }, { since: idOf(49) })).toHaveLength(
+        52,
+      );
+    },
+  );
 });

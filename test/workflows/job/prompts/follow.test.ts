@@ -118,4 +118,36 @@ describe('A18: a service without any prompt ids', () => {
     const result = await (await start({ prompts: [first, again] })).result();
     expect(result.prompts.map(({ result: said }) => said?.trim())).toEqual(['first', '2']);
   });
+
+  it("gives a prompt its own answer if somebody's prompts run before and between those of the job", async () => {
+    const theirs = (until: string) => ({ prompt: script(`until [ -e ${until} ]; do sleep 0.1; done; echo theirs`) });
+    let isOvertaken = false;
+    let sent = 0;
+    stand.play({
+      ...without,
+      // Otherwise a follow waits until nobody's prompt runs in the sandbox.
+      listAllSandboxes: async () => [],
+      sendPrompt: async (id, body, options) => {
+        const answer = await stand.api.sendPrompt(id, body, options);
+        sent += 1;
+        const { conversationId } = answer;
+        if (sent === 2) await stand.api.sendPrompt(id, { ...theirs('third'), conversationId });
+        const path = ['second', 'third'][sent - 2];
+        if (path) await stand.api.writeFile(id, { path, content: '' });
+        return { ...answer, promptId: null };
+      },
+      listEvents: async (id, query, options) => {
+        const { events } = await stand.api.listEvents(id, query, options);
+        const conversationId = events.find(({ type }) => type === 'prompt.completed')?.conversationId;
+        if (conversationId && !isOvertaken) {
+          isOvertaken = true;
+          await stand.api.sendPrompt(id, { ...theirs('second'), conversationId });
+        }
+        return { ok: true, type: 'event.list', events: events.map((event) => ({ ...event, promptId: null })) };
+      },
+    });
+    const prompts = ['first', 'second', 'third'].map((word) => ({ prompt: script(`echo ${word}`) }));
+    const result = await (await start({ prompts })).result();
+    expect(result.prompts.map(({ result: said }) => said?.trim())).toEqual(['first', 'second', 'third']);
+  });
 });
