@@ -67,7 +67,10 @@ export async function readHistory(
     );
     if (leftOut > 0) onLeftOut?.(leftOut);
     const known = byId.size;
-    for (const event of events) byId.set(event.id, event);
+    // A service that does not page, or includes the event that `after` names, sends older events again: they must not
+    // follow newer ones.
+    const from = events.findIndex(({ id }) => id === after) + 1;
+    for (const event of events.slice(from)) byId.set(event.id, event);
     after = events.at(-1)?.id;
     if (events.length + leftOut < smallestPage || byId.size === known || !idPatterns.sandboxEvent.test(after ?? ''))
       break;

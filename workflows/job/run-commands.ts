@@ -131,7 +131,16 @@ async function decide(run: JobState, underWay: CommandUnderWay, unknown: JobErro
   run.command = { ...underWay, unknown };
   const { action } = await resolveUnknownOutcome(run, 'command', unknown.message);
   if (action === 'abandon') throw new JobTermination('outcome_unknown', unknown);
+  if (action === 'resend') nameFirstCopy(run);
   return action;
+}
+
+/** If the sandbox remains, both copies of the command may run in it at the same time. */
+function nameFirstCopy(run: JobState): void {
+  const { input, sandbox } = run;
+  if (input.source.kind !== 'existing' && input.end !== 'keep') return;
+  const why = 'It is unknown whether a command ran; the decision was to run it again.';
+  run.leave({ kind: 'command', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
 }
 
 async function isSameMachine(run: JobState, sandboxId: string, { stopIds }: CommandUnderWay): Promise<boolean> {

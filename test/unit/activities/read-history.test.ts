@@ -63,6 +63,12 @@ it('continues after a page with one unreadable event', async () => {
   expect(history.map(({ id }) => id)).toEqual(Array.from({ length: 150 }, (_, at) => idOf(at)).toSpliced(40, 1));
 });
 
+it('puts no older event after newer ones if a service sends a page again', async () => {
+  const [client] = await serving(150, (at, ask) => (at === 40 && ask === 1 ? bad(at) : event(at)), 'ignored');
+  const history = await readHistory(client, sandboxId, { conversationId: null, attempt });
+  expect(history.at(-1)?.id).toBe(idOf(99));
+});
+
 const query = {
   ...{ sandboxId, conversationId: null, knownPromptIds: [], knownConversationIds: [] },
   ...{ recordKey: 'none', isOwnSandbox: true, sandboxMadeAt: null },

@@ -144,6 +144,22 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
     expect(await readFile('runs')).toBe('ran\n');
   });
+
+  it.each(['keep', 'stop'] as const)('that is run again on request is named as left with the end %s', async (end) => {
+    let calls = 0;
+    stand = await createStand(
+      texts(async (text) => {
+        calls += 1;
+        if (calls === 2) await stand.fault({ kind: 'drop_response', endpoint: 'runCommand' });
+        return text.replaceAll('/tmp/.sandflow', '/proc/none/.sandflow');
+      }),
+    );
+    const commands = [counting, 'test "$(wc -l < runs)" -eq 2'];
+    const { outcome, left } = await run({ commands, end, onUnknownOutcome: 'resend' });
+    expect(outcome).toBe('completed');
+    // A stop ends whatever still runs.
+    expect(left).toMatchObject(end === 'keep' ? [{ kind: 'command', sandboxId: sandboxId() }] : []);
+  });
 });
 
 const isCommand = ({ endpoint }: { readonly endpoint: string | null }) => endpoint === 'runCommand';
