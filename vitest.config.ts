@@ -12,9 +12,9 @@ const shared = {
 };
 
 /** Tests that start processes come first, and fewer files at once: what they wait for shares the cores with the others. */
-const startsProcesses = { maxWorkers: 4, sequence: { groupOrder: 0 } };
+const startsProcesses = { maxWorkers: 5, sequence: { groupOrder: 0 } };
 /** More than cores: most of these tests wait, for timers and one another. */
-const inOneProcess = { maxWorkers: 6, sequence: { groupOrder: 1 } };
+const inOneProcess = { maxWorkers: 8, sequence: { groupOrder: 1 } };
 
 /** Tests that wait side by side on one stand: most of a file's time is such waiting. Those that start processes are fewer at once. */
 const waiting = { maxConcurrency: 12 };
