@@ -81,7 +81,7 @@ function notWritable({ path, setting }: TrustedFolder, cause: unknown): Sandflow
   return new SandflowError('home_not_writable', message, { cause });
 }
 
-/** @param others whether other users may enter the folder, so that the modes of its entries count */
+/** @param others true if other users may enter the folder: then each entry must refuse them by its own mode */
 async function problemInside(folder: string, others: boolean): Promise<string | undefined> {
   for (const name of await readdir(folder)) {
     const entry = join(folder, name);

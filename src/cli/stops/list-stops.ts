@@ -1,4 +1,4 @@
-/** `sandflow stops list`: joins the service's stops with the requests that workflows track. */
+/** `sandflow stops list`: the stops that the service shows, with the stop workflows that wait for them. */
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import { openStopReports } from '../../temporal/stops/list.js';

@@ -3,13 +3,13 @@ import type { z } from 'zod';
 import type { AssumptionId } from '../assumptions.js';
 
 /**
- * What a caller may do after an ambiguous failure (a lost response, a timeout, an untyped 5xx):
- * - `safe`: repeat; the state is the same afterwards.
- * - `keyed`: repeat with the same `Idempotency-Key` within its 24 hours.
- * - `read-first`: read; adopt the result if the call took effect; repeat it only if nothing has changed since.
- * - `evidence`: look for evidence that the call took effect; send it again only if it certainly was not sent.
- * - `once`: never repeat.
- * - `secret`: repeat until a secret has been read and kept.
+ * What a caller may do if it is unknown whether a call took effect (a lost response, a timeout, an untyped 5xx).
+ * - `safe`: Repeat the call. A second one changes nothing.
+ * - `keyed`: Repeat the call with the same `Idempotency-Key`, which the service remembers for 24 hours.
+ * - `read-first`: Read what the call changes. Repeat the call only if the read shows that it had no effect.
+ * - `evidence`: Look for evidence that the call took effect. Repeat it only if it certainly was not sent.
+ * - `once`: Never repeat the call.
+ * - `secret`: Repeat the call until its answer, which holds a secret, has been read and stored.
  */
 export type RetryClass = 'safe' | 'keyed' | 'read-first' | 'evidence' | 'once' | 'secret';
 

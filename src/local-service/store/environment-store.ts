@@ -61,7 +61,7 @@ export function createEnvironmentStore(database: Database) {
      * them.
      */
     remove: (environmentId: string) => void remove.run(environmentId),
-    /** Undefined for null, the version of a sandbox that is attached to no environment. */
+    /** @param versionId null for a sandbox without an environment; the result is then undefined */
     version: (versionId: string | null) => (versionId === null ? undefined : whole(version.get(versionId))),
     latest: (environmentId: string) => whole(latest.get(environmentId)),
     /** Oldest first. */
