@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { makeFolders } from '../os/make-folders.js';
 import { readSecrets } from './secret-source.js';
 
 /** A place for a secret that is about to be created. */
@@ -64,7 +65,7 @@ export async function isReserved(file: string): Promise<boolean> {
 
 async function openTemporary(file: string, temporary: string): Promise<FileHandle> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeFolders(dirname(file), { mode: 0o700 });
     return await open(temporary, 'wx', 0o600);
   } catch (cause) {
     throw new SandflowError(

@@ -1,6 +1,7 @@
 /** Logs the stacks of unexpected errors for bug reports. */
-import { appendFile, mkdir } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../os/make-folders.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import type { CliIo } from './io.js';
 
@@ -15,7 +16,7 @@ export async function logInternalError(error: unknown, io: Pick<CliIo, 'readConf
     // In a folder that others may write to, a link could redirect the write to another file of the user.
     await prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
     const file = join(home, 'logs', 'errors.log');
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeFolders(dirname(file), { mode: 0o700 });
     await appendFile(file, `${new Date().toISOString()} ${stack}\n`, { mode: 0o600 });
     return `the end of ${file}`;
   } catch {

@@ -1,9 +1,9 @@
 /** Creates the local Sandbox Service from its parts, starts it and ends it. */
-import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { machineTypes } from '../contract/records/machine-types.js';
+import { makeFolders } from '../os/make-folders.js';
 import { type Accounts, createAccounts } from './accounts/accounts.js';
 import { type AccountSetup, createAccountSetup } from './accounts/setup.js';
 import { type Agent, createAgents } from './agent/index.js';
@@ -69,7 +69,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const agentOf = agentsOf(options);
   const defaultProvider = configuredProvider(options.defaultProvider ?? 'codex');
   const repos = configuredRepos(options.repos ?? []);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeFolders(directory, { mode: 0o700 });
   const database = openDatabase(directory);
   await removeUndecided(directory);
   await finishImport(directory, database);

@@ -1,8 +1,9 @@
 /** Reads the secrets that sign notifications. Their file has mode 600 and one secret per line. */
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, rm } from 'node:fs/promises';
+import { link, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { makeFolders } from '../os/make-folders.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { isNotificationSecret } from '../webhook/index.js';
 
@@ -41,7 +42,7 @@ export function createNotifySecrets(
 async function makeFile(file: string): Promise<string | undefined> {
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeFolders(dirname(file), { mode: 0o700 });
     const handle = await open(temporary, 'wx', 0o600);
     try {
       await handle.writeFile(`whsec_${randomBytes(32).toString('base64')}\n`);

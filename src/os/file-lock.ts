@@ -2,11 +2,11 @@
  * Locks a path. The operating system releases the lock when its holder dies, for whatever reason. Node has no such lock
  * of its own. An exclusive SQLite transaction on an otherwise empty file is such a lock on every platform.
  */
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { makeFoldersSync } from './make-folders.js';
 
 const pollMs = 100;
 
@@ -35,7 +35,7 @@ export interface AcquireOptions {
 export function tryAcquireFileLock(path: string): FileLock | undefined {
   let database: Database.Database;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFoldersSync(dirname(path), { mode: 0o700 });
     database = new Database(path, { timeout: 0 });
   } catch (cause) {
     throw notWritable(path, cause);

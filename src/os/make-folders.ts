@@ -1,4 +1,5 @@
 /** Creates a folder with the folders above it. */
+import { mkdirSync, statSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -19,6 +20,20 @@ export async function makeFolders(path: string, { mode }: { readonly mode?: numb
       // Another process was faster.
       if (!(await isFolder(path))) throw again;
     });
+  }
+}
+
+/** Like `makeFolders`, for callers that cannot wait. */
+export function makeFoldersSync(path: string, { mode }: { readonly mode?: number } = {}): void {
+  const isThere = (folder: string) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && isThere(path)) return;
+    if (code !== 'ENOENT' || dirname(path) === path || isThere(dirname(path))) throw error;
+    makeFoldersSync(dirname(path), { mode });
+    makeFoldersSync(path, { mode });
   }
 }
 

@@ -1,6 +1,7 @@
 /** A log file of limited size. At the limit it is renamed to `<file>.1`, which replaces the previous `<file>.1`. */
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFoldersSync } from './make-folders.js';
 
 const defaultMaxBytes = 5 * 1024 * 1024;
 const tailCharacters = 4000;
@@ -20,7 +21,7 @@ export interface RotatingLog {
  */
 export function openRotatingLog(path: string, options: { readonly maxBytes?: number } = {}): RotatingLog {
   const { maxBytes = defaultMaxBytes } = options;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFoldersSync(dirname(path), { mode: 0o700 });
   let file: number | undefined = openSync(path, 'a', 0o600);
   let size = fstatSync(file).size;
   let tail = '';

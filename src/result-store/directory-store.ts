@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { namingFullDisk } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
+import { makeFolders } from '../os/make-folders.js';
 
 const scheme = 'file-store:';
 /** Errors of a path that no object can have: something is missing, a file is used as a folder, it is too long, it holds NUL. */
@@ -53,7 +54,7 @@ export function createResultStore(directory: string): ResultStore {
 
   async function replace(key: string, write: (file: FileHandle) => Promise<void>): Promise<string> {
     const path = locate(key);
-    await mkdir(root, { recursive: true, mode: 0o700 });
+    await makeFolders(root, { mode: 0o700 });
     await makeFolderOf(path, root, 0o700);
     const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
     try {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { makeFolders } from '../os/make-folders.js';
 
 const scheme = 'secret-store:';
 const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
@@ -25,7 +26,7 @@ export function createSecretStore(directory: string): SecretStore {
       const path = join(root, checkedName(name));
       const temporary = join(root, `.${randomUUID()}.tmp`);
       try {
-        await mkdir(root, { recursive: true, mode: 0o700 });
+        await makeFolders(root, { mode: 0o700 });
         // It may have been there before, made by others for others to read.
         await chmod(root, 0o700);
         await writeSynced(temporary, value);

@@ -1,9 +1,10 @@
 /** Gives a client a running stack: joins the existing one, or starts one. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { makeFoldersSync } from '../os/make-folders.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';
@@ -115,7 +116,7 @@ async function keyOf({ sandboxService }: Config, { localApiKeyFile }: StackPaths
 
 /** Starts the supervisor in a session of its own, so that a Ctrl-C in this terminal does not reach it. */
 function spawnSupervisor(main: MainProgram, config: Config, paths: StackPaths): ChildProcess {
-  mkdirSync(paths.logDirectory, { recursive: true, mode: 0o700 });
+  makeFoldersSync(paths.logDirectory, { mode: 0o700 });
   const log = paths.supervisorLog;
   if (existsSync(log) && statSync(log).size > maxLogBytes) renameSync(log, `${log}.1`);
   const output = openSync(log, 'a', 0o600);

@@ -1,10 +1,11 @@
 /** Finds a Temporal server to run, and downloads or builds one if there is none. */
 
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { acquireFileLock } from '../os/file-lock.js';
+import { makeFolders } from '../os/make-folders.js';
 import { checkTrustedFolder } from '../os/trusted-folder.js';
 import { buildTemporalCli } from './build.js';
 import { downloadTemporalCli } from './download.js';
@@ -63,7 +64,7 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
 async function makeBinary(home: string, cached: string, options: FindServerOptions): Promise<void> {
   const { onProgress = () => undefined, signal } = options;
   const { download = downloadTemporalCli, build = buildTemporalCli } = options;
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  await makeFolders(home, { mode: 0o700 });
   const directory = await mkdtemp(join(home, 'making-'));
   const made = join(directory, 'temporal');
   const making = { version: `v${cliVersion}`, directory, onProgress, signal };

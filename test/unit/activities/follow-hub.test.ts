@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFollower, createFollowHub } from '../../../activities/prompt/follow-hub.js';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
@@ -115,6 +116,8 @@ describe('the follow hub', () => {
         const { client, listAllSandboxes } = serviceWith(list);
         const hub = createFollowHub(client);
         const stop = new AbortController();
+        // Each follow of a worker has a signal of its own.
+        setMaxListeners(0, stop.signal);
         const looks = new Map<number, number>();
         for (let id = 0; id < follows; id += 1) {
           const follower = createFollower(hub, `bx_${id}`);

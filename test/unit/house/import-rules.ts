@@ -42,7 +42,7 @@ export const importRules: readonly Rule[] = [
   { part: 'src/webhook', own: ['src/contract'], packages: ['node:'] },
   {
     part: 'src/result-store',
-    own: ['src/contract', 'src/os/inner-folder.ts'],
+    own: ['src/contract', 'src/os/inner-folder.ts', 'src/os/make-folders.ts'],
     ownTypes: ['workflows'],
     packages: ['node:'],
   },
@@ -53,7 +53,7 @@ export const importRules: readonly Rule[] = [
     ownTypes: ['src/result-store'],
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
-  { part: 'src/secret-store', own: ['src/contract'], packages: ['node:'] },
+  { part: 'src/secret-store', own: ['src/contract', 'src/os/make-folders.ts'], packages: ['node:'] },
   {
     part: 'src/notify',
     own: ['src/contract', 'src/os', 'src/webhook'],
@@ -114,7 +114,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/bridge',
-    own: ['src/contract', 'src/webhook', 'src/temporal', 'workflows/messages.ts'],
+    own: ['src/contract', 'src/webhook', 'src/temporal', 'src/os/make-folders.ts', 'workflows/messages.ts'],
     packages: ['node:', ...temporalClient, 'prom-client'],
   },
   {
@@ -125,7 +125,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/local-service',
-    own: ['src/contract', 'src/webhook'],
+    own: ['src/contract', 'src/webhook', 'src/os/make-folders.ts'],
     packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'zod'],
   },
   { part: 'src/report', own: ['src/contract'], ownTypes: ['workflows'], packages: ['node:'] },

@@ -1,7 +1,14 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFolders } from '../../../src/os/make-folders.js';
+import { reserveSecretFile } from '../../../src/bridge/secret-file.js';
+import { createLocalService } from '../../../src/local-service/index.js';
+import { createNotifySecrets } from '../../../src/notify/secrets.js';
+import { tryAcquireFileLock } from '../../../src/os/file-lock.js';
+import { makeFolders, makeFoldersSync } from '../../../src/os/make-folders.js';
+import { openRotatingLog } from '../../../src/os/rotating-log.js';
+import { createResultStore } from '../../../src/result-store/index.js';
+import { createSecretStore } from '../../../src/secret-store/index.js';
 import { temporaryDirectory } from '../cli/temporary-directory.js';
 
 describe('makeFolders', () => {
@@ -9,7 +16,9 @@ describe('makeFolders', () => {
     const path = join(await temporaryDirectory(), 'a', 'b', 'c');
     await Promise.all([makeFolders(path, { mode: 0o700 }), makeFolders(path, { mode: 0o700 })]);
     await makeFolders(path);
-    for (const one of [path, join(path, '..'), join(path, '..', '..')])
+    makeFoldersSync(join(path, 'd', 'e'), { mode: 0o700 });
+    makeFoldersSync(path);
+    for (const one of [path, join(path, '..'), join(path, '..', '..'), join(path, 'd'), join(path, 'd', 'e')])
       expect((await stat(one)).mode & 0o777).toBe(0o700);
   });
 
@@ -21,6 +30,35 @@ describe('makeFolders', () => {
     const file = join(await temporaryDirectory(), 'file');
     await writeFile(file, '');
     await expect(makeFolders(file)).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(() => makeFoldersSync(file)).toThrow('EEXIST');
     await expect(makeFolders(join(file, 'x', 'y'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+  });
+});
+
+describe('a folder that can never be made', () => {
+  const folder = '/proc/nosuch/x';
+
+  it.each([
+    ['the result store', () => createResultStore(folder).put('a', Buffer.from('b'))],
+    ['the secret store', () => createSecretStore(folder).put('a', 'b')],
+    ['the secret of a bridge', () => reserveSecretFile(join(folder, 'secret'))],
+    ['the secrets of notifications', () => createNotifySecrets(join(folder, 'secrets'), { make: true })()],
+    ['a lock', async () => tryAcquireFileLock(join(folder, 'lock'))],
+    ['a log', async () => openRotatingLog(join(folder, 'log'))],
+    ['the local service', () => createLocalService({ directory: folder, apiKey: 'key', log: () => undefined })],
+  ])('is refused by %s, not tried forever', async (_, use) => {
+    await expect(use()).rejects.toThrow();
+  });
+
+  it('is left to makeFolders wherever a user chooses the place', async () => {
+    const root = new URL('../../../src/', import.meta.url).pathname;
+    const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts'));
+    const found: string[] = [];
+    for (const file of files) {
+      const text = await readFile(join(root, file), 'utf8');
+      if (/\bmkdir(Sync)?\([^;]*recursive: true/.test(text)) found.push(file);
+    }
+    // Below a folder that exists.
+    expect(found).toEqual(['local-service/machine/local-machine-host.ts']);
   });
 });

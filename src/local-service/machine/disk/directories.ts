@@ -1,6 +1,7 @@
 /** The directories in which the machines of one host are stored. Only this file knows the layout. */
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolders } from '../../../os/make-folders.js';
 import { MachineError } from '../machine-error.js';
 
 /** The home of the user inside a sandbox. The sandbox sees its disk at this path. */
@@ -21,13 +22,13 @@ export interface MachineDirectories {
 
 /** Creates the directories. Only their owner may enter them. Safe to repeat. */
 export async function createMachineDirectories(directory: string): Promise<MachineDirectories> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeFolders(directory, { mode: 0o700 });
   // Processes are recognised by the path of their home, so that path must have one spelling.
   const root = await realpath(directory);
   const [disks, snapshots, temporary] = [join(root, 'disks'), join(root, 'snapshots'), join(root, 'temporary')];
   const [unfinished, processes] = [join(root, 'unfinished'), join(root, 'processes')];
   for (const path of [disks, snapshots, temporary, unfinished, processes]) {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolders(path, { mode: 0o700 });
   }
   return {
     root,
