@@ -81,14 +81,14 @@ export function currentErrorCode(code: string): string {
 
 /**
  * The meaning of an error. The HTTP status is authoritative (specification, "Errors"). So a listed code counts only
- * with one of its own statuses; any status from 500 on counts for a listed 500. Otherwise the status alone decides,
- * also for a code that is not listed ("the exhaustive list is not shown").
+ * with one of its own statuses. Otherwise the status alone decides, also for a code that is not listed ("the
+ * exhaustive list is not shown").
  */
 export function errorMeaning(status: number, code: string): ErrorMeaning {
   const current = currentErrorCode(code);
   if (Object.hasOwn(errorCodes, current)) {
     const known = errorCodes[current as ErrorCode];
-    if (known.statuses.some((listed) => listed === status || (listed >= 500 && status >= 500))) return known.meaning;
+    if (known.statuses.some((listed) => listed === status)) return known.meaning;
   }
   if (status === 401 || status === 402) return 'blocked';
   if (status === 408) return 'unavailable';

@@ -73,7 +73,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** The text of an issue whose schema has none of its own. */
-export function problemText(issue: z.core.$ZodRawIssue): string | undefined {
+function problemText(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
     return 'is missing';
   switch (issue.code) {
@@ -87,8 +87,6 @@ export function problemText(issue: z.core.$ZodRawIssue): string | undefined {
       return `must ${sizeText(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)}`;
     case 'invalid_format':
       return issue.format === 'url' ? 'must be a URL, like https://example.com/path' : undefined;
-    case 'unrecognized_keys':
-      return `unknown field ${issue.keys.join(', ')}`;
     default:
       return undefined;
   }
