@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     include: [
-      'test/unit/{activities,bridge,contract,fanout,workflows}/**/*.test.ts',
+      'test/unit/{activities,bridge,contract,fanout,retention,workflows}/**/*.test.ts',
       'test/unit/{webhook,notification}-signature.test.ts',
     ],
   },

@@ -86,32 +86,41 @@ describe('a refusal names the source and says what to do', () => {
   };
   const orStale = /or allow a stale source \(`--allow-stale`\)/;
 
-  it.each<[string, string, RegExp]>([
-    ['expired', refusal({ dataExpiredAt: '2026-01-15T10:00:00.000Z' }), /on 2026-01-15T.* Fork from another sandbox/],
-    ['in error', refusal({ state: 'error', error: 'No disk.' }), /is error: No disk\.\. Repair or replace it/],
-    ['in error without a reason', refusal({ state: 'error' }), /is error\. Repair or replace it/],
-    ['archived too early', refusal({ hydrated: false }), /Resume it until it is hydrated and stop it, or allow/],
-    ['not hydrated', refusal({ state: 'idle', hydrated: false }), /Wait until it is hydrated, or allow/],
-    ['without snapshots', refusal({ state: 'idle', snapshots: false }), /snapshots off.*`--allow-stale`/],
-    ['running', refusal({ state: 'running' }), /running agent.*Wait until it is idle or stop it/],
+  it.each<[string, () => string, RegExp]>([
+    [
+      'expired',
+      () => refusal({ dataExpiredAt: '2026-01-15T10:00:00.000Z' }),
+      /on 2026-01-15T.* Fork from another sandbox/,
+    ],
+    ['in error', () => refusal({ state: 'error', error: 'No disk.' }), /is error: No disk\.\. Repair or replace it/],
+    ['in error without a reason', () => refusal({ state: 'error' }), /is error\. Repair or replace it/],
+    ['archived too early', () => refusal({ hydrated: false }), /Resume it until it is hydrated and stop it, or allow/],
+    ['not hydrated', () => refusal({ state: 'idle', hydrated: false }), /Wait until it is hydrated, or allow/],
+    ['without snapshots', () => refusal({ state: 'idle', snapshots: false }), /snapshots off.*`--allow-stale`/],
+    ['running', () => refusal({ state: 'running' }), /running agent.*Wait until it is idle or stop it/],
     [
       'used',
-      refusal({ state: 'idle' }, { usedBy: 'sf-test-job' }),
+      () => refusal({ state: 'idle' }, { usedBy: 'sf-test-job' }),
       /is used by sf-test-job\. Wait until that has ended/,
     ],
     [
       'stale',
-      refusal({ lastSnapshotStatus: 'failed' }),
+      () => refusal({ lastSnapshotStatus: 'failed' }),
       /not saved after its last work.* Resume bx_22222222 and stop it/,
     ],
     [
       'unknown',
-      refusal({ snapshotVerifiedAt: null, snapshotCompletedAt: null }),
+      () => refusal({ snapshotVerifiedAt: null, snapshotCompletedAt: null }),
       /does not say when.* Resume bx_22222222/,
     ],
-    ['empty', refusal({ snapshotAvailable: false }), /has no snapshot/],
-    ['empty, although stale is allowed', refusal({ snapshotAvailable: false }, { allowStale }), /has no snapshot/],
-  ])('%s', (kind, message, says) => {
+    ['empty', () => refusal({ snapshotAvailable: false }), /has no snapshot/],
+    [
+      'empty, although stale is allowed',
+      () => refusal({ snapshotAvailable: false }, { allowStale }),
+      /has no snapshot/,
+    ],
+  ])('%s', (kind, refused, says) => {
+    const message = refused();
     expect(message).toMatch(/^The source bx_22222222 /);
     expect(message).toMatch(says);
     if (['archived too early', 'not hydrated', 'running', 'used', 'stale', 'unknown'].includes(kind)) {
