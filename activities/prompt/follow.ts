@@ -42,7 +42,7 @@ interface Follow {
   readonly onRead: (sandbox: Sandbox) => void;
 }
 
-const heartbeatEveryMs = 20_000;
+const heartbeatEveryMs = 15_000;
 const maxErrorLength = 2_000;
 /** Number of ticks between two checks of a prompt while the sandbox is running, if conversations run in parallel. */
 const confirmEveryTicks = 4;
@@ -52,7 +52,7 @@ const confirmEveryTicks = 4;
  */
 const stateFollowsMs = 1_000;
 
-/** Follows a prompt until it has ended. Safe to repeat; lasts as long as the prompt; heartbeats every 20 s. */
+/** Follows a prompt until it has ended. Safe to repeat; lasts as long as the prompt; heartbeats every 15 s. */
 export function followPromptActivity(client: SandboxClient, hub: FollowHub, results: ResultStore) {
   const records = createPromptRecords(results);
   return async function followPrompt(input: FollowPromptInput): Promise<Counted<PromptEnd>> {

@@ -15,7 +15,7 @@ export interface SetupEnd {
   readonly error: string | null;
 }
 
-const heartbeatEveryMs = 20_000;
+const heartbeatEveryMs = 15_000;
 const defaultReadLagMs = 90_000;
 
 /**

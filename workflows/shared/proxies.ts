@@ -99,13 +99,14 @@ export function deliveryProxies(taskQueue: string) {
 
 /**
  * Follows last as long as the work, and waits for other workflows last for hours. Both have a task queue of their own,
- * so that they block no stop.
+ * so that they block no stop. A task that Temporal gives to a worker as it shuts down is lost (temporalio/sdk-rust#1080)
+ * until its heartbeat times out, so a deploy may delay a follow by that time.
  */
 export function followProxies(taskQueue: string) {
   return proxyActivities<FollowActivities>({
     taskQueue,
     startToCloseTimeout: '30 days',
-    heartbeatTimeout: '60 seconds',
+    heartbeatTimeout: '40 seconds',
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry,
   });

@@ -67,14 +67,14 @@ describe('C6: a change of keys', () => {
       },
     });
     try {
-      const input = encryptedJob({ prompts: [{ prompt: script('sleep 4; echo done') }] });
+      const input = encryptedJob({ prompts: [{ prompt: script('sleep 4; echo done') }], deadlineMs: 120_000 });
       const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue });
       await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
       encrypts = true;
       await stand.restartWorker();
       // This client has no keys: it can read only that the workflow has ended, and not its memo.
       const status = async () => (await describeReadable(stand.client, handle.workflowId)).status.name;
-      await expect.poll(status, { timeout: 100_000 }).toBe('COMPLETED');
+      await expect.poll(status, { timeout: 110_000 }).toBe('COMPLETED');
       const { events } = await handle.fetchHistory();
       const [result] = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
       const [plain] = (await dataConverter.payloadCodecs?.[0]?.decode(result ? [result] : [])) ?? [];
