@@ -1,0 +1,94 @@
+/** The plan of a world: its jobs, and what goes wrong for them. A plan is data, so it can be printed and shrunk. */
+import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
+import type { SandboxEventType } from '../../../src/contract/records/states.js';
+import type { FaultInput } from '../../../src/local-service/index.js';
+
+export interface RunPlan {
+  readonly kind: 'run';
+  readonly key: string;
+  /** `shared`: an existing sandbox in which somebody else works. */
+  readonly source: 'create' | 'shared' | 'archived' | 'fork';
+  readonly waitFor: 'usable' | 'hydrated';
+  readonly prompts: number;
+  /** How long each prompt works, in seconds. */
+  readonly workSeconds: number;
+  readonly conversations: 'one' | 'each';
+  readonly setup: boolean;
+  readonly put: boolean;
+  readonly commands: number;
+  readonly collect: boolean;
+  readonly end: 'stop' | 'delete' | 'keep';
+  /** `wait`: a person abandons the call after some seconds. */
+  readonly onUnknown: 'abandon' | 'wait';
+  readonly deadlineMs: number;
+  readonly ttlSeconds: number;
+}
+
+export interface BatchPlan {
+  readonly kind: 'batch';
+  readonly key: string;
+  readonly source: 'archived' | 'usable' | 'prepare';
+  readonly items: number;
+  readonly concurrency: number;
+  readonly retries: number;
+  readonly end: 'stop' | 'delete';
+}
+
+export interface StopPlan {
+  readonly kind: 'stop';
+  readonly key: string;
+  /** Number of callers who request the stop of the same sandbox. */
+  readonly callers: number;
+}
+
+export interface CleanupPlan {
+  readonly kind: 'cleanup';
+  readonly key: string;
+  readonly action: 'stop' | 'delete-sandbox';
+  readonly sandboxes: number;
+}
+
+export type JobPlan = RunPlan | BatchPlan | StopPlan | CleanupPlan;
+
+/** A call of a job: the first, second or third to this endpoint. */
+export interface CallOfJob {
+  readonly job: string;
+  readonly endpoint: EndpointName;
+  readonly nth: number;
+}
+
+export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop'] as const;
+export type ActName = (typeof actNames)[number];
+
+export const parts = ['worker', 'bridge', 'service', 'temporal'] as const;
+export type Part = (typeof parts)[number];
+
+/** What goes wrong, and when. Times are counted in calls, so that a plan depends little on the speed of the machine. */
+export type Trouble = { readonly key: string } & (
+  | { readonly kind: 'wire'; readonly at: CallOfJob; readonly fault: string; readonly times: number }
+  | { readonly kind: 'act'; readonly at: CallOfJob; readonly act: ActName; readonly when: 'before' | 'after' }
+  | {
+      readonly kind: 'message';
+      readonly at: CallOfJob;
+      readonly message: 'prompt' | 'cancel' | 'terminate';
+    }
+  | {
+      readonly kind: 'webhook';
+      /** The first, second … event of this type in the world. */
+      readonly event: SandboxEventType;
+      readonly nth: number;
+      readonly does: 'drop' | 'double' | 'delay' | 'hold' | 'old_secret' | 'forge' | 'replay';
+    }
+  /** `afterCalls`: when so many calls of all jobs have been made. */
+  | { readonly kind: 'death'; readonly afterCalls: number; readonly part: Part }
+  | { readonly kind: 'hours'; readonly afterCalls: number; readonly hours: number }
+  | { readonly kind: 'service'; readonly afterCalls: number; readonly fault: FaultInput }
+);
+
+export interface Plan {
+  readonly seed: number;
+  /** Variations of the service that the specification leaves open. */
+  readonly service: { readonly promptIds: boolean; readonly slowReadsMs: number };
+  readonly jobs: readonly JobPlan[];
+  readonly troubles: readonly Trouble[];
+}
