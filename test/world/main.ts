@@ -13,13 +13,14 @@ import type { Plan } from './plan/plan.js';
 import { playWorld, type WorldEnd } from './play-world.js';
 import { shrink } from './shrink.js';
 
-const usage = `usage: npm run world -- [--seed N] [--jobs M] [--worlds K] [--parallel P] [--shrink] [--keep]
+const usage = `usage: npm run world -- [--seed N] [--jobs M] [--worlds K] [--parallel P] [--shrink] [--json] [--keep]
 
   --seed N    the first seed; default: a new one, which is printed
   --jobs M    jobs per world; default: 20
   --worlds K  worlds with seeds N, N+1, ...; default: 1
   --parallel P  worlds at once; default: 1
   --shrink    reduces the plan of a world that breaks a promise to the fewest jobs and troubles that still do
+  --json      prints one JSON object per world
   --keep      keeps the state and the logs of the processes`;
 
 function numberOf(name: string, text: string | undefined, otherwise: number): number {
@@ -35,6 +36,7 @@ const { values } = parseArgs({
     worlds: { type: 'string' },
     parallel: { type: 'string' },
     shrink: { type: 'boolean' },
+    json: { type: 'boolean' },
     keep: { type: 'boolean' },
     help: { type: 'boolean' },
   },
@@ -78,6 +80,10 @@ async function playSeed(seed: number): Promise<void> {
   totals.jobs += end.outcomes.length;
   totals.calls += end.calls;
   totals.struck += end.struck.size;
+  if (values.json) {
+    if (end.broken.length > 0) failed += 1;
+    return print(JSON.stringify({ seed, ...end, struck: [...end.struck] }));
+  }
   const counts = new Map<string, number>();
   for (const { outcome } of end.outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   const shown = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
@@ -112,7 +118,8 @@ async function playSeeds(): Promise<void> {
 await Promise.all(Array.from({ length: parallel }, playSeeds));
 if (values.keep) print(`kept: ${directory}`);
 else await rm(directory, { recursive: true, force: true });
-print(
-  `${worlds} worlds, ${totals.jobs} jobs, ${totals.calls} calls, ${totals.struck} troubles; ${failed} worlds broke a promise`,
-);
+if (!values.json)
+  print(
+    `${worlds} worlds, ${totals.jobs} jobs, ${totals.calls} calls, ${totals.struck} troubles; ${failed} worlds broke a promise`,
+  );
 process.exit(failed === 0 ? 0 : 1);
