@@ -7,19 +7,22 @@ import { createSandboxClient } from '../../src/client/index.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import type { ProxiedCall } from '../matrix/faults/fault-proxy.js';
+import { brokenCauses } from './oracle/causes.js';
 import { brokenOutcomes } from './oracle/outcomes.js';
 import { brokenPrompts } from './oracle/prompts.js';
 import { type Broken, madeBy, type WorldRecord } from './oracle/record.js';
 import { brokenSandboxes } from './oracle/sandboxes.js';
+import { brokenUses } from './oracle/uses.js';
 import { brokenLogs, brokenRuns } from './oracle/workflows.js';
 import type { JobPlan, Plan } from './plan/plan.js';
 import { type Account, archivedByPerson, type Books, persist } from './players/account.js';
 import { playBatch } from './players/batch.js';
 import { playCleanup } from './players/cleanup.js';
-import { act, createTraces } from './players/others.js';
+import { act } from './players/others.js';
 import { playRun } from './players/run.js';
 import { playStop } from './players/stop.js';
 import type { Told } from './players/told.js';
+import { createTraces } from './players/traces.js';
 import { startParts } from './stack/parts.js';
 import { createPost } from './stack/post.js';
 import { type AfterCalls, createWire } from './stack/wire.js';
@@ -81,6 +84,9 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     const wire = await createWire(parts.serviceUrl, plan, {
       async onCall(trouble, call) {
         const job = trouble.at.job;
+        const isBatch = plan.jobs.some(({ key, kind }) => key === job && kind === 'batch');
+        // A terminated batch tells no end: only its items are terminated.
+        if (trouble.kind === 'message' && isBatch && call.workflowId === `sf-${deployment}-${job}`) return;
         const record = { books: await readBooks(), calls: wire.calls } as unknown as WorldRecord;
         const own = madeBy(record, { job, workflowId: `sf-${deployment}-${job}` });
         const isOwn = own.some(({ id }) => id === call.sandboxId) || givenOf.get(job)?.includes(call.sandboxId ?? '');
@@ -124,6 +130,10 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       }),
     );
     await disturbing;
+    for (const newcomer of traces.newcomers) {
+      const end = await newcomer.catch(() => undefined);
+      if (end) told.push(end);
+    }
     if (problems.length > 0) throw new Error(`The world itself failed: ${problems.join('; ')}`);
 
     const secrets = [
@@ -135,7 +145,13 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     const judge = async (): Promise<Broken[]> => {
       const struck = new Set([...wire.struck, ...post.struck]);
       const record = { plan, told, books: await readBooks(), calls: wire.calls, traces, struck, sourceId };
-      return [...brokenSandboxes(record), ...brokenPrompts(record), ...brokenOutcomes(record)];
+      return [
+        ...brokenSandboxes(record),
+        ...brokenPrompts(record),
+        ...brokenOutcomes(record),
+        ...brokenCauses(record),
+        ...brokenUses(record),
+      ];
     };
     const untilMs = Date.now() + settleMs;
     let judged = await judge();
@@ -146,7 +162,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     broken.push(
       ...judged,
       ...post.broken.map((what) => ({ promise: 'only signed events wake', job: null, what })),
-      ...(await brokenRuns(client, told, secrets)),
+      ...(await brokenRuns(client, { told, terminated: traces.terminated }, secrets)),
       ...brokenLogs(parts.logFiles, secrets),
     );
     return {

@@ -2,8 +2,8 @@
 import type { SandboxRecord } from '../../../src/local-service/store/sandbox-record.js';
 import type { JobPlan, Plan } from '../plan/plan.js';
 import type { Books } from '../players/account.js';
-import type { Traces } from '../players/others.js';
 import type { Told } from '../players/told.js';
+import type { Traces } from '../players/traces.js';
 import type { CallOfWorld } from '../stack/wire.js';
 
 export interface WorldRecord {
@@ -47,3 +47,7 @@ export const planOf = ({ plan }: WorldRecord, job: string): JobPlan | undefined 
 /** True if a trouble of one of these kinds has struck. */
 export const hasStruck = ({ plan, struck }: WorldRecord, isMeant: (trouble: Plan['troubles'][number]) => boolean) =>
   plan.troubles.some((one) => struck.has(one.key) && isMeant(one));
+
+/** The troubles of the job's own calls that have struck. */
+export const troublesOf = ({ plan, struck }: WorldRecord, job: string) =>
+  plan.troubles.filter((one) => struck.has(one.key) && 'at' in one && one.at.job === job);

@@ -30,8 +30,9 @@ function tooMany(record: WorldRecord): Broken[] {
 
 function leaked(record: WorldRecord): Broken[] {
   return record.told.flatMap((told) => {
-    if (told.isTerminated) return [];
     const plan = planOf(record, told.job);
+    // A newcomer keeps the sandbox in which it works.
+    if (told.isTerminated || plan === undefined) return [];
     const isKept = plan?.kind === 'run' && (plan.end === 'keep' || plan.source === 'shared');
     const own = [...madeBy(record, told), ...record.books.sandboxes.filter(({ id }) => told.given.includes(id))];
     return own.flatMap(({ id, name, state, gone }) => {
@@ -40,10 +41,21 @@ function leaked(record: WorldRecord): Broken[] {
       const isMeant = isKept && told.jobs.some(({ sandboxId }) => sandboxId === id);
       // A person's sandbox that the job never reached stays as it was.
       const isUntouched = told.given.includes(id) && (isKept || !wasChanged(record, id));
-      if (!runs || isNamed || isMeant || isUntouched || record.traces.resumed.has(id)) return [];
+      if (!runs || isNamed || isMeant || isUntouched || isAnothersNow(record, told.job, id)) return [];
       return [{ promise: 'no machine leaked', job: told.job, what: `left ${state} and unnamed: ${id} (${name})` }];
     });
   });
+}
+
+/** Somebody resumed the sandbox after the job had last requested its end. */
+function isAnothersNow({ traces, calls }: WorldRecord, ofJob: string, id: string): boolean {
+  const resumedAtMs = traces.resumed.get(id);
+  if (resumedAtMs === undefined) return false;
+  const ends: readonly string[] = ['stopSandbox', 'deleteSandbox'];
+  return !calls.some(
+    ({ job, call, atMs }) =>
+      job === ofJob && call.sandboxId === id && ends.includes(call.endpoint) && atMs > resumedAtMs,
+  );
 }
 
 const wasChanged = ({ calls }: WorldRecord, sandboxId: string) =>

@@ -12,6 +12,8 @@ export interface RunPlan {
   readonly prompts: number;
   /** How long each prompt works, in seconds. */
   readonly workSeconds: number;
+  /** Length of each answer, in kB; 0 for a short one. */
+  readonly answerKb: number;
   readonly conversations: 'one' | 'each';
   readonly setup: boolean;
   readonly put: boolean;
@@ -32,6 +34,8 @@ export interface BatchPlan {
   readonly concurrency: number;
   readonly retries: number;
   readonly end: 'stop' | 'delete';
+  /** The batch continues as new all the time, and its lease is short. */
+  readonly tight: boolean;
 }
 
 export interface StopPlan {
@@ -55,9 +59,11 @@ export interface CallOfJob {
   readonly job: string;
   readonly endpoint: EndpointName;
   readonly nth: number;
+  /** Counts only the calls that this activity makes. Default: all calls to the endpoint. */
+  readonly activity?: string;
 }
 
-export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop'] as const;
+export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop', 'restart'] as const;
 export type ActName = (typeof actNames)[number];
 
 export const parts = ['worker', 'bridge', 'service', 'temporal'] as const;
@@ -70,13 +76,27 @@ export type Trouble = { readonly key: string } & (
   | {
       readonly kind: 'message';
       readonly at: CallOfJob;
-      readonly message: 'prompt' | 'cancel' | 'terminate';
+      /** `terminate` ends the workflow that makes the call, such as an item of a batch. */
+      readonly message: 'prompt' | 'long_prompt' | 'cancel' | 'terminate';
+    }
+  /** Reads show the sandbox as it was before a write, for a while. */
+  | { readonly kind: 'lag'; readonly at: CallOfJob; readonly ms: number }
+  /** Somebody begins to work in the sandbox of a call, or cleans it up. The call waits. */
+  | { readonly kind: 'newcomer'; readonly at: CallOfJob; readonly brings: 'run' | 'cleanup' }
+  /** So many lists of all sandboxes fail, leave sandboxes out, or have a row that cannot be read. */
+  | {
+      readonly kind: 'lists';
+      readonly afterCalls: number;
+      readonly lists: number;
+      readonly shows: 'nothing' | 'some' | 'bad_row';
     }
   | {
       readonly kind: 'webhook';
       /** The first, second … event of this type in the world. */
       readonly event: SandboxEventType;
       readonly nth: number;
+      /** So many events of this type, from the nth on. */
+      readonly times: number;
       readonly does: 'drop' | 'double' | 'delay' | 'hold' | 'old_secret' | 'forge' | 'replay';
     }
   /** `afterCalls`: when so many calls of all jobs have been made. */

@@ -8,6 +8,8 @@ import { promptText } from './run.js';
 import { type Told, tellingOf } from './told.js';
 
 const deadlineMs = 120_000;
+/** Shorter than the batch, and longer than a worker is away that was killed. */
+const shortLease = { leaseLastsMs: 9_000, renewLeaseEveryMs: 4_000 };
 
 async function sourceOf(account: Account, { source, key }: BatchPlan) {
   const sandbox = (sandboxId: string) => ({ kind: 'sandbox', sandboxId, allowStale: false }) as const;
@@ -46,8 +48,12 @@ export async function playBatch(
     deployment,
     batchId,
     source,
-    timing,
-    pace: { reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 },
+    timing: plan.tight ? { ...timing, ...shortLease } : timing,
+    pace: {
+      ...{ reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 },
+      // A run of the batch then lasts about a second.
+      ...(plan.tight && { maxMessages: 5 }),
+    },
     policy: {
       concurrency: plan.concurrency,
       stopAt: { kind: 'go_on' },
@@ -63,7 +69,7 @@ export async function playBatch(
   };
   const items = Array.from({ length: plan.items }, (_, at) => ({
     id: `item-${at}`,
-    prompts: [{ prompt: promptText(plan.key, at, 0) }],
+    prompts: [{ prompt: promptText(plan.key, at, plan.tight ? 2 : 0) }],
   }));
   await persist(signal, () => submitFanout(client, input, items, { taskQueue, results }));
   const result = await persist(signal, () => awaitFanout(client, input, { lookEveryMs: 500 }), deadlineMs * 2);

@@ -3,35 +3,20 @@ import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { promptJob } from '../../../src/temporal/jobs/client.js';
 import type { ProxiedCall } from '../../matrix/faults/fault-proxy.js';
 import type { AroundCall } from '../stack/wire.js';
-import { type Account, script } from './account.js';
-
-/** What others have done: what must remain of it, and what a job can no longer be held to. */
-export interface Traces {
-  /** Sandboxes that others stopped, resumed or deleted. */
-  readonly taken: Set<string>;
-  readonly resumed: Set<string>;
-  readonly deleted: Set<string>;
-  readonly renamed: Set<string>;
-  readonly promptIds: Set<string>;
-  /** Jobs that somebody cancelled or terminated, and follow-up prompts by their text. */
-  readonly followUps: Set<string>;
-}
-
-export const createTraces = (): Traces => ({
-  taken: new Set(),
-  resumed: new Set(),
-  deleted: new Set(),
-  renamed: new Set(),
-  promptIds: new Set(),
-  followUps: new Set(),
-});
+import { type Account, script, untilState } from './account.js';
+import { bring } from './newcomer.js';
+import type { Traces } from './traces.js';
 
 export const othersName = 'renamed by somebody else';
 export const followUpText = (key: string) => script(`echo follow-up ${key}`);
+/** Long enough that two of them do not fit into one payload of Temporal. */
+const longFollowUpText = (key: string) => `${followUpText(key)}\n${'long '.repeat(300_000)}`;
+/** How long somebody waits for a sandbox that they stop and resume, in ms. */
+const restartMs = 3_000;
 
 /** @param sandboxId the sandbox that the call concerns, or the newest of the job */
 export async function act(
-  { api, client, deployment }: Account,
+  account: Account,
   trouble: AroundCall,
   {
     sandboxId,
@@ -40,24 +25,46 @@ export async function act(
   }: { readonly sandboxId: string | undefined; readonly call: ProxiedCall; readonly text: string },
   traces: Traces,
 ): Promise<void> {
-  if (trouble.kind === 'message') {
-    const job = { deployment, jobId: trouble.at.job };
-    const handle = client.workflow.getHandle(jobWorkflowId(deployment, trouble.at.job));
-    if (call.workflowId !== handle.workflowId) return;
-    // The call waits for it, and the job for the call.
-    const sent = {
-      prompt: async () => {
-        const prompt = followUpText(trouble.key);
-        traces.followUps.add(prompt);
-        await promptJob(client, job, { prompt });
-      },
-      cancel: async () => void (await handle.cancel()),
-      terminate: async () => void (await handle.terminate('by a person of the world')),
-    }[trouble.message]();
-    if (trouble.message === 'prompt') return void sent.catch(() => undefined);
-    return sent.catch(() => undefined);
-  }
+  if (trouble.kind === 'message') return send(account, trouble, call, traces);
   if (sandboxId === undefined) return;
+  if (trouble.kind === 'newcomer') return bring(account, trouble, sandboxId, traces).catch(() => undefined);
+  await actOn(account, trouble, { sandboxId, text }, traces);
+}
+
+async function send(
+  { client, deployment }: Account,
+  { key, at, message }: Extract<AroundCall, { readonly kind: 'message' }>,
+  call: ProxiedCall,
+  traces: Traces,
+): Promise<void> {
+  const jobId = jobWorkflowId(deployment, at.job);
+  const isItem = call.workflowId.startsWith(`${jobId}/`);
+  if (isItem ? message !== 'terminate' : call.workflowId !== jobId) return;
+  const handle = client.workflow.getHandle(call.workflowId);
+  const prompt = async (text: string) => {
+    traces.followUps.add(text);
+    await promptJob(client, { deployment, jobId: at.job }, { prompt: text });
+  };
+  const messages = {
+    prompt: () => prompt(followUpText(key)),
+    long_prompt: () => prompt(longFollowUpText(key)),
+    cancel: async () => void (await handle.cancel()),
+    terminate: async () => {
+      traces.terminated.add(call.workflowId);
+      await handle.terminate('by a person of the world');
+    },
+  };
+  const sent = messages[message]().catch(() => undefined);
+  // The call waits for it, and the job for the call.
+  if (message === 'cancel' || message === 'terminate') await sent;
+}
+
+async function actOn(
+  { api, signal }: Account,
+  trouble: Extract<AroundCall, { readonly kind: 'act' }>,
+  { sandboxId, text }: { readonly sandboxId: string; readonly text: string },
+  traces: Traces,
+): Promise<void> {
   const acts = {
     stop: async () => {
       await api.stopSandbox(sandboxId);
@@ -65,8 +72,17 @@ export async function act(
     },
     resume: async () => {
       await api.resumeSandbox(sandboxId);
-      traces.resumed.add(sandboxId);
+      traces.resumed.set(sandboxId, Date.now());
       traces.taken.add(sandboxId);
+    },
+    restart: async () => {
+      traces.taken.add(sandboxId);
+      await api.stopSandbox(sandboxId);
+      const within = AbortSignal.any([signal, AbortSignal.timeout(restartMs)]);
+      await untilState({ api, signal: within }, sandboxId, 'archived');
+      await api.resumeSandbox(sandboxId);
+      await untilState({ api, signal: within }, sandboxId, 'ready');
+      traces.resumed.set(sandboxId, Date.now());
     },
     rename: async () => {
       await api.updateSandbox(sandboxId, { name: othersName });
@@ -85,8 +101,11 @@ export async function act(
       await api.updateSandbox(sandboxId, { ttlSeconds: 7_200 });
     },
   } as const;
+  traces.acted.add(sandboxId);
   // A refused act has no effect. One whose answer is lost may have one.
   await acts[trouble.act]().catch(() => {
-    if (trouble.act === 'delete' || trouble.act === 'stop' || trouble.act === 'resume') traces.taken.add(sandboxId);
+    const mayTake: readonly string[] = ['delete', 'stop', 'resume', 'restart'];
+    if (mayTake.includes(trouble.act)) traces.taken.add(sandboxId);
+    if (trouble.act === 'restart') traces.resumed.set(sandboxId, Date.now());
   });
 }

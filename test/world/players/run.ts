@@ -10,8 +10,11 @@ import { type Account, archivedByPerson, madeByPerson, persist, script, timing }
 import { type Told, tellingOf } from './told.js';
 
 /** The texts are unique in the world, so that an accepted prompt belongs to one step of one job. */
-export const promptText = (job: string, at: number, workSeconds: number) =>
-  script(`${workSeconds > 0 ? `sleep ${workSeconds}; ` : ''}echo ${job} ${at}`);
+export const promptText = (job: string, at: number, workSeconds: number, answerKb = 0) => {
+  const works = workSeconds > 0 ? `sleep ${workSeconds}; ` : '';
+  const talks = answerKb > 0 ? `; head -c ${answerKb * 1_024} /dev/zero | tr '\\0' x` : '';
+  return script(`${works}echo ${job} ${at}${talks}`);
+};
 
 /** Somebody else works there. */
 async function sharedSandbox(account: Account, name: string) {
@@ -40,7 +43,9 @@ function inputOf(plan: RunPlan, { sourceId }: Account, given: string | undefined
     waitFor: plan.waitFor,
     put: plan.put ? [{ path: 'in.txt', content: { base64: Buffer.from(key).toString('base64') } }] : [],
     commands: Array.from({ length: plan.commands }, (_, at) => `echo ${key} ${at} >> out.txt`),
-    prompts: Array.from({ length: plan.prompts }, (_, at) => ({ prompt: promptText(key, at, plan.workSeconds) })),
+    prompts: Array.from({ length: plan.prompts }, (_, at) => ({
+      prompt: promptText(key, at, plan.workSeconds, plan.answerKb),
+    })),
     conversations: plan.conversations,
     collect: plan.commands > 0 ? files : [],
     // Whoever shares a sandbox with others does not end it.

@@ -106,7 +106,9 @@ export async function createPost(bridgeUrl: string, plan: Plan, onFailure: (erro
       known.add(id);
       const nth = (seen.get(type) ?? 0) + (isNew ? 1 : 0);
       seen.set(type, nth);
-      const trouble = isNew ? troubles.find(({ event, nth: at }) => event === type && at === nth) : undefined;
+      const trouble = isNew
+        ? troubles.find(({ event, nth: at, times }) => event === type && nth >= at && nth < at + times)
+        : undefined;
       if (trouble) struck.add(trouble.key);
       const release = held;
       held = undefined;

@@ -1,14 +1,15 @@
 /** The wire between workers and service: counts calls, and does to them what the plan says. */
-import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
 import { createFaultProxy, type ProxiedCall } from '../../matrix/faults/fault-proxy.js';
 import { allFaults } from '../../matrix/faults/faults.js';
 import { noPromptIds } from '../../matrix/faults/lens.js';
 import type { Tag } from '../../matrix/tagged-client.js';
 import type { CallOfJob, Plan, Trouble } from '../plan/plan.js';
+import { oddFaults } from './odd-answers.js';
+import { createStaleReads } from './stale-reads.js';
 
 type TroubleOf<Kind extends Trouble['kind']> = Extract<Trouble, { readonly kind: Kind }>;
 /** Those that come around a call. */
-export type AroundCall = TroubleOf<'act'> | TroubleOf<'message'>;
+export type AroundCall = TroubleOf<'act'> | TroubleOf<'message'> | TroubleOf<'newcomer'>;
 /** Those that come when the world has made so many calls. */
 export type AfterCalls = TroubleOf<'death'> | TroubleOf<'hours'> | TroubleOf<'service'>;
 
@@ -23,6 +24,8 @@ export interface CallOfWorld {
   /** Key of the job of the plan. */
   readonly job: string;
   readonly call: ProxiedCall;
+  /** When it was made, in ms since the epoch. */
+  readonly atMs: number;
 }
 
 export interface Wire {
@@ -43,19 +46,33 @@ export async function createWire(serviceUrl: string, plan: Plan, events: WireEve
   const proxy = await createFaultProxy(serviceUrl);
   const calls: CallOfWorld[] = [];
   const struck = new Set<string>();
-  const counted = plan.troubles.filter((one): one is AfterCalls => 'afterCalls' in one);
-  const around = plan.troubles.filter((one): one is AroundCall => one.kind === 'act' || one.kind === 'message');
+  const counted = plan.troubles.filter((one): one is AfterCalls => 'afterCalls' in one && one.kind !== 'lists');
+  const around = plan.troubles.filter(
+    (one): one is AroundCall => one.kind === 'act' || one.kind === 'message' || one.kind === 'newcomer',
+  );
   const ofWire = plan.troubles.filter((one): one is TroubleOf<'wire'> => one.kind === 'wire');
 
+  /** The numbers of a call: among all calls of its job to the endpoint, and among those of its activity. */
+  const numbers = new WeakMap<ProxiedCall, Readonly<Record<string, number>>>();
+  const nthOf = (job: string, call: ProxiedCall, at: CallOfJob) =>
+    at.job === job && at.endpoint === call.endpoint ? (numbers.get(call)?.[at.activity ?? ''] ?? 0) : 0;
+  const stale = createStaleReads(plan, {
+    isMet: (job, call, { at }) => nthOf(job, call, at) === at.nth,
+    calls: () => calls.length,
+    onStrike: ({ key }) => void struck.add(key),
+  });
+  const odd = oddFaults({ of: stale.otherAnswer });
+
   function watch(job: string, isOf: (tag: Tag) => boolean): void {
-    const counts = new Map<EndpointName, number>();
-    const nthOf = new WeakMap<ProxiedCall, number>();
-    const meet = (call: ProxiedCall, at: CallOfJob) =>
-      at.job === job && at.endpoint === call.endpoint && nthOf.get(call) === at.nth;
+    const counts = new Map<string, number>();
+    const count = (what: string) => {
+      counts.set(what, (counts.get(what) ?? 0) + 1);
+      return counts.get(what) ?? 0;
+    };
     const play = async (call: ProxiedCall, when: 'before' | 'after') => {
       for (const one of around) {
-        const isNow = one.kind === 'message' ? when === 'before' : one.when === when;
-        if (!isNow || !meet(call, one.at) || struck.has(one.key)) continue;
+        const isNow = one.kind === 'act' ? one.when === when : when === 'before';
+        if (!isNow || nthOf(job, call, one.at) !== one.at.nth || struck.has(one.key)) continue;
         struck.add(one.key);
         await events.onCall(one, call);
       }
@@ -63,12 +80,15 @@ export async function createWire(serviceUrl: string, plan: Plan, events: WireEve
     proxy.tap({
       isOf,
       keepsAnswers: true,
-      lens: plan.service.promptIds ? undefined : noPromptIds,
+      lens(of, given) {
+        // The proxy gives the whole call.
+        const answer = stale.change(job, of as ProxiedCall, given);
+        return plan.service.promptIds ? answer : noPromptIds(of, answer);
+      },
       async before(call) {
-        const nth = (counts.get(call.endpoint) ?? 0) + 1;
-        counts.set(call.endpoint, nth);
-        nthOf.set(call, nth);
-        calls.push({ job, call });
+        const { endpoint, activity } = call;
+        numbers.set(call, { '': count(endpoint), [activity]: count(`${activity}/${endpoint}`) });
+        calls.push({ job, call, atMs: Date.now() });
         for (const one of counted) {
           if (calls.length < one.afterCalls || struck.has(one.key)) continue;
           struck.add(one.key);
@@ -78,13 +98,13 @@ export async function createWire(serviceUrl: string, plan: Plan, events: WireEve
       },
       after: (call) => play(call, 'after'),
       strikerOf(call) {
-        const nth = nthOf.get(call) ?? 0;
-        const one = ofWire.find(
-          ({ at, times }) => at.job === job && at.endpoint === call.endpoint && nth >= at.nth && nth < at.nth + times,
-        );
+        const one = ofWire.find(({ at, times }) => {
+          const nth = nthOf(job, call, at);
+          return nth >= at.nth && nth < at.nth + times;
+        });
         if (!one) return undefined;
         struck.add(one.key);
-        return faults.get(one.fault);
+        return faults.get(one.fault) ?? odd.get(one.fault);
       },
     });
   }
