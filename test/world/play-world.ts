@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import { ensureWebhook, webhookPath } from '../../src/bridge/index.js';
 import { createSandboxClient } from '../../src/client/index.js';
+import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import type { ProxiedCall } from '../matrix/faults/fault-proxy.js';
@@ -23,9 +25,10 @@ import { playRun } from './players/run.js';
 import { playStop } from './players/stop.js';
 import type { Told } from './players/told.js';
 import { createTraces } from './players/traces.js';
+import { crashAtEvents } from './stack/crash-at-events.js';
 import { startParts } from './stack/parts.js';
 import { createPost } from './stack/post.js';
-import { type AfterCalls, createWire } from './stack/wire.js';
+import { type AfterCalls, type CallOfWorld, type Crash, createWire } from './stack/wire.js';
 
 export interface WorldOptions {
   /** For the state and the logs of its processes. */
@@ -33,29 +36,35 @@ export interface WorldOptions {
   readonly temporalBinary: string;
   readonly bundlePath: string;
   readonly signal: AbortSignal;
+  /** Default: 2. */
+  readonly workers?: number;
 }
 
 export interface WorldEnd {
   readonly broken: readonly Broken[];
-  readonly outcomes: readonly { readonly job: string; readonly outcome: string }[];
+  readonly outcomes: readonly { readonly job: string; readonly outcome: string; readonly lastedMs: number }[];
   /** Troubles that have struck. */
   readonly struck: ReadonlySet<string>;
   readonly calls: number;
+  /** The endpoints that each job called, in order. */
+  readonly callsByJob: Readonly<Record<string, readonly EndpointName[]>>;
+  /** The number of events in the history of each job's first workflow. */
+  readonly eventsByJob: Readonly<Record<string, number>>;
   readonly durationMs: number;
 }
 
 const deployment = 'world';
-const workers = 2;
 /** Starts are spread over this time per job, so that jobs begin while others work. */
 const startEveryMs = 150;
 /** The time in which everything under way arrives after the last job has ended. */
 const settleMs = 8_000;
+const patienceMs = 360_000;
 
 export async function playWorld(plan: Plan, options: WorldOptions): Promise<WorldEnd> {
   const beganMs = Date.now();
   const apiKey = `canary-${randomBytes(12).toString('hex')}`;
   const taskQueue = 'world';
-  const parts = await startParts({ ...options, taskQueue, apiKey, workers });
+  const parts = await startParts({ ...options, workers: options.workers ?? 2, taskQueue, apiKey });
   const open: (() => Promise<unknown>)[] = [() => parts.close()];
   try {
     const api = createSandboxClient({ baseUrl: parts.serviceUrl, apiKey, timeoutMs: 30_000 });
@@ -81,6 +90,14 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     };
     // Deaths follow one another, so that a part is not killed while it starts.
     let disturbing = Promise.resolve();
+    const restarts: Promise<void>[] = [];
+    const note = (key: string) => (error: unknown) => void problems.push(`${key}: ${String(error)}`);
+    const crash = ({ key, part }: Crash, pid: number | undefined) => {
+      const startAgain = parts.crash(part, pid);
+      // Workers start side by side; the other parts are one process each.
+      if (part === 'worker') restarts.push(startAgain().catch(note(key)));
+      else disturbing = disturbing.then(startAgain).catch(note(key));
+    };
     const wire = await createWire(parts.serviceUrl, plan, {
       async onCall(trouble, call) {
         const job = trouble.at.job;
@@ -95,10 +112,9 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         const text = call.promptText ?? lastText(wire.calls.map((one) => one.call)) ?? 'hello';
         await act(account, trouble, { sandboxId, call, text }, traces);
       },
+      onCrash: (trouble, call) => crash(trouble, call.pid),
       onCount(trouble) {
-        disturbing = disturbing
-          .then(() => disturb(trouble))
-          .catch((error: unknown) => void problems.push(`${trouble.key}: ${String(error)}`));
+        disturbing = disturbing.then(() => disturb(trouble)).catch(note(trouble.key));
       },
     });
     open.push(() => wire.close());
@@ -117,19 +133,32 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       signal: options.signal,
     };
 
+    const watching = new AbortController();
+    open.push(async () => watching.abort());
+    const crashedAtEvents = crashAtEvents(client, plan, {
+      deployment,
+      signal: watching.signal,
+      onCrash: (trouble) => crash(trouble, wire.calls.findLast(({ job }) => job === trouble.at.job)?.call.pid),
+    });
+
     const told: Told[] = [];
+    const lasted = new Map<string, number>();
     await Promise.all(
       plan.jobs.map(async (job, at) => {
         await sleep(at * startEveryMs);
+        const startedMs = Date.now();
         try {
-          const end = await play(account, job, (given) => givenOf.set(job.key, given));
+          const end = await within(play(account, job, (given) => givenOf.set(job.key, given)));
           told.push(end);
+          lasted.set(job.key, Date.now() - startedMs);
         } catch (error) {
           broken.push({ promise: 'every job ends in a named outcome', job: job.key, what: reasonOf(error) });
         }
       }),
     );
     await disturbing;
+    await Promise.all(restarts);
+    watching.abort();
     for (const newcomer of traces.newcomers) {
       const end = await newcomer.catch(() => undefined);
       if (end) told.push(end);
@@ -143,7 +172,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         .filter((line) => line !== ''),
     ];
     const judge = async (): Promise<Broken[]> => {
-      const struck = new Set([...wire.struck, ...post.struck]);
+      const struck = new Set([...wire.struck, ...post.struck, ...crashedAtEvents]);
       const record = { plan, told, books: await readBooks(), calls: wire.calls, traces, struck, sourceId };
       return [
         ...brokenSandboxes(record),
@@ -167,13 +196,29 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     );
     return {
       broken,
-      outcomes: told.map(({ job, outcome }) => ({ job, outcome })),
-      struck: new Set([...wire.struck, ...post.struck]),
+      outcomes: told.map(({ job, outcome }) => ({ job, outcome, lastedMs: lasted.get(job) ?? 0 })),
+      struck: new Set([...wire.struck, ...post.struck, ...crashedAtEvents]),
       calls: wire.calls.length,
+      callsByJob: groupCalls(wire.calls),
+      eventsByJob: await countEvents(client, told),
       durationMs: Date.now() - beganMs,
     };
   } finally {
     for (const close of open.reverse()) await close().catch(() => undefined);
+  }
+}
+
+/** @throws if the job has not ended after its deadline, its clean-up and a busy machine's share */
+async function within<T>(work: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const late = sleep(patienceMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`It did not end within ${patienceMs / 1_000} s`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+    late.catch(() => undefined);
   }
 }
 
@@ -188,6 +233,24 @@ async function play(account: Account, job: JobPlan, onGiven: (given: readonly st
     case 'cleanup':
       return playCleanup(account, job, onGiven);
   }
+}
+
+function groupCalls(calls: readonly CallOfWorld[]): Record<string, EndpointName[]> {
+  const found: Record<string, EndpointName[]> = {};
+  for (const { job, call } of calls) found[job] = [...(found[job] ?? []), call.endpoint];
+  return found;
+}
+
+async function countEvents(client: Client, told: readonly Told[]): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const { job, workflowId } of told) {
+    const description = await client.workflow
+      .getHandle(workflowId)
+      .describe()
+      .catch(() => undefined);
+    found[job] = description?.historyLength ?? 0;
+  }
+  return found;
 }
 
 async function fetchBooks(serviceUrl: string, apiKey: string): Promise<Books> {

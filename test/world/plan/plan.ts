@@ -63,6 +63,19 @@ export interface CallOfJob {
   readonly activity?: string;
 }
 
+/** The history of a job's workflow has so many events. */
+export interface EventOfJob {
+  readonly job: string;
+  readonly event: number;
+}
+
+/**
+ * `before`: the service does not get the call. `accepted`: the caller does not get the answer. `answered`: the process
+ * dies as the answer arrives, or (`recorded`) a moment later.
+ */
+export const crashTimes = ['before', 'accepted', 'answered', 'recorded'] as const;
+export type CrashTime = (typeof crashTimes)[number];
+
 export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop', 'restart'] as const;
 export type ActName = (typeof actNames)[number];
 
@@ -99,6 +112,9 @@ export type Trouble = { readonly key: string } & (
       readonly times: number;
       readonly does: 'drop' | 'double' | 'delay' | 'hold' | 'old_secret' | 'forge' | 'replay';
     }
+  /** A death at a boundary of one job. */
+  | { readonly kind: 'crash'; readonly at: CallOfJob; readonly when: CrashTime; readonly part: Part }
+  | { readonly kind: 'crash'; readonly at: EventOfJob; readonly part: Part }
   /** `afterCalls`: when so many calls of all jobs have been made. */
   | { readonly kind: 'death'; readonly afterCalls: number; readonly part: Part }
   | { readonly kind: 'hours'; readonly afterCalls: number; readonly hours: number }

@@ -30,6 +30,12 @@ export interface Parts {
   startBridge(): Promise<void>;
   /** Kills a process of this part with SIGKILL and starts it again. Resolves when it is ready. */
   kill(part: Part): Promise<void>;
+  /**
+   * Kills a process of this part before it returns.
+   * @param pid the worker; default: the one that was killed longest ago
+   * @returns how to start the part again; it resolves when it is ready
+   */
+  crash(part: Part, pid?: number): () => Promise<void>;
   /** The files with the output of all processes. */
   readonly logFiles: readonly string[];
   close(): Promise<void>;
@@ -92,12 +98,31 @@ export async function startParts(options: PartsOptions): Promise<Parts> {
 
   await starts.service?.();
 
-  async function killChild(name: string): Promise<void> {
+  function crashTemporal(): () => Promise<void> {
+    const dead = temporal;
+    process.kill(dead.pid, 'SIGKILL');
+    return async () => {
+      await dead.exited;
+      temporal = await startTemporal(Number(new URL(`http://${temporalAddress}`).port));
+      if (temporal.address !== temporalAddress) throw new Error('Temporal could not have its port again');
+    };
+  }
+
+  function crash(part: Part, pid?: number): () => Promise<void> {
+    if (part === 'temporal') return crashTemporal();
+    const turn = workerNames[killed % workerNames.length] ?? '';
+    const ofPid = [...children].find(([, child]) => child.pid === pid)?.[0];
+    const name = part === 'worker' ? (ofPid ?? turn) : part;
     const child = children.get(name);
-    if (!child) return;
+    // It is dead already, and is being started.
+    if (!child) return () => Promise.resolve();
+    if (part === 'worker') killed += 1;
     children.delete(name);
     process.kill(child.pid, 'SIGKILL');
-    await child.exited;
+    return async () => {
+      await child.exited;
+      await (starts[name] ?? (() => startWorker(name)))();
+    };
   }
 
   return {
@@ -114,25 +139,8 @@ export async function startParts(options: PartsOptions): Promise<Parts> {
     async startBridge() {
       await starts.bridge?.();
     },
-    async kill(part) {
-      if (part === 'temporal') {
-        const port = Number(new URL(`http://${temporal.address}`).port);
-        process.kill(temporal.pid, 'SIGKILL');
-        await temporal.exited;
-        temporal = await startTemporal(port);
-        if (temporal.address !== temporalAddress) throw new Error('Temporal could not have its port again');
-        return;
-      }
-      if (part === 'worker') {
-        killed += 1;
-        const name = workerNames[killed % workerNames.length] ?? '';
-        await killChild(name);
-        await startWorker(name);
-        return;
-      }
-      await killChild(part);
-      await starts[part]?.();
-    },
+    crash,
+    kill: (part) => crash(part)(),
     async close() {
       for (const child of [...children.values()].reverse()) await child.stop();
       await temporal.stop();

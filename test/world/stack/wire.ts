@@ -1,9 +1,16 @@
 /** The wire between workers and service: counts calls, and does to them what the plan says. */
-import { createFaultProxy, type ProxiedCall } from '../../matrix/faults/fault-proxy.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createFaultProxy,
+  type Exchange,
+  give,
+  type ProxiedCall,
+  type Striker,
+} from '../../matrix/faults/fault-proxy.js';
 import { allFaults } from '../../matrix/faults/faults.js';
 import { noPromptIds } from '../../matrix/faults/lens.js';
 import type { Tag } from '../../matrix/tagged-client.js';
-import type { CallOfJob, Plan, Trouble } from '../plan/plan.js';
+import type { CallOfJob, CrashTime, Plan, Trouble } from '../plan/plan.js';
 import { oddFaults } from './odd-answers.js';
 import { createStaleReads } from './stale-reads.js';
 
@@ -13,11 +20,16 @@ export type AroundCall = TroubleOf<'act'> | TroubleOf<'message'> | TroubleOf<'ne
 /** Those that come when the world has made so many calls. */
 export type AfterCalls = TroubleOf<'death'> | TroubleOf<'hours'> | TroubleOf<'service'>;
 
+export type Crash = TroubleOf<'crash'>;
+type CrashAtCall = Extract<Crash, { readonly when: CrashTime }>;
+
 export interface WireEvents {
   /** Awaited: the call waits for it. */
   readonly onCall: (trouble: AroundCall, call: ProxiedCall) => Promise<void>;
   /** Not awaited: a death may be that of the caller. */
   readonly onCount: (trouble: AfterCalls) => void;
+  /** Kills at once, before it returns. */
+  readonly onCrash: (trouble: Crash, call: ProxiedCall) => void;
 }
 
 export interface CallOfWorld {
@@ -50,6 +62,7 @@ export async function createWire(serviceUrl: string, plan: Plan, events: WireEve
   const around = plan.troubles.filter(
     (one): one is AroundCall => one.kind === 'act' || one.kind === 'message' || one.kind === 'newcomer',
   );
+  const crashes = plan.troubles.filter((one): one is CrashAtCall => one.kind === 'crash' && 'when' in one);
   const ofWire = plan.troubles.filter((one): one is TroubleOf<'wire'> => one.kind === 'wire');
 
   /** The numbers of a call: among all calls of its job to the endpoint, and among those of its activity. */
@@ -98,6 +111,11 @@ export async function createWire(serviceUrl: string, plan: Plan, events: WireEve
       },
       after: (call) => play(call, 'after'),
       strikerOf(call) {
+        const crash = crashes.find(({ at, key }) => !struck.has(key) && nthOf(job, call, at) === at.nth);
+        if (crash) {
+          struck.add(crash.key);
+          return crashing(crash, () => events.onCrash(crash, call));
+        }
         const one = ofWire.find(({ at, times }) => {
           const nth = nthOf(job, call, at);
           return nth >= at.nth && nth < at.nth + times;
@@ -110,4 +128,34 @@ export async function createWire(serviceUrl: string, plan: Plan, events: WireEve
   }
 
   return { url: proxy.url, calls, struck, watch, close: () => proxy.close() };
+}
+
+/** How long after its answer a call is recorded in history, in ms. */
+const recordedMs = 40;
+
+function crashing(crash: CrashAtCall, kill: () => void): Striker {
+  const strikes: Readonly<Record<CrashTime, (exchange: Exchange) => Promise<void>>> = {
+    async before({ forward, response, drop }) {
+      kill();
+      // Another part than the caller may die: then the caller still gets its answer, if the service lives.
+      if (crash.part === 'worker' || crash.part === 'service') drop();
+      else give(response, await forward());
+    },
+    async accepted({ forward, response, drop }) {
+      const answer = await forward();
+      kill();
+      if (crash.part === 'worker') drop();
+      else give(response, answer);
+    },
+    async answered({ forward, response }) {
+      give(response, await forward());
+      kill();
+    },
+    async recorded({ forward, response }) {
+      give(response, await forward());
+      await sleep(recordedMs);
+      kill();
+    },
+  };
+  return { name: `crash-${crash.when}`, strike: strikes[crash.when] };
 }
