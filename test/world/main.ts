@@ -1,4 +1,7 @@
 /** `npm run world -- --seed N --jobs M`: plays worlds, and shrinks those that break a promise. */
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawPlan } from './plan/draw-plan.js';
 import { shrink } from './shrink.js';
@@ -48,7 +51,7 @@ async function playSeed(seed: number): Promise<void> {
   totals.struck += end.struck.size;
   if (values.json) {
     if (end.broken.length > 0) failed += 1;
-    return print(JSON.stringify({ seed, ...end, struck: [...end.struck] }));
+    return print(JSON.stringify({ seed, ...end, evidence: undefined, struck: [...end.struck] }));
   }
   const counts = new Map<string, number>();
   for (const { outcome } of end.outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
@@ -59,6 +62,9 @@ async function playSeed(seed: number): Promise<void> {
   );
   if (end.broken.length === 0) return;
   failed += 1;
+  const file = join(tmpdir(), `sandflow-world-${seed}-${jobs}.json`);
+  await writeFile(file, JSON.stringify(end.evidence, undefined, 1));
+  print(`  evidence: ${file}`);
   for (const { promise, job, what } of end.broken)
     print(`  BROKEN ${promise}${job === null ? '' : ` (${job})`}: ${what}`);
   if (!values.shrink) return;

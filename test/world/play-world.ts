@@ -43,6 +43,8 @@ export interface WorldOptions {
 export interface WorldEnd {
   readonly broken: readonly Broken[];
   readonly outcomes: readonly { readonly job: string; readonly outcome: string; readonly lastedMs: number }[];
+  /** What was told and what the books say, to find out why a promise was broken. */
+  readonly evidence: unknown;
   /** Troubles that have struck. */
   readonly struck: ReadonlySet<string>;
   readonly calls: number;
@@ -194,8 +196,10 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       ...(await brokenRuns(client, { told, terminated: traces.terminated }, secrets)),
       ...brokenLogs(parts.logFiles, secrets),
     );
+    const evidence = { plan, broken, told, traces: shown(traces), books: await readBooks(), calls: wire.calls };
     return {
       broken,
+      evidence,
       outcomes: told.map(({ job, outcome }) => ({ job, outcome, lastedMs: lasted.get(job) ?? 0 })),
       struck: new Set([...wire.struck, ...post.struck, ...crashedAtEvents]),
       calls: wire.calls.length,
@@ -251,6 +255,16 @@ async function countEvents(client: Client, told: readonly Told[]): Promise<Recor
     found[job] = description?.historyLength ?? 0;
   }
   return found;
+}
+
+/** Sets as lists, for JSON. */
+function shown(traces: object): object {
+  return Object.fromEntries(
+    Object.entries(traces).map(([name, value]) => [
+      name,
+      value instanceof Set || value instanceof Map ? [...value] : value,
+    ]),
+  );
 }
 
 async function fetchBooks(serviceUrl: string, apiKey: string): Promise<Books> {

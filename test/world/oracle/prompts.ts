@@ -18,21 +18,12 @@ function promptedTwice(record: WorldRecord): Broken[] {
   return record.told.flatMap((told) => {
     const plan = planOf(record, told.job);
     const counts = new Map<string, number>();
-    const completed = new Map<string, number>();
-    for (const { text, status } of promptsOf(record, told)) {
-      counts.set(text, (counts.get(text) ?? 0) + 1);
-      if (status === 'completed') completed.set(text, (completed.get(text) ?? 0) + 1);
-    }
+    for (const { text } of promptsOf(record, told)) counts.set(text, (counts.get(text) ?? 0) + 1);
+    // The user asked to run an item again if it ends otherwise than completed, even if only its answer was lost.
     const most = plan?.kind === 'batch' ? 1 + plan.retries : 1;
-    const twice = (text: string, what: string) => ({
-      promise: 'no prompt twice',
-      job: told.job,
-      what: `${what}: ${text}`,
-    });
-    return [
-      ...[...counts].flatMap(([text, count]) => (count > most ? [twice(text, `accepted ${count} times`)] : [])),
-      ...[...completed].flatMap(([text, count]) => (count > 1 ? [twice(text, `completed ${count} times`)] : [])),
-    ];
+    return [...counts].flatMap(([text, count]) =>
+      count > most ? [{ promise: 'no prompt twice', job: told.job, what: `accepted ${count} times: ${text}` }] : [],
+    );
   });
 }
 
