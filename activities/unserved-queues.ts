@@ -1,5 +1,5 @@
 /**
- * Warns if nobody polls the other task queues of sandflow. An own worker with `createActivities` may not serve these
+ * Warns if nobody polls the other task queues of sandflow. If you create a worker yourself with `createActivities`, it does not serve these
  * queues. A job that follows its prompt would then wait for ever.
  */
 import { Context } from '@temporalio/activity';

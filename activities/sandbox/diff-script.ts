@@ -22,7 +22,7 @@ export interface BaseScript {
   readonly path: string;
   /** Unique to the job and its sandbox. */
   readonly owner: string;
-  /** True if a prompt may have changed the repository: then only a commit that was recorded before counts. */
+  /** True if a prompt may have changed the repository. Then only a commit that was recorded earlier counts. */
   readonly mayHavePrompted: boolean;
 }
 
@@ -92,8 +92,8 @@ sandflow_say base "$sandflow_head" "$sandflow_root"
 const keptPatch = (owner: string) => `/tmp/.sandflow-diff-${checked(owner)}`;
 
 /**
- * Prints what is known about the patch, and the patch itself in base64 if it fits into one answer. A longer patch stays
- * in a file, until `patchRemovalText`.
+ * Prints facts about the patch. If the patch fits into one answer, also prints the patch in base64. A longer patch stays in a file until
+ * `patchRemovalText` removes it.
  */
 export function patchText({ owner, repository, base }: PatchScript): string {
   return `${preamble(owner)}sandflow_root=${quoted(repository)}

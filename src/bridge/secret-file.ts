@@ -12,7 +12,7 @@ export interface SecretReservation {
    * flight (S10).
    */
   keep(secret: string): Promise<void>;
-  /** Leaves the file as it was. After `keep` it does nothing. */
+  /** Does not change the file. After `keep` it does nothing. */
   discard(): Promise<void>;
 }
 

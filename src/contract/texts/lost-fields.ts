@@ -1,4 +1,4 @@
-/** Finds fields that a parser drops without a word, so that they are refused instead. */
+/** Finds fields that a parser would silently drop, so that they can be refused. */
 
 /** Assigning to it sets a prototype, and zod skips it. */
 const lostName = '__proto__';
