@@ -43,7 +43,7 @@ const restMs = 1_000;
 const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
 
 /**
- * Delivers a notification at least once.
+ * Delivers a notification, which may arrive more than once.
  * @throws ApplicationFailure `notify_failed`; final if another attempt cannot help
  */
 export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {

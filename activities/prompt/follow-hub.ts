@@ -2,8 +2,8 @@
  * Shares the reads of all follows of a worker process: one `GET /sandboxes` per tick, however many sandboxes are
  * followed. The loop runs only while a follow waits.
  *
- * The list is a hint. If it keeps failing, hangs, or omits a sandbox, a follow reads its sandbox by itself. Each follow
- * does so at growing intervals, and all of them share one rate limit.
+ * The list alone does not end a follow. If the list keeps failing, hangs, or omits a sandbox, a follow reads its sandbox by itself. It does
+ * so at growing intervals, and all follows share one rate limit.
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';

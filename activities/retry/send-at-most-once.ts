@@ -5,8 +5,8 @@
  *     (nothing) ──intent──► sending ──accepted──► done
  *                              └──certainly not──► not_sent
  *
- * A later attempt sends if it finds no intent, or `not_sent`. If it finds `sending`, it searches for evidence and never
- * sends. An attempt that Temporal has abandoned can no longer record its intent, and therefore cannot send.
+ * A later attempt sends if it finds no intent, or `not_sent`. If it finds `sending`, it searches for evidence and never sends. An attempt
+ * that has timed out can no longer record its intent, and therefore cannot make the call.
  *
  * Heartbeats during the call show Temporal that the worker still waits. A cancel does not abort the call: the workflow
  * must learn its outcome.

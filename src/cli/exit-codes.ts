@@ -53,7 +53,7 @@ const temporalErrors: ReadonlySet<string> = new Set([
   'ScheduleNotFoundError',
 ]);
 
-/** A path that cannot be used as it is asked for. Repeating the command does not help. */
+/** System error codes for a path that cannot be used. Repeating the command does not help. */
 const pathCodes: ReadonlySet<string> = new Set(Object.keys(pathProblems));
 
 /** Never throws. Returns `internal` for an unexpected error. */

@@ -65,7 +65,7 @@ export const guards: readonly Guard[] = [
     name: 'rule',
     refuses: ({ policy, facts, owner, planned, nowMs }) => {
       if (facts === null) return null;
-      // The cost is that of the plan: only the service's list shows it, and it only grows.
+      // The cost comes from the plan, because only the service's list shows it. It can only have grown since.
       const candidate = { facts: { ...facts, dollars: planned.facts.dollars }, owner };
       const rule = ruleFor(policy, candidate, nowMs);
       return rule?.rule === planned.rule && rule.action === planned.action ? null : 'its rule no longer matches';

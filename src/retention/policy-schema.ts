@@ -129,7 +129,7 @@ export const policySchema = z
     windows: z.array(window).default([]).describe('When cleanups may act. Default: always'),
     limits: z
       .strictObject({
-        // The state that a run passes to its next run grows by one reference for every fifty actions.
+        // The limit is needed because the state that a run passes to its next run grows with the number of actions.
         maxActions: z.number().int().min(0).max(10_000).default(100).describe('Maximum number of actions per night'),
         maxPercent: z
           .number()

@@ -41,7 +41,7 @@ interface JoinOptions {
 }
 
 /**
- * The result of an attempt to join. `nobody`: no supervisor is there. `lost`: it went away before the stack was ready.
+ * The result of an attempt to join. `nobody`: there is no supervisor. `lost`: the supervisor ended before the stack was ready.
  */
 type Joined = 'nobody' | 'lost' | Presence;
 
@@ -133,7 +133,7 @@ function readyStack(
 ): Promise<StackDescription | 'nobody' | 'lost'> {
   return new Promise((resolve, reject) => {
     let accepted = false;
-    // Another program may have the port of a supervisor that died. Such a program does not say hello.
+    // The supervisor may have died, and another program may use its port. Such a program sends no hello.
     const timeout = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.on('error', () => socket.destroy());
     void lost.then(() => {

@@ -126,7 +126,7 @@ interface ServerArguments {
 function serverArguments({ port, uiPort, uiHost, namespace, databaseFile }: ServerArguments): string[] {
   const where = ['--ip', '127.0.0.1', '--port', String(port), '--namespace', namespace];
   const ui = uiPort === undefined ? ['--headless'] : ['--ui-ip', uiHost, '--ui-port', String(uiPort)];
-  // The default pragmas are three times slower; with these a crash of the server loses nothing either.
+  // The default pragmas are three times slower. With these pragmas, a crash of the server loses no data either.
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'];
   const file = databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas];
   const dynamic = [...dynamicConfig, shutHttpApi()].flatMap((value) => ['--dynamic-config-value', value]);
@@ -145,9 +145,8 @@ const dynamicConfig = [
 ];
 
 /**
- * In addition to gRPC the server has an HTTP API that cannot be disabled and accepts a plain POST from anybody, web
- * pages included. This API answers only requests with a host name of its list. The random name in the list is unknown
- * to everybody.
+ * In addition to gRPC the server has an HTTP API that cannot be disabled and accepts a plain POST from anybody, web pages included. This
+ * API answers only requests for a host name in its list. The list contains only a random name that nobody knows.
  */
 function shutHttpApi(): string {
   return `frontend.httpAllowedHosts=["${randomBytes(16).toString('hex')}.invalid"]`;

@@ -101,7 +101,7 @@ async function* executions(
 ): AsyncGenerator<ListedWorkflow & { readonly id: string; readonly memo: Readonly<Record<string, unknown>> }> {
   checkDeployment(deployment);
   const prefix = `WorkflowId STARTS_WITH '${jobWorkflowId(deployment, '')}'`;
-  // A run that continued as new is not the end of the workflow.
+  // Runs that continued as new are excluded, because the workflow has not ended with them.
   const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix, `ExecutionStatus != 'ContinuedAsNew'`];
   if (open) query.push(isRunning);
   if (since) query.push(`(StartTime >= '${since.toISOString()}' OR CloseTime >= '${since.toISOString()}')`);

@@ -82,8 +82,8 @@ async function kept<T>(input: T, options: KeepOptions, slotsOf: (draft: Draft<T>
 }
 
 /**
- * Selects the slots whose content does not stay in the input. With a store, these are all slots that are private or too
- * long. With or without a store, the longest slots are added until the rest fits.
+ * Selects the texts and files that do not stay in the input. If there is a store, these are all that are private or too long. In any case,
+ * the longest ones are added until the rest fits.
  */
 function longOnes(slots: readonly Slot[], { results, roomBytes = maxInlineBytes }: KeepOptions): Slot[] {
   let total = slots.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -1,13 +1,13 @@
-/** Parses a file of settings. Names the file and the line of what is wrong, and never quotes a secret. */
+/** Parses a file of settings. For each problem, names the file and the line. Never quotes a secret. */
 import type { z } from 'zod';
 import { checkInput, fieldText } from '../../contract/texts/input-problems.js';
 import { badConfiguration } from '../usage-error.js';
 import { connectionNames, userOnly } from './settings-schema.js';
 
-/** `apiKey`, `TEMPORAL_API_KEY`, `webhookSecret`. The name of a file with a secret is none. */
+/** Matches `apiKey`, `TEMPORAL_API_KEY`, `webhookSecret`, but not settings that name a file with a secret. */
 const secretName = /(?:^key|api[-_]?key|secrets?|tokens?|passwords?|credentials?)$/i;
 
-/** Deeper than any setting. What lies deeper is refused as an unknown field, and could be too deep for a search. */
+/** Deeper than any setting. Deeper values are refused as unknown fields, because they could be too deep for a search. */
 const maxDepth = 10;
 
 export interface SettingsFile {

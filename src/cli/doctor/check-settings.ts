@@ -9,7 +9,7 @@ import { type Check, failed, ok, warning } from './check.js';
 
 const name = 'settings';
 
-/** @returns the finding, and the settings in force: of a file that cannot be read, none */
+/** @returns the finding, and the current settings, without those of a file that cannot be read */
 export async function checkSettings(
   config: Config,
   context: CommandContext,

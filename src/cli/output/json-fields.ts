@@ -29,7 +29,7 @@ export interface JsonFields {
   readonly inside?: string;
 }
 
-/** The shape of a type. The compiler reports each name that is missing. */
+/** The field names of a type. The compiler reports each name that is missing. */
 type ShapeOf<T> = [NonNullable<T>] extends [readonly (infer Row)[]]
   ? ShapeOf<Row>
   : [NonNullable<T>] extends [string | number | boolean]

@@ -65,7 +65,7 @@ async function save(place: string, name: string, content: Buffer): Promise<strin
     (found) => found.isDirectory(),
     () => false,
   );
-  // It may come with the code of a project, and lead to any folder, such as that of the user's keys.
+  // The link may come from the code of a project, and lead to any folder, such as the one with the user's keys.
   if (isFolder && (await lstat(place)).isSymbolicLink())
     throw new Error('it is a link to a folder. Name the place in that folder, with a slash');
   const path = isFolder ? join(place, name) : place;

@@ -1,4 +1,4 @@
-/** Prints a transcript on stdout: to its present end, or live until the job ends. */
+/** Prints a transcript on stdout: up to now, or live until the job ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, JobOutcome } from '../../../workflows/job/result.js';
@@ -21,7 +21,7 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 5_000;
 const notStarted = 'It has not started yet.';
 
-/** The state of a job or an item, as one look shows it. */
+/** The state of a job or an item at one moment. */
 export type Looked =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'running'; readonly progress: JobProgress }
@@ -102,7 +102,7 @@ async function printEnd(
 
 function asLookedAt(progress: JobProgress): LookedAt {
   const { phase, since: at } = progress;
-  // A worker of an older version does not tell the earlier phases.
+  // A worker of an older version does not return the earlier phases.
   return { ...progress, phases: progress.phases ?? [{ phase, at }] };
 }
 

@@ -17,7 +17,7 @@ import type { ConnectBridgeOptions } from './options.js';
 import { checkUrl } from './registrations.js';
 import { sendTestDelivery, type TestDelivery } from './test-delivery.js';
 
-/** A stack starts its bridge within seconds after the secret is there. */
+/** When the secret exists, a stack starts its bridge within seconds. */
 const bridgeStartsWithinMs = 15_000;
 const pauseMs = 500;
 

@@ -73,7 +73,7 @@ export function sandboxFor(
   return sandbox;
 }
 
-/** Checks access as `sandboxFor` does, for a given record, gone or not. */
+/** Checks access as `sandboxFor` does, for a given record, even if the sandbox no longer exists. */
 export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, sandbox: SandboxRecord, need: Need): void {
   const access = accessOf(context, caller.accountId, sandbox);
   if (access === undefined) throw sandboxNotFound(sandbox.id);
@@ -87,7 +87,7 @@ export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, san
   throw new ServiceError(403, 'forbidden', message);
 }
 
-/** The sandboxes that a caller sees, oldest first: its own and its organization's, as far as its key reaches. */
+/** The sandboxes that a caller sees, oldest first: its own and those of its organization, limited by the scope of its key. */
 export function sandboxesFor(context: Pick<Core, 'stores'>, caller: Caller): SandboxRecord[] {
   const { accountId, scope } = caller;
   const teamId = context.stores.accounts.accounts.get(accountId)?.teamId ?? null;

@@ -8,13 +8,13 @@ const ms = z.number().int().min(0).max(3_600_000);
 const every = {
   /** How often the fault happens before it is used up. */
   times: z.number().int().positive().default(1),
-  /** The chance that the fault happens at each occasion. Occasions at which it does not happen are not counted. */
+  /** The probability that the fault happens in each case. Cases in which it does not happen are not counted. */
   probability: z.number().gt(0).max(1).optional(),
 };
 const onCall = { ...every, endpoint: z.enum(['*', ...endpointNames]) };
 const onDelivery = { ...every, event: z.enum(sandboxEventTypes).optional(), webhookId: z.string().optional() };
 
-/** Faults of calls, in the order in which they can strike a request. */
+/** Faults of calls, in the order in which they can affect a request. */
 const callFaults = [
   /** The connection ends before the request is read; nothing is accepted. */
   z.strictObject({ ...onCall, kind: z.literal('close') }),

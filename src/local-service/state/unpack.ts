@@ -1,4 +1,4 @@
-/** Unpacks an archive that anybody may have made. The unpacking has limits, and ends when the service closes. */
+/** Unpacks an archive that is not trusted. The unpacking has limits, and ends when the service closes. */
 import { spawn } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { type Readable, Transform, Writable } from 'node:stream';
@@ -8,7 +8,7 @@ import { programEnvironment } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
 
 /**
- * Limits of what an archive may unpack to. An archive that exceeds one is refused, and what was unpacked is removed.
+ * Limits for the unpacked content of an archive. An archive that exceeds a limit is refused, and its unpacked files are removed.
  */
 export interface ImportLimits {
   /**
@@ -72,7 +72,7 @@ export async function unpack(
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => (either.aborted ? resolve(null) : reject(error)));
     child.once('close', (exitCode) => {
-      // There is no need to go on sending to a program that has given up.
+      // `tar` has failed, so stop sending to it.
       if (exitCode !== 0) stop.abort();
       resolve(exitCode);
     });
@@ -91,9 +91,8 @@ export async function unpack(
 }
 
 /**
- * Feeds the archive to `tar`. `tar` may end before it has read the padding of the archive, or because its input is no
- * archive; its exit code tells which. The rest of the archive is read anyway: only its end shows that all of it
- * arrived.
+ * Feeds the archive to `tar`. `tar` may end before it has read the padding of the archive, or because its input is not an archive. Its exit
+ * code shows which. The rest of the archive is read in any case, because only its end shows that it arrived completely.
  */
 function feeding(stdin: Writable): Writable {
   let next: (() => void) | undefined;

@@ -1,4 +1,4 @@
-/** Tells the runs of a resumed batch apart. */
+/** Distinguishes the runs of a resumed batch. */
 import type { ItemResult } from '../../../workflows/fanout/result.js';
 
 /**

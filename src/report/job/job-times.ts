@@ -11,7 +11,7 @@ export interface JobSpan {
   readonly segments: readonly Segment[];
 }
 
-/** `queued` lasts until the service has answered the create. A job without known times has what its prompts say. */
+/** `queued` lasts until the service has answered the create. If the times of a job are not known, the times of its prompts are used. */
 export function jobSpan({ startedAt, endedAt, generatedAt, times, prompts }: JobReportData): JobSpan {
   const startMs = Date.parse(startedAt);
   const endMs = Math.max(startMs + 1, Date.parse(endedAt ?? generatedAt) || startMs);

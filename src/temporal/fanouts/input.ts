@@ -54,7 +54,7 @@ const source = z.discriminatedUnion('kind', [
     ),
 ]);
 
-/** The policy of a batch that sets nothing. */
+/** The default policy of a batch. */
 export const defaultPolicy: FanoutPolicy = {
   concurrency: 20,
   stopAt: { kind: 'go_on' },

@@ -1,4 +1,4 @@
-/** Measures how much a sandbox has written since a given time, including to removed files. */
+/** Measures how many bytes a sandbox has written since a given time, including to removed files. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import type { MachineDirectories } from '../disk/directories.js';
 import { runProgram } from '../program.js';
