@@ -11,6 +11,6 @@ export async function makeDefaultFolder(cwd: string, name: string): Promise<void
   const folder = resolve(cwd, name);
   await namingFullDisk(folder, () => makeFolderOf(join(folder, 'file'), cwd)).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== undefined) throw cause;
-    throw new UsageError(`${folder} is a link or a file. Remove it, or name another place by --out.`, { cause });
+    throw new UsageError(`${folder} is a link or a file. Remove it, or choose another folder with --out.`, { cause });
   });
 }

@@ -74,7 +74,7 @@ const rule = z
       .min(0)
       .max(20)
       .default(0)
-      .describe('How many of the newest that match name, environment and creator to keep, regardless of age'),
+      .describe('How many of the newest sandboxes that match name, environment and creator to keep, regardless of age'),
     keepLastPer: z
       .enum(['rule', 'name', 'environment', 'creator'])
       .default('rule')

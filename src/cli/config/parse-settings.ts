@@ -34,7 +34,7 @@ export function parseSettings<Output>(text: string, file: SettingsFile, schema: 
   const secret = secretIn(value);
   if (secret) {
     const where = `Put the key into a file of mode 600, and name it by SANDBOX_API_KEY_FILE or by "apiKeyFile" of a profile in ${file.userFile}`;
-    throw refuse(secret, `no secret may stand in this file. ${where}`);
+    throw refuse(secret, `this file must not contain a secret. ${where}`);
   }
   const checked = checkInput(schema, value);
   const [problem] = checked.problems ?? [];

@@ -26,7 +26,7 @@ export async function findProjectFile(cwd: string, home: string = homedir()): Pr
     const found = names.map((name) => join(folder, name)).filter(existsSync);
     const [path] = found;
     if (path === undefined) continue;
-    if (found.length > 1) throw badConfiguration(`${found.join(' and ')} are both there. Keep one of them.`);
+    if (found.length > 1) throw badConfiguration(`${found.join(' and ')} both exist. Keep one of them.`);
     return { path, text: await readTrusted(path) };
   }
   return undefined;

@@ -93,7 +93,7 @@ async function printEnd(
   const entries = job === null ? [] : await transcript.readEnd(job, io.interrupted);
   printer.print([...entries, { kind: 'ended', outcome, error, at }]);
   if (job?.prompts.some(({ status }) => status !== 'not_sent') && !transcript.hasHistory()) {
-    printer.notice('The history of the sandbox is gone; these are the prompts and answers that the job kept.');
+    printer.notice('The history of the sandbox no longer exists; these are the prompts and answers that the job kept.');
   } else if (!transcript.isComplete()) {
     printer.notice('The history is not complete: its newest events are missing.');
   }

@@ -181,7 +181,7 @@ function withEnd(input: unknown): unknown {
 /** Why a job cannot continue a conversation; undefined if it can. */
 function noConversation(input: Pick<JobInput, 'source' | 'conversations'>): string | undefined {
   if (input.source.kind === 'create') return 'a new sandbox has no conversation: name an existing sandbox';
-  return input.conversations === 'each' ? 'prompts that run in parallel begin conversations of their own' : undefined;
+  return input.conversations === 'each' ? 'prompts that run in parallel begin their own conversations' : undefined;
 }
 
 /**
