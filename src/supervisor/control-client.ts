@@ -24,7 +24,7 @@ const askTimeoutMs = 5_000;
 
 export interface Presence {
   readonly stack: StackDescription;
-  /** Resolves when the connection has ended, through `release` or because the supervisor has gone. */
+  /** Resolves when the connection has ended, by `release` or because the supervisor has ended. */
   readonly lost: Promise<void>;
   /** Leaves the stack. Repeating it changes nothing. */
   release(): void;
@@ -76,7 +76,7 @@ export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   }
 }
 
-/** True if a supervisor answers, whatever its settings are. */
+/** True if a supervisor answers, with any settings. */
 export async function isSupervisorThere(stateFile: string): Promise<boolean> {
   const state = await readState(stateFile);
   if (!state) return false;

@@ -47,7 +47,7 @@ export interface StackHandle {
   readonly bridgeUrl: string | undefined;
   /** Where the bridge listens, or will listen as soon as there is a webhook secret. */
   readonly bridgeAddress: string | undefined;
-  /** Resolves when the supervisor has gone, or after `release`. Call `ensureStack` again for a new stack. */
+  /** Resolves when the supervisor has ended, or after `release`. Call `ensureStack` again for a new stack. */
   readonly lost: Promise<void>;
   /** Leaves the stack. Repeating it changes nothing. */
   release(): void;

@@ -13,7 +13,7 @@ import { prepareNamespace } from './namespace.js';
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 10_000;
 const attempts = 3;
-/** The server prints this if another process has taken the port since it was found free. */
+/** The server prints this if another process has taken the port in the meantime. */
 const portTaken = 'address already in use';
 
 export interface EmbeddedServerOptions {
@@ -67,7 +67,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   }
 }
 
-/** @returns `port_taken` or `ended` if the process ended early; another process may have taken a port meanwhile */
+/** @returns `port_taken` or `ended` if the process ended early, for example because another process has taken a port */
 async function tryStart(
   options: EmbeddedServerOptions,
   log: RotatingLog,

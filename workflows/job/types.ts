@@ -52,9 +52,9 @@ export type SandboxSource =
       readonly sandboxId: string;
       /** Machine size of the fork. Default: the size of its source. */
       readonly type?: MachineType;
-      /** False for a fork without snapshots. Default: as its source. */
+      /** False for a fork without snapshots. Default: the setting of its source. */
       readonly snapshots?: boolean;
-      /** False for a fork without monitoring. Default: as its source. */
+      /** False for a fork without monitoring. Default: the setting of its source. */
       readonly monitoring?: boolean;
     };
 
@@ -64,11 +64,11 @@ export type SandboxSource =
 export interface JobOrigin {
   /** Replaces the run id in idempotency keys. */
   readonly key: string;
-  /** Replaces the part of this execution in names. */
+  /** Replaces the execution part of sandbox names. */
   readonly execution: string;
   /** Id of the batch; replaces the job's id in names. */
   readonly batchId: string;
-  /** The step, as part of names and keys. */
+  /** The step in sandbox names and idempotency keys. */
   readonly step: string;
   /** Number of the first generation, from 1. */
   readonly firstGeneration: number;

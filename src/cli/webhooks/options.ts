@@ -26,8 +26,8 @@ export const declareConnect = (parent: Parent) =>
     .addHelpText(
       'after',
       `
-Safe to repeat. An existing registration of this home is used again, with the new URL
-if necessary. Any other registration at that URL gets a new secret. A running stack of this home starts its bridge as soon as there is a secret.
+Safe to repeat. An existing registration of this home is used again, with the new URL if necessary. Any other
+registration at that URL gets a new secret. A running stack of this home starts its bridge as soon as there is a secret.
 
 Examples:
   sandflow webhooks connect                                                    the service runs on this machine

@@ -158,7 +158,7 @@ export function parseFanoutInput(input: unknown): FanoutInput {
 }
 
 /**
- * @throws SandflowError `bad_fanout_input` if the input is too large although its long texts are in the result store
+ * @throws SandflowError `bad_fanout_input` if the input is too large, even without its long texts, which are in the result store
  */
 export function checkFanoutSize(input: FanoutInput): void {
   checkSize(payloadBytes(input), maxInputBytes, badBatch);
@@ -183,7 +183,7 @@ export function parseFanoutItem(
   return parsed;
 }
 
-/** @throws SandflowError `bad_fanout_input` if the item is too large although its long texts are in the result store */
+/** @throws SandflowError `bad_fanout_input` if the item is too large, even without its long texts, which are in the result store */
 export function checkItemSize(item: FanoutItem, index: number): void {
   checkSize(itemBytes(item), maxItemBytes, (why) => badItem(index, why));
 }

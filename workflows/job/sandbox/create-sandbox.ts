@@ -38,7 +38,7 @@ type GenerationEnd =
   | { readonly kind: 'resend' }
   /** The sandbox was created, and is no longer found. */
   | { readonly kind: 'gone'; readonly sandbox: SandboxView }
-  /** The service found no machine, or the next generation must replace this stopped sandbox. */
+  /** The service found no machine, or this sandbox is stopped and the next generation must replace it. */
   | { readonly kind: 'dead' };
 
 /**
@@ -179,8 +179,8 @@ async function identify(run: JobState, source: OwnSource, created: SandboxView):
 }
 
 /**
- * A list may omit our sandbox, and an answer may be about somebody else's. But if two calls with the same key get the same answer, it is
- * about ours.
+ * A list may omit our sandbox, and an answer may be about somebody else's. But if two calls with the same key return the same sandbox, this
+ * is ours.
  */
 async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
   let last = first;
@@ -273,7 +273,7 @@ function sendCreate(run: JobState, source: OwnSource, name: string): Promise<Cou
 
 /**
  * The bridge finds the job by the sandbox's name. If the service did not keep the name, renames the sandbox. If the sandbox still has
- * another name, registers with its watch.
+ * another name, registers with the workflow `sandboxWatch`, which relays its events.
  */
 async function keepAddress(run: JobState, created: SandboxView, name: string): Promise<void> {
   if (created.name === name || run.watched) return;
