@@ -48,7 +48,7 @@ export interface Config {
     /** Address of the UI of the configured server, for links. */
     readonly uiUrl?: string;
   };
-  /** Name of this installation, which tells it apart from others on the same account. */
+  /** Name of this installation, which distinguishes it from others on the same account. */
   readonly deployment: string;
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;

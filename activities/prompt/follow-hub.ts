@@ -1,6 +1,6 @@
 /**
- * Shares the reads of all follows of a worker process: one `GET /sandboxes` per tick, however many sandboxes are
- * followed. The loop runs only while a follow waits.
+ * Shares the reads of all follows of a worker process: one `GET /sandboxes` per interval, independent of the number of sandboxes. The loop
+ * runs only while a follow waits.
  *
  * The list alone does not end a follow. If the list keeps failing, hangs, or omits a sandbox, a follow reads its sandbox by itself. It does
  * so at growing intervals, and all follows share one rate limit.

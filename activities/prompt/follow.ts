@@ -102,7 +102,7 @@ async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
     const shared = listed?.state;
     if (shared === 'running' && !(sideBySide && tick % confirmEveryTicks === 0)) continue;
     const end = await one.readEnd().catch((error: unknown) => {
-      // Only a read of the sandbox itself shows whether it is gone.
+      // Only a read of the sandbox itself shows whether it still exists.
       if (isMissing(error)) return undefined;
       throw error;
     });

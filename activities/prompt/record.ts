@@ -86,7 +86,7 @@ export function recordOf(
 
 /**
  * The events, oldest first, that are not in the record. Without a record: all of them.
- * @param queued all events that queued a prompt, whatever its text
+ * @param queued all events that queued a prompt, with any text
  */
 export function newTo(
   record: Pick<PromptRecord, 'seen' | 'seenAll'> | null,

@@ -99,7 +99,7 @@ export function repeatableFailure(
   });
 }
 
-/** The failure of a call that must not be repeated automatically, whatever its meaning. The workflow decides. */
+/** The failure of a call that must not be repeated automatically, even if its meaning would allow that. The workflow decides. */
 export function finalFailure(failure: ServiceFailure): ApplicationFailure {
   return ApplicationFailure.create({
     message: failure.message,

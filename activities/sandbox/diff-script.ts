@@ -1,6 +1,6 @@
 /**
- * Builds the POSIX shell scripts that collect the changes of a git repository as a patch. They change neither its index
- * nor its working tree nor its objects, and are safe to repeat.
+ * Builds the POSIX shell scripts that collect the changes of a git repository as a patch. They do not change its index, its working tree or
+ * its objects, and are safe to repeat.
  *
  * The repository is not trusted. Its configuration can start programs, and can change what a patch looks like. Hooks,
  * monitors and filters are switched off, and the patch is made in an empty repository that only reads its objects.

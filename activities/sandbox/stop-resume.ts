@@ -120,7 +120,7 @@ export type ResumedSandbox = SandboxView & {
 /**
  * Resumes a sandbox only if it is archived and has no stop that the caller does not know. Otherwise a repeated call could undo a newer stop
  * of somebody else.
- * @returns the sandbox after the resume, or as it was found
+ * @returns the sandbox after the resume or, without a resume, after the last read
  */
 export function resumeSandboxActivity(client: SandboxClient) {
   return async function resumeSandbox(input: ResumeSandboxInput): Promise<Counted<ResumedSandbox>> {

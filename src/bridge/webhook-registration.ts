@@ -56,9 +56,8 @@ export async function ensureWebhook(client: SandboxClient, options: EnsureWebhoo
 }
 
 /**
- * Replaces the signing secret and makes the new one the first in its file. The previous secret stays second until the
- * next rotation, since an attempt in flight can carry its signature (trap S10). The rotation is repeated until a secret
- * has been read.
+ * Replaces the signing secret and makes the new one the first in its file. The previous secret stays second until the next rotation,
+ * because an attempt that is already under way may have its signature (trap S10). The rotation is repeated until a secret has been read.
  * @throws SandflowError `secret_file_unwritable`, before anything is replaced; the client's errors
  */
 export async function rotateWebhook(

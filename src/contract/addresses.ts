@@ -89,7 +89,7 @@ export function ownedSandboxName(parts: OwnedName): string {
   const { deployment, jobId, execution, step, generation } = parts;
   const name = `${namePrefix}-${deployment}-${jobId}-${execution}-${step}-${generation}`;
   const read = parseOwnedSandboxName(name);
-  // If a part held a dash, the name could be parsed as that of another job.
+  // If a part contained a dash, the name could be parsed as the name of another job.
   const same = read?.deployment === deployment && read.jobId === jobId && read.execution === execution;
   if (!same || !stepPattern.test(step)) {
     throw new RangeError(`"${name}" is not a valid sandbox name`);

@@ -40,7 +40,7 @@ export function fanoutPlaces(batch: {
   return {
     chunkWorkflow: (chunk: number) => chunkWorkflowId(deployment, batchId, chunk),
     itemWorkflow: (index: number) => itemWorkflowId(deployment, batchId, index),
-    /** Holds the items as they were submitted. A resume reads them. */
+    /** Contains the items in their submitted form. A resume reads them. */
     chunk: (chunk: number) => `${prefix}/chunks/${chunk}.json`,
     chunks: `${prefix}/chunks`,
     /** Written once every chunk is known. */

@@ -9,7 +9,7 @@ import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js'
 
 /** What the lists of jobs and of batches have in common. */
 export interface ListedWorkflow {
-  /** `running`, or how the workflow ended. A workflow with a named outcome is `completed`, whatever the outcome. */
+  /** `running`, or how the workflow ended. A workflow with any named outcome is `completed`. */
   readonly status: string;
   /** How the job or batch ended; null while it runs, and if its workflow was terminated or timed out. */
   readonly outcome: string | null;
@@ -46,8 +46,8 @@ export interface ListJobsOptions {
   /** Lists only running jobs or batches. Default: false. */
   readonly open?: boolean;
   /**
-   * Lists only jobs or batches that ended and failed. Their outcome is neither `completed` nor `cancelled`, or the
-   * workflow itself failed, was terminated or timed out. Default: false.
+   * Lists only jobs or batches that ended and failed. Their outcome is not `completed` or `cancelled`, or the workflow itself failed, was
+   * terminated or timed out. Default: false.
    */
   readonly failed?: boolean;
   /** Lists only jobs or batches that started or ended at or after this time. Default: no limit. */

@@ -24,7 +24,7 @@ export interface CleanupSettings {
   readonly lookFirstMs: number;
   /** Longest delay between two polls, in ms. */
   readonly lookMaxMs: number;
-  /** How long a read may lag behind a write, in ms. A resource that is missing for longer is gone. */
+  /** How long a read may lag behind a write, in ms. A resource that is missing for longer no longer exists. */
   readonly readLagMs: number;
   /** History length, in events, after which the cleanup continues as new. Default: when Temporal suggests it. */
   readonly maxHistoryEvents: number | null;

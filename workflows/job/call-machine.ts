@@ -57,7 +57,7 @@ export async function callMachine<T>(
 async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<string, number>): Promise<void> {
   const loss = await lossOf(run, sandboxId);
   if (loss === undefined) {
-    // The machine is back, so a later loss is timed anew. Only the time of 404 refusals continues.
+    // The machine runs again, so the time of a later loss starts again. Only the time of 404 refusals continues.
     for (const code of lostSinceMs.keys()) if (code !== 'not_found') lostSinceMs.delete(code);
     return;
   }

@@ -62,7 +62,7 @@ export function applicationCodeOf(error: unknown): string | undefined {
 
 /**
  * The outcome of a job that ends with this error. The caller handles cancellations.
- * @throws the error itself if it is neither a `JobTermination` nor a failure of Temporal
+ * @throws the error itself, unless it is a `JobTermination` or a failure of Temporal
  */
 export function toJobTermination(error: unknown): JobTermination {
   if (error instanceof JobTermination) return error;

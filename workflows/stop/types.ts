@@ -93,7 +93,7 @@ export interface StopReport {
   readonly apiCalls: number;
 }
 
-/** A request as it is carried through continue-as-new. */
+/** A request in the form that continue-as-new passes on. */
 export interface StopRecord {
   /** Without its `notify` once it has ended. */
   request: StopRequest;

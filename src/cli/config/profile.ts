@@ -1,4 +1,4 @@
-/** Reads the chosen profile: the user's, in SANDFLOW_HOME, and that of the project, in which the user is. */
+/** Reads the chosen profile: the one of the user, in SANDFLOW_HOME, and the one of the project that contains the current folder. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, ConnectionSettings } from '../../config.js';

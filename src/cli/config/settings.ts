@@ -101,7 +101,7 @@ function originOf(name: ConnectionName, { origins, profile, isInTemporalFile }: 
   return isInTemporalFile ? "Temporal's configuration file" : builtIn;
 }
 
-/** Whether a value that neither the environment nor a profile sets was read from there. */
+/** True if a value that is not set by the environment or a profile comes from Temporal's own configuration file. */
 function isInTemporalFile(name: ConnectionName, value: string | undefined): boolean {
   if (name === 'temporalAddress') return value !== undefined;
   return name === 'temporalNamespace' && value !== 'default';

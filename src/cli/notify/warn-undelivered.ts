@@ -30,6 +30,6 @@ export async function warnUndelivered(
     const next = first.isAbandoned ? 'It is not repeated.' : 'It is repeated for a day while a worker runs.';
     warn(`The notification to ${targetText(target)} is not delivered${why}. ${next}`);
   } catch {
-    // Temporal is away; the delivery goes on when it is back.
+    // Temporal cannot be reached. The delivery continues when it can be reached again.
   }
 }

@@ -17,7 +17,7 @@ import type { TranscriptEntry } from '../transcript/entry.js';
 import type { JobLinks } from './job-links.js';
 import type { JobReport } from './job-report.js';
 
-/** `true` for a plain value; `'any'` if the names inside are free, as those of labels, or too many to list. */
+/** `true` for a plain value; `'any'` if the names inside can be chosen freely, like labels, or are too many to list. */
 export type Shape = true | 'any' | Shapes;
 export interface Shapes {
   readonly [name: string]: Shape;

@@ -99,7 +99,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   }
 }
 
-/** The end of `--detach`: prints the id of the job and how to go on. @returns the exit code */
+/** The end of `--detach`: prints the id of the job and the next commands. @returns the exit code */
 export function leaveRunning(
   { isolation }: Pick<Platform, 'isolation'>,
   jobId: string,

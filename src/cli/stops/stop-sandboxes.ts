@@ -79,7 +79,7 @@ function stopEach(
   );
 }
 
-/** The same shape for every sandbox, whatever happened. */
+/** The same fields for every sandbox and every outcome. */
 function reportOf({ sandboxId, end }: Ended): object {
   if (end.kind === 'seen') return { sandboxId, ...end.view };
   return { sandboxId, outcome: null, error: end.kind === 'failed' ? end.error : null };

@@ -27,7 +27,7 @@ export type Looked =
   | { readonly kind: 'running'; readonly progress: JobProgress }
   | {
       readonly kind: 'ended';
-      /** Null if neither a result nor an answer of a worker shows what the job did. */
+      /** Null if there is no result and no worker answers, so that it is unknown what the job did. */
       readonly job: LookedAt | null;
       readonly outcome: JobOutcome | null;
       readonly error: JobError | null;

@@ -37,7 +37,7 @@ export interface Transcript {
    * job's own data. Never throws.
    */
   readEnd(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
-  /** False if `readEnd` found neither a stored history nor one at the service. */
+  /** False if `readEnd` found no history, in the store or at the service. */
   readonly hasHistory: () => boolean;
   /** False if the stored history is cut, or if the service did not give all of it. */
   readonly isComplete: () => boolean;

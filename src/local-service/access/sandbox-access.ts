@@ -57,9 +57,8 @@ export function accessOf(context: Pick<Core, 'stores'>, accountId: string, sandb
 
 /**
  * Finds a sandbox for a caller that needs this access to it.
- * @throws ServiceError 404 if the sandbox is gone, unknown or not visible to the caller; 403
- *   `api_key_sandbox_forbidden` if the key does not reach it; 403 `forbidden` if the caller sees it but lacks the
- *   access
+ * @throws ServiceError 404 if the sandbox does not exist any more, is unknown or is not visible to the caller; 403
+ * `api_key_sandbox_forbidden` if the key does not reach it; 403 `forbidden` if the caller sees it but lacks the access
  */
 export function sandboxFor(
   context: Pick<Core, 'stores'>,

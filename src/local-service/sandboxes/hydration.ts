@@ -26,7 +26,7 @@ const phases = [
   { phase: 'hydrating', until: 0.9 },
   { phase: 'reconciling', until: 1 },
 ] as const;
-/** Up to this share system files are counted, so neither the total nor the percentage is shown. */
+/** Up to this share, only system files are counted, so the total and the percentage are not shown. */
 const countedFrom = 0.25;
 /** The share of the copy at which a fault makes a step fail. */
 const setbackAt = 0.5;

@@ -12,8 +12,8 @@ export interface ChannelOutput {
 }
 
 /**
- * At most one piece is being sent. It waits for the client's window and for the socket. So the service never holds more
- * than one piece, neither for a slow client nor for a client that grants an unlimited window.
+ * At most one piece is being sent. It waits for the client's window and for the socket. So the service never holds more than one piece,
+ * even for a slow client or for a client that grants an unlimited window.
  *
  * @param gone aborted when the channel is gone; output that waits is then dropped
  */

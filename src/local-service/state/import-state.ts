@@ -44,7 +44,7 @@ export async function importState(
   { directory, gate, calls, clock, importLimits: limits }: ImportOptions,
 ): Promise<CheckedArchive> {
   const { database, stores, closing: signal } = assembly.context;
-  // The archive may break off at any time, and nothing else listens for its errors before it is unpacked.
+  // The archive may end with an error at any time, and before it is unpacked, only this handler receives its errors.
   archive.on('error', () => undefined);
   const incoming = await mkdtemp(join(directory, incomingPrefix));
   // An archive can set the mode of the folder that it is unpacked into. So this folder is inside a private one.

@@ -44,9 +44,9 @@ export function badArchive(what: string, cause?: unknown): ServiceError {
 }
 
 /**
- * Unpacks with the system's `tar`, which does not follow the names of entries out of the folder, nor write through
- * links of the archive. `tar` prints each name before it creates the entry. These names are counted, so the count
- * covers exactly the entries that `tar` creates.
+ * Unpacks with the system's `tar`. It writes no entry outside of the folder, even if its name leads there, and does not write through links
+ * of the archive. `tar` prints each name before it creates the entry. These names are counted, so the count covers exactly the entries that
+ * `tar` creates.
  * @throws ServiceError `bad_archive`
  */
 export async function unpack(

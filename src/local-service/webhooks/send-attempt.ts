@@ -71,7 +71,7 @@ export function createDeliverySender(options: {
         inFlight.delete(abort);
       }
     },
-    /** Cuts off every attempt in flight. */
+    /** Aborts every attempt that is under way. */
     abortAll() {
       for (const abort of inFlight) abort.abort();
     },

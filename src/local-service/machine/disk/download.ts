@@ -12,7 +12,7 @@ import { type OpenPlace, openPlace } from './walk.js';
 
 /**
  * The caller must read or destroy the stream. If the source could not be read completely, the stream fails instead of ending. A file is
- * sent as it is, with exactly `sizeBytes` bytes. A folder is sent as a gzipped tar, with names relative to it.
+ * sent unchanged, with exactly `sizeBytes` bytes. A folder is sent as a gzipped tar, with names relative to it.
  */
 export type Download =
   | { readonly kind: 'file'; readonly sizeBytes: number; readonly stream: Readable }

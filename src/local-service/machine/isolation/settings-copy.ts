@@ -27,7 +27,7 @@ function copyFolder(source: string, target: string, leftOut: readonly string[], 
     try {
       copyOne(join(source, name), join(target, name), leftOut, join(below, name));
     } catch {
-      // The file is gone, or something other than its mode keeps this user from reading it.
+      // The file was removed, or it cannot be read for a reason other than its mode.
     }
   }
 }

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { ProcessEntry } from './table.js';
 
-/** Linux reports times to programs in hundredths of a second, whatever unit the kernel uses internally. */
+/** Linux reports times to programs in hundredths of a second, even if the kernel uses another unit internally. */
 const ticksPerSecond = 100;
 const maxCommandCharacters = 2_000;
 

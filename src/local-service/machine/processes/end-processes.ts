@@ -68,7 +68,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(pid, signal);
     return true;
   } catch {
-    // The process is gone, or this user may not signal it. The next search shows which.
+    // The process has ended, or this user may not signal it. The next search shows which.
     return false;
   }
 }
