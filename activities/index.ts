@@ -48,9 +48,10 @@ export interface ActivityDependencies extends NotifyDependencies {
 }
 
 /**
- * The activities of the main task queue. Jobs also need workers for the task queues `<taskQueue>-follow` (`createFollowActivities`),
- * `<taskQueue>-fork` (`createForkActivities`) and `<taskQueue>-notify` (`createNotifyActivities`): `createSandflowWorker` runs all of them.
- * If no worker polls one of these queues, the activities log a warning.
+ * The activities of the main task queue. Jobs also need workers for the task queues `<taskQueue>-follow`
+ * (`createFollowActivities`), `<taskQueue>-fork` (`createForkActivities`) and `<taskQueue>-notify`
+ * (`createNotifyActivities`): `createSandflowWorker` runs all of them. If no worker polls one of these queues, the
+ * activities log a warning.
  */
 export function createActivities(dependencies: ActivityDependencies) {
   const { client, results, taskQueue } = dependencies;

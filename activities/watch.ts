@@ -37,7 +37,9 @@ export interface ClaimedDeletion {
 const claimLastsMs = 600_000;
 const answerWithinMs = 30_000;
 const busyPauseMs = 400;
-/** A call that needs a claim must start within this time after the claim, in ms. A later call renews the claim first. */
+/**
+ * A call that needs a claim must start within this time after the claim, in ms. A later call renews the claim first.
+ */
 const claimIsFreshMs = 20_000;
 
 const ownId = () => activityInfo().workflowExecution?.workflowId ?? '';
@@ -84,8 +86,8 @@ function claimSandbox(sandboxId: string, options: ClaimOptions, taskQueue: strin
 }
 
 /**
- * The claim of an attempt. `ask` requests the claim. `confirm` renews it if it is old, because a delayed attempt may have timed out and its
- * claim may have been released.
+ * The claim of an attempt. `ask` requests the claim. `confirm` renews it if it is old, because a delayed attempt may
+ * have timed out and its claim may have been released.
  */
 export function createClaim(sandboxId: string, options: ClaimOptions, taskQueue: string) {
   let answer: HoldAnswer | undefined;
@@ -148,8 +150,9 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
     },
 
     /**
-     * Deletes a sandbox permanently, unless somebody leases it. Each attempt renews the claim, so that it does not expire before a repeated
-     * call ends. The deletion cannot be cancelled; follow the operation to `completed`, then release the claim. Safe to repeat.
+     * Deletes a sandbox permanently, unless somebody leases it. Each attempt renews the claim, so that it does not
+     * expire before a repeated call ends. The deletion cannot be cancelled; follow the operation to `completed`, then
+     * release the claim. Safe to repeat.
      * @param transcript the history to store before the deletion; none by default
      * @throws `sandbox_claimed` while somebody else has claimed it
      */

@@ -19,8 +19,8 @@ export interface Config {
     readonly apiKeyFile?: string;
   };
   /**
-   * Set if no service is configured, although other settings show that there should be one. It says why, and no local service is then used.
-   * Undefined if a service is configured, or if a local service may be used.
+   * Set if no service is configured, although other settings show that there should be one. It says why, and no local
+   * service is then used. Undefined if a service is configured, or if a local service may be used.
    */
   readonly noLocalService?: string;
   /** Webhook signing secrets, newest first. Several are accepted at once during a rotation. */
@@ -166,8 +166,8 @@ export function readConfig(given: Environment = process.env, connection: Connect
 }
 
 /**
- * The settings of the profile that the environment does not set, by variable. The address and the key of a service always come from the
- * same source. So do the address and the namespace of Temporal.
+ * The settings of the profile that the environment does not set, by variable. The address and the key of a service
+ * always come from the same source. So do the address and the namespace of Temporal.
  */
 function usedSettings(env: Environment, connection: ConnectionSettings): Record<string, string> {
   const dropped = new Set<string>([

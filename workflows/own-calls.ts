@@ -1,6 +1,6 @@
 /**
- * The keys and names that calls of your own workflow need. With them, a retry, a crash or a reset creates no second sandbox and sends no
- * prompt twice. These functions do not call the service: pass their results to the activities.
+ * The keys and names that calls of your own workflow need. With them, a retry, a crash or a reset creates no second
+ * sandbox and sends no prompt twice. These functions do not call the service: pass their results to the activities.
  */
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { SendPromptInput } from '../activities/prompt/send.js';
@@ -30,10 +30,10 @@ const workflowIdPattern = /^sf-([a-z0-9]{1,12})-(.+)$/;
  * result for every attempt, also after continue-as-new.
  *
  * @param step names the create within the workflow: 1 to 6 characters of `a-z0-9`; not `prep`, and not `i` with digits
- * @param options.generation 1 (the default) for the first sandbox of the step. Add one for each replacement, for example when a sandbox
- * became `cancelled`
- * @throws ApplicationFailure `bad_workflow_id` if the workflow's id is not `jobWorkflowId(deployment, id)`, or the step is
- *   outside of its grammar
+ * @param options.generation 1 (the default) for the first sandbox of the step. Add one for each replacement, for
+ * example when a sandbox became `cancelled`
+ * @throws ApplicationFailure `bad_workflow_id` if the workflow's id is not `jobWorkflowId(deployment, id)`, or the step
+ * is outside of its grammar
  */
 export function ownSandbox(step: string, { generation = 1 } = {}): OwnSandboxKey {
   const { workflowId, firstExecutionRunId, startTime } = workflowInfo();
@@ -59,7 +59,8 @@ export interface OwnPrompt extends PromptStep {
 }
 
 /**
- * Makes the input of `sendPrompt`, which sends the prompt at most once. Its result names the prompt and its conversation.
+ * Makes the input of `sendPrompt`, which sends the prompt at most once. Its result names the prompt and its
+ * conversation.
  * @param step names the prompt within the workflow
  */
 export function ownPrompt(
@@ -85,8 +86,8 @@ export function ownPrompt(
 }
 
 /**
- * A name that no other execution uses. Use it for the keys of `createApiKey` and the webhooks of `createWebhook`, which later attempts find
- * by their names.
+ * A name that no other execution uses. Use it for the keys of `createApiKey` and the webhooks of `createWebhook`, which
+ * later attempts find by their names.
  * @param prefix what it is for; at most 80 characters
  */
 export function ownName(prefix: string): string {

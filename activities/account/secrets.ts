@@ -81,7 +81,8 @@ export function secretsOrRefusal(secrets: SecretStore | undefined): SecretStore 
 }
 
 /**
- * Checks that the store accepts a secret before the service creates one. If the secret were lost, the key would still be valid.
+ * Checks that the store accepts a secret before the service creates one. If the secret were lost, the key would still
+ * be valid.
  * @throws what the store throws
  */
 export async function checkSecretsCanBeKept(secrets: SecretStore): Promise<void> {

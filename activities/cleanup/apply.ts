@@ -23,8 +23,8 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
 
   return {
     /**
-     * Checks all guards again, and performs the action if no guard refuses. Safe to repeat, because it detects the action of an earlier
-     * attempt.
+     * Checks all guards again, and performs the action if no guard refuses. Safe to repeat, because it detects the
+     * action of an earlier attempt.
      * @throws the failures of every activity. If a guard refuses, this is a result and not an error
      */
     async applyCleanup({ chunkRef, index }: ApplyCleanupInput): Promise<Counted<AppliedAction>> {

@@ -11,7 +11,8 @@ import type { HoldAnswer } from '../../workflows/messages.js';
 import type { ClaimOptions } from '../watch.js';
 
 /**
- * The result of the call. `gone`: the resource was already deleted, by somebody else or by an earlier attempt whose answer was lost.
+ * The result of the call. `gone`: the resource was already deleted, by somebody else or by an earlier attempt whose
+ * answer was lost.
  */
 export interface AppliedAction {
   readonly number: number;
@@ -25,7 +26,7 @@ export interface AppliedAction {
   readonly claim: ClaimOptions | null;
 }
 
-/** The outcome of a deleting call. `unnamed`: accepted, but the service returned no operation to follow. */
+/** The outcome of a call that deletes. `unnamed`: accepted, but the service returned no operation to follow. */
 export type Removal = { readonly operationId: string } | 'unnamed' | 'gone';
 
 /** The reads and calls that an action makes. They return null for a missing resource. */
@@ -59,8 +60,8 @@ export interface ActionOptions {
 }
 
 /**
- * Claims the sandbox, reads it, looks up its owner, checks the guards, and only then acts. Between the last read and the call, it only
- * renews an old claim and checks the guards. The caller must release the claim of a started deletion.
+ * Claims the sandbox, reads it, looks up its owner, checks the guards, and only then acts. Between the last read and
+ * the call, it only renews an old claim and checks the guards. The caller must release the claim of a started deletion.
  */
 export async function doAction(planned: PlannedAction, options: ActionOptions): Promise<AppliedAction> {
   const { ports, claimOptions, isRepeated, verdictOf = judge } = options;
@@ -83,8 +84,8 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     if (isRepeated) {
       const earlier = stopOfEarlier(look);
       if (earlier !== null) return { ...answer, did: 'stopping', operationId: earlier };
-      // Another call would return the operation of the earlier call. But if this read is wrong and the resource still exists, that call
-      // would delete it without a check of the guards.
+      // Another call would return the operation of the earlier call. But if this read is wrong and the resource still
+      // exists, that call would delete it without a check of the guards.
       if (isRemoved(look)) return { ...answer, did: 'gone' };
     }
     const verdict = verdictOf(look);
@@ -124,7 +125,9 @@ async function lookAgain(planned: PlannedAction, { policy, allowed, ports }: Act
   return { policy, planned, nowMs, facts, owner, leasedBy, claimGranted, allowed, missingKeeps, snapshots };
 }
 
-/** The stop that an earlier attempt started before its answer was lost. It must not count as a change by somebody else. */
+/**
+ * The stop that an earlier attempt started before its answer was lost. It must not count as a change by somebody else.
+ */
 function stopOfEarlier({ planned, facts }: ApplyLook): string | null {
   if (planned.action !== 'stop' || facts === null || facts.stopId === planned.facts.stopId) return null;
   return facts.state === 'archiving' || facts.state === 'archived' ? facts.stopId : null;

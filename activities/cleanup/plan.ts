@@ -54,8 +54,8 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
 
   return {
     /**
-     * Returns why a planned run must not act, or null. Temporal lists new runs with a delay, so call it some time after planning. Safe to
-     * repeat.
+     * Returns why a planned run must not act, or null. Temporal lists new runs with a delay, so call it some time after
+     * planning. Safe to repeat.
      */
     async lookAtOtherCleanups(input: LookAtOthersInput): Promise<string | null> {
       const { otherRun, ended } = await nightOf(input, Date.now());

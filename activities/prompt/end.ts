@@ -24,8 +24,8 @@ export interface FollowedPrompt {
 
 export interface PromptEnd {
   /**
-   * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if no read shows the prompt
-   * for longer than a read may lag. The ids in the answer then belonged to another prompt.
+   * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if no
+   * read shows the prompt for longer than a read may lag. The ids in the answer then belonged to another prompt.
    */
   readonly status: string;
   /** State of the sandbox once the prompt had ended or the sandbox was lost; null if the sandbox does not exist. */
@@ -127,8 +127,8 @@ function beginOf(events: readonly SandboxHistoryEvent[], input: PromptInHistory)
 }
 
 /**
- * The events of one prompt, for events without a prompt id. The prompts of a conversation run one after another, so the order shows which
- * prompt an event belongs to.
+ * The events of one prompt, for events without a prompt id. The prompts of a conversation run one after another, so the
+ * order shows which prompt an event belongs to.
  */
 function turnOf(events: readonly SandboxHistoryEvent[], queued: SandboxHistoryEvent): SandboxHistoryEvent[] {
   const waiting: SandboxHistoryEvent[] = [];

@@ -44,13 +44,14 @@ const lookTimeoutMs = 8_000;
 const recordReads = 3;
 
 /**
- * Searches the history for the prompt among the events that are not in the record. Returns null if no event or several events match,
- * because a wrong match would report somebody else's answer. Always returns null in a shared sandbox.
+ * Searches the history for the prompt among the events that are not in the record. Returns null if no event or several
+ * events match, because a wrong match would report somebody else's answer. Always returns null in a shared sandbox.
  */
 export async function findPromptEvidence(query: PromptQuery, options: EvidenceOptions): Promise<PromptEvidence | null> {
   if (!query.isOwnSandbox) return null;
   const found = await findOnce(query, options);
-  // A history does not name its sandbox, so the history of another sandbox would look valid. Therefore two reads must agree.
+  // A history does not name its sandbox, so the history of another sandbox would look valid. Therefore two reads must
+  // agree.
   const again = found && (await findOnce(query, options));
   const isSame = again && again.id === found.id && again.promptId === found.promptId;
   if (!isSame || again.conversationId !== found.conversationId) return null;
@@ -71,8 +72,8 @@ async function findOnce(
 }
 
 /**
- * Reads the history from the event at which the read for the record began, or the whole history. The result may contain events that are in
- * the record.
+ * Reads the history from the event at which the read for the record began, or the whole history. The result may contain
+ * events that are in the record.
  */
 export async function readNewHistory(
   client: SandboxClient,
@@ -100,8 +101,8 @@ export async function readQueuedPrompts(
     };
     const reading = { ...calling, conversationId: query.conversationId, onLeftOut };
     const { since, events } = await readFrom(client, query.sandboxId, reading, previous?.rest ?? null);
-    // An event that is unreadable now and readable later would look like a new prompt. An event that stays unreadable matches no prompt, so
-    // it does no harm.
+    // An event that is unreadable now and readable later would look like a new prompt. An event that stays unreadable
+    // matches no prompt, so it does no harm.
     if (leftOut === 0 || reads === recordReads) {
       const queued = events.filter(({ type }) => type === 'prompt.queued');
       return { since, rest: leftOut === 0 ? (restOf(events) ?? since) : since, queued };

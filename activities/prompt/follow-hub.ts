@@ -1,9 +1,9 @@
 /**
- * Shares the reads of all follows of a worker process: one `GET /sandboxes` per interval, independent of the number of sandboxes. The loop
- * runs only while a follow waits.
+ * Shares the reads of all follows of a worker process: one `GET /sandboxes` per interval, independent of the number of
+ * sandboxes. The loop runs only while a follow waits.
  *
- * The list alone does not end a follow. If the list keeps failing, hangs, or omits a sandbox, a follow reads its sandbox by itself. It does
- * so at growing intervals, and all follows share one rate limit.
+ * The list alone does not end a follow. If the list keeps failing, hangs, or omits a sandbox, a follow reads its
+ * sandbox by itself. It does so at growing intervals, and all follows share one rate limit.
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
@@ -18,14 +18,17 @@ export interface FollowHubOptions {
 
 /** What a read of the list reports about a sandbox. */
 export interface SharedRead {
-  /** Undefined if the list omits the sandbox. This proves nothing (trap S13), so the follow must read the sandbox itself. */
+  /**
+   * Undefined if the list omits the sandbox. This proves nothing (trap S13), so the follow must read the sandbox
+   * itself.
+   */
   readonly sandbox: Sandbox | undefined;
 }
 
 export interface FollowHub {
   /**
-   * Waits for the next shared read that starts after this call. Also returns when this follow may read by itself. Does not fail if the list
-   * fails.
+   * Waits for the next shared read that starts after this call. Also returns when this follow may read by itself. Does
+   * not fail if the list fails.
    * @throws the signal's reason
    */
   next(
@@ -52,7 +55,9 @@ interface Waiter {
 
 /** The interval between two reads of the list for a follow, as a fraction of the follow's age. */
 const ageShare = 1 / 20;
-/** The interval between a follow's own reads, as a fraction of its age: twice the interval of the list, at most 30 s. */
+/**
+ * The interval between a follow's own reads, as a fraction of its age: twice the interval of the list, at most 30 s.
+ */
 const lookAgeShare = 1 / 10;
 const rarestLookMs = 30_000;
 /**
@@ -76,7 +81,8 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   let wake: AbortController | undefined;
   let failures = 0;
   let listing = false;
-  // The loop ends when no follow waits. These variables are kept, so that the next follow does not cause an immediate read.
+  // The loop ends when no follow waits. These variables are kept, so that the next follow does not cause an immediate
+  // read.
   let lastTickMs = 0;
   let notBeforeMs = 0;
 

@@ -18,7 +18,7 @@ import { createFollower, type FollowHub } from './follow-hub.js';
 import { createPromptRecords, type PromptRecord, type PromptRecords } from './record.js';
 
 export interface FollowPromptInput extends FollowedPrompt {
-  /** Key of the record of the state before the prompt, in the result store. */
+  /** Key of the prompt's record in the result store. The record describes the state before the prompt. */
   readonly recordKey: string;
   /** False if others use the same sandbox. A prompt without an id can then be identified only by its record. */
   readonly isOwnSandbox: boolean;
@@ -44,10 +44,14 @@ interface Follow {
 
 const heartbeatEveryMs = 15_000;
 const maxErrorLength = 2_000;
-/** If conversations run in parallel, the prompt is checked after this many reads of the list, even while the sandbox is running. */
+/**
+ * Used if conversations run in parallel: after this many reads of the list, the prompt itself is read, even while the
+ * sandbox is running.
+ */
 const confirmEveryTicks = 4;
 /**
- * Wait before the state of the sandbox is read again, in ms. If a stop ended the prompt, the state may change a moment later.
+ * Wait before the state of the sandbox is read again, in ms. If a stop ended the prompt, the state may change a moment
+ * later.
  */
 const stateFollowsMs = 1_000;
 

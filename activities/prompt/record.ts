@@ -1,7 +1,7 @@
 /**
- * The record of a prompt, written before the first byte of the prompt is sent. It lists earlier events of the history that queued a prompt,
- * because these could be mistaken for this prompt. It is in the result store, so that a reset job, a second run of an item, and the
- * activity that follows the prompt can read it.
+ * The record of a prompt, written before the first byte of the prompt is sent. It lists earlier events of the history
+ * that queued a prompt, because these could be mistaken for this prompt. It is in the result store, so that a reset
+ * job, a second run of an item, and the activity that follows the prompt can read it.
  *
  *     sending ──accepted──► accepted
  *        └──certainly not──► not_sent
@@ -34,8 +34,9 @@ export interface PromptRecord {
    */
   readonly since?: string | null;
   /**
-   * Id of the newest event at which no prompt was queued or running. For the next prompt of the same conversation, the read begins here. If
-   * it began later, in a history without prompt ids, the end of a missed prompt would look like the end of another one.
+   * Id of the newest event at which no prompt was queued or running. For the next prompt of the same conversation, the
+   * read begins here. If it began later, in a history without prompt ids, the end of a missed prompt would look like
+   * the end of another one.
    */
   readonly rest?: string | null;
 }
@@ -72,8 +73,8 @@ export function createPromptRecords(results: ResultStore): PromptRecords {
 }
 
 /**
- * The record of a prompt that is about to be sent. It also contains the events of the previous record, because a later answer may contain
- * events up to `since`. For example, a service may ignore where a read begins.
+ * The record of a prompt that is about to be sent. It also contains the events of the previous record, because a later
+ * answer may contain events up to `since`. For example, a service may ignore where a read begins.
  */
 export function recordOf(
   { queued, since, rest }: HistoryBefore,

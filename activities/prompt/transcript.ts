@@ -1,6 +1,6 @@
 /**
- * Stores the history of a job's conversations in the result store, so that it can be read after the sandbox was deleted. See
- * docs/decisions/0034-a-transcript-is-stored-at-the-end.md.
+ * Stores the history of a job's conversations in the result store, so that it can be read after the sandbox was
+ * deleted. See docs/decisions/0034-a-transcript-is-stored-at-the-end.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
@@ -59,7 +59,8 @@ export async function storeTranscript(tools: TranscriptTools, request: Transcrip
 }
 
 /**
- * Waits for the store, with a time limit, because a store that hangs must not keep the sandbox running. The write may continue after that.
+ * Waits for the store, with a time limit, because a store that hangs must not keep the sandbox running. The write may
+ * continue after that.
  */
 async function within(ms: number, write: Promise<unknown>): Promise<void> {
   const over = new AbortController();

@@ -45,8 +45,8 @@ export function createAttempt(): Attempt {
 }
 
 /**
- * The calls that earlier attempts have made. A local activity has no heartbeat and makes one call per attempt. If a worker was killed, the
- * calls of its attempt are unknown.
+ * The calls that earlier attempts have made. A local activity has no heartbeat and makes one call per attempt. If a
+ * worker was killed, the calls of its attempt are unknown.
  */
 function spentBefore(): Spent {
   const { attempt, isLocal, heartbeatDetails } = activityInfo();

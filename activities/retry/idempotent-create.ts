@@ -1,6 +1,6 @@
 /**
- * Retry class `keyed`: shared by create and fork. With an idempotency key, a call can be repeated for 24 h. After that, and after a reset,
- * the name shows whether the call took effect, because it is unique to its job, step and generation.
+ * Retry class `keyed`: shared by create and fork. With an idempotency key, a call can be repeated for 24 h. After that,
+ * and after a reset, the name shows whether the call took effect, because it is unique to its job, step and generation.
  */
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
@@ -71,9 +71,9 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
 }
 
 /**
- * True if the answer to a create is about a sandbox that this call cannot have created. A different name alone proves nothing, because the
- * service may not keep names. There are three proofs: the name belongs to another workflow, the caller is not the owner, or the sandbox is
- * older than the call.
+ * True if the answer to a create is about a sandbox that this call cannot have created. A different name alone proves
+ * nothing, because the service may not keep names. There are three proofs: the name belongs to another workflow, the
+ * caller is not the owner, or the sandbox is older than the call.
  */
 function isOfOthers(call: KeyedCall, { name, access, createdAt }: Sandbox): boolean {
   if (name === call.name) return false;
@@ -93,7 +93,8 @@ async function findByName(call: KeyedCall, { client, attempt, endpoint }: KeyedO
     throw outcomeUnknown(why, { endpoint, calls: attempt.calls() });
   }
   const match = matches[0];
-  // The sandbox exists, but its id in this row is malformed. If the row were ignored, a second sandbox would be created.
+  // The sandbox exists, but its id in this row is malformed. If the row were ignored, a second sandbox would be
+  // created.
   if (match && !isSandboxId(match.id)) {
     throw new UnexpectedResponseError('listSandboxes', 200, 'sandboxes[].id', 'is not the id of a sandbox');
   }

@@ -1,6 +1,6 @@
 /**
- * Retry class `read-first`: calls that may be repeated as long as the state still requires them. Before the first call, the current state
- * is recorded in Temporal, so that a later attempt can detect changes.
+ * Retry class `read-first`: calls that may be repeated as long as the state still requires them. Before the first call,
+ * the current state is recorded in Temporal, so that a later attempt can detect changes.
  */
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
@@ -27,7 +27,8 @@ export interface ReadFirst {
   readonly before: () => BeforeRequest | null;
   look(): Promise<Sandbox>;
   /**
-   * Makes the call after Temporal has recorded `before`. A cancel does not abort the call, because its effect would then be unknown.
+   * Makes the call after Temporal has recorded `before`. A cancel does not abort the call, because its effect would
+   * then be unknown.
    */
   send<T>(before: BeforeRequest, make: () => Promise<T>): Promise<T>;
   /** True for a 404 that has lasted longer than reads may lag. */
@@ -133,7 +134,9 @@ function withMemory(failure: unknown, sent: SentBefore): unknown {
   });
 }
 
-/** The state that an earlier attempt recorded. Details in another format belong to an activity that calls this function. */
+/**
+ * The state that an earlier attempt recorded. Details in another format belong to an activity that calls this function.
+ */
 function rememberedOf(details: unknown): Memory | undefined {
   const isMemory = typeof details === 'object' && details !== null && 'missingSinceMs' in details;
   return isMemory ? (details as Memory) : undefined;

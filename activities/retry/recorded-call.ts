@@ -1,7 +1,7 @@
 /**
- * Records in the result store when the key of an item's fork was first sent, and with which body. A batch may be resumed days later, with
- * another policy, by a run that knows nothing of earlier runs. The service's list may omit the fork (trap S13). The key can be used for a
- * day after it was first sent, and only with the same body.
+ * Records in the result store when the key of an item's fork was first sent, and with which body. A batch may be
+ * resumed days later, with another policy, by a run that knows nothing of earlier runs. The service's list may omit the
+ * fork (trap S13). The key can be used for a day after it was first sent, and only with the same body.
  */
 import { posix } from 'node:path';
 import { activityInfo } from '@temporalio/activity';

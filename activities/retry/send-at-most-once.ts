@@ -5,8 +5,8 @@
  *     (nothing) ──intent──► sending ──accepted──► done
  *                              └──certainly not──► not_sent
  *
- * A later attempt sends if it finds no intent, or `not_sent`. If it finds `sending`, it searches for evidence and never sends. An attempt
- * that has timed out can no longer record its intent, and therefore cannot make the call.
+ * A later attempt sends if it finds no intent, or `not_sent`. If it finds `sending`, it searches for evidence and never
+ * sends. An attempt that has timed out can no longer record its intent, and therefore cannot make the call.
  *
  * Heartbeats during the call show Temporal that the worker still waits. A cancel does not abort the call: the workflow
  * must learn its outcome.
@@ -39,8 +39,8 @@ export interface EvidenceCall<Value, Known> {
   /** Called first: reports what another activity may have sent. Default: nothing was sent. */
   readonly earlier?: () => Promise<Earlier<Value, Known>>;
   /**
-   * Reads the state before the call, which `look` needs later. The result is part of the intent, so it must be small and contain no secret.
-   * If `before` fails, nothing is sent, and Temporal retries the activity.
+   * Reads the state before the call, which `look` needs later. The result is part of the intent, so it must be small
+   * and contain no secret. If `before` fails, nothing is sent, and Temporal retries the activity.
    */
   readonly before: () => Promise<Known>;
   /** Time limit of the call, in ms. It is shorter if the attempt has less time left. Default: 30 s. */

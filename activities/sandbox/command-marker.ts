@@ -4,8 +4,9 @@
  *
  *     claim:   (nothing) ──mkdir──► running ──► ended         recover: (nothing) ──mkdir──► never
  *
- * If a claim finds the directory, it runs nothing. If a recovery finds no directory, it creates one, so that a claim that arrives later
- * runs nothing. The command is a child process that inherits the script's descriptors, variables, working directory and signals.
+ * If a claim finds the directory, it runs nothing. If a recovery finds no directory, it creates one, so that a claim
+ * that arrives later runs nothing. The command is a child process that inherits the script's descriptors, variables,
+ * working directory and signals.
  */
 
 /** Answers of the script in place of a result. */
@@ -40,7 +41,8 @@ function checkName(name: string): void {
 
 function preamble(name: string): string {
   checkName(name);
-  // The prefix avoids a clash with variables of the caller. If such a variable were exported, the command would receive our value.
+  // The prefix avoids a clash with variables of the caller. If such a variable were exported, the command would receive
+  // our value.
   return `sandflow_d=/tmp/.sandflow-${name}
 sandflow_say() { echo "${tag(name)} $1" >&2; exit 96; }
 sandflow_end() {
@@ -56,8 +58,8 @@ function tag(name: string): string {
 }
 
 /**
- * The script that runs `command` if nobody has tried before. It also removes the owner's other markers, because their results are already
- * recorded. Send it once. If it arrives twice, the command still runs once.
+ * The script that runs `command` if nobody has tried before. It also removes the owner's other markers, because their
+ * results are already recorded. Send it once. If it arrives twice, the command still runs once.
  * @param owner prefix of the name, and of all markers of one job in one sandbox
  */
 export function claimText(owner: string, name: string, command: string): string {

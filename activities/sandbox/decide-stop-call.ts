@@ -12,8 +12,8 @@ export interface BeforeRequest {
  * - `ask`: no stop is in progress, and no earlier request was accepted: send the request.
  * - `joined`: a stop is in progress; the call would return it.
  * - `already_archived`: there is nothing to stop.
- * - `resumed_since`: a stop that is newer than our request has ended, and the sandbox is not archived. A person has resumed it, so it must
- *   not be stopped again.
+ * - `resumed_since`: a stop that is newer than our request has ended, and the sandbox is not archived. A person has
+ *   resumed it, so it must not be stopped again.
  * - `gone`: the sandbox never got a machine.
  */
 export type StopDecision = 'ask' | 'joined' | 'already_archived' | 'resumed_since' | 'gone';

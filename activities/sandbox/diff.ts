@@ -87,7 +87,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
     const { sandboxId, owner } = input;
     const head = readPatchHead(await ask(attempt, sandboxId, patchText(input), longSeconds));
     if (!head?.content) throw cutOff;
-    // The script itself refuses such a patch. But a sandbox may replace the programs of the script, and could send an endless patch.
+    // The script itself refuses such a patch. But a sandbox may replace the programs of the script, and could send an
+    // endless patch.
     if (head.size > maxPatchBytes) throw tooLarge;
     const isKept = head.size > patchPieceBytes;
     const content = isKept ? await readPieces(attempt, input, head) : head.content;
@@ -127,8 +128,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
 
   return {
     /**
-     * Finds the commit to which the changes of a repository are compared. Call it before the first prompt. If there is no such commit, this
-     * is not a failure. Safe to repeat: the sandbox keeps the result of the first call.
+     * Finds the commit to which the changes of a repository are compared. Call it before the first prompt. If there is
+     * no such commit, this is not a failure. Safe to repeat: the sandbox keeps the result of the first call.
      */
     async recordDiffBase({ sandboxId, ...input }: DiffBaseInput): Promise<Counted<DiffBase>> {
       return withCallCount(async (attempt) => {
@@ -144,8 +145,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
     },
 
     /**
-     * Collects all changes since the base into the result store, as one patch: commits, the index, the working tree and untracked files. If
-     * there is no patch, this is not a failure. Changes nothing in the repository. Safe to repeat.
+     * Collects all changes since the base into the result store, as one patch: commits, the index, the working tree and
+     * untracked files. If there is no patch, this is not a failure. Changes nothing in the repository. Safe to repeat.
      */
     async collectDiff(input: CollectDiffInput): Promise<Counted<CollectedFile>> {
       return withCallCount(async (attempt) => {

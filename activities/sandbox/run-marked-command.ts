@@ -1,6 +1,7 @@
 /**
- * Runs a command at most once, with a marker on the sandbox's own disk. If the answer arrives, it is the result. After a lost answer, or in
- * a later attempt, the marker shows the outcome. The command is never sent twice with the same marker.
+ * Runs a command at most once, with a marker on the sandbox's own disk. If the answer arrives, it is the result. After
+ * a lost answer, or in a later attempt, the marker shows the outcome. The command is never sent twice with the same
+ * marker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
@@ -26,7 +27,8 @@ export interface CommandMarker {
   /** A new, unique name: owner, step and a random part. */
   readonly name: string;
   /**
-   * True if an earlier activity may have sent the command with this marker. Then only the marker is checked, and the command is not sent.
+   * True if an earlier activity may have sent the command with this marker. Then only the marker is checked, and the
+   * command is not sent.
    */
   readonly recover: boolean;
   /** True after a reset, because an earlier run may have run the command, and this run does not know it. */
@@ -107,7 +109,10 @@ async function runUnmarked(call: MarkedCall): Promise<CommandAnswer> {
   return sent;
 }
 
-/** Sends a command after Temporal has recorded the intent. An attempt that has timed out cannot record its intent, and so cannot send. */
+/**
+ * Sends a command after Temporal has recorded the intent. An attempt that has timed out cannot record its intent, and
+ * so cannot send.
+ */
 async function sendOnce(call: MarkedCall, body: CommandBody, marked: boolean): Promise<CommandAnswer | 'lost'> {
   const { client, sandboxId, attempt } = call;
   const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;

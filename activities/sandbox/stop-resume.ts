@@ -27,15 +27,17 @@ export type StopAnswer =
       readonly stop: StopView | null;
       /** The latest read of the sandbox. */
       readonly sandbox: SandboxView;
-      /** If the service no longer knows this stop, pass `before` to the next activity for the same request. */
+      /**
+       * Pass it as `before` to the next activity for the same request, in case the service no longer knows this stop.
+       */
       readonly before: BeforeRequest | null;
     }
   | 'gone';
 
 /**
- * Stops a sandbox. If a stop is already in progress, returns that stop. Does not mistake an earlier stop of somebody else for its own. If
- * an answer is lost, the request is repeated only if the sandbox has not changed since. Otherwise the repetition could stop a sandbox that
- * a person has just resumed (specification, stop; trap S7).
+ * Stops a sandbox. If a stop is already in progress, returns that stop. Does not mistake an earlier stop of somebody
+ * else for its own. If an answer is lost, the request is repeated only if the sandbox has not changed since. Otherwise
+ * the repetition could stop a sandbox that a person has just resumed (specification, stop; trap S7).
  */
 export function stopSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function stopSandbox(input: StopSandboxInput): Promise<Counted<StopAnswer>> {
@@ -55,8 +57,8 @@ export function stopSandboxActivity(client: SandboxClient, results: ResultStore)
 async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFirst): Promise<StopAnswer> {
   const sandbox = await tools.look();
   const found = answerOf(sandbox, tools.before());
-  // This read may be older than a resume. The answer to a stop request is always current: for an archived sandbox, it contains the last
-  // stop.
+  // This read may be older than a resume. The answer to a stop request is always current: for an archived sandbox, it
+  // contains the last stop.
   const mayBeOld = found !== undefined && found !== 'gone' && found.how === 'already_archived';
   if (found && !mayBeOld) return found;
   const before = tools.before() ?? { previousStopId: sandbox.stop?.id ?? null };
@@ -90,7 +92,8 @@ function pendingStop(id: string): StopView {
 }
 
 /**
- * True if waiting does not help after this refusal, or if it shows that the state of the sandbox has changed since the read.
+ * True if the request need not be repeated after this refusal: waiting does not help, or the state of the sandbox has
+ * changed since the read.
  */
 function isFinal(error: unknown): boolean {
   return isRefusal(error) && (error.meaning === 'permanent' || error.meaning === 'wait_out');
@@ -118,8 +121,8 @@ export type ResumedSandbox = SandboxView & {
 };
 
 /**
- * Resumes a sandbox only if it is archived and has no stop that the caller does not know. Otherwise a repeated call could undo a newer stop
- * of somebody else.
+ * Resumes a sandbox only if it is archived and has no stop that the caller does not know. Otherwise a repeated call
+ * could undo a newer stop of somebody else.
  * @returns the sandbox after the resume or, without a resume, after the last read
  */
 export function resumeSandboxActivity(client: SandboxClient) {

@@ -37,8 +37,8 @@ export function sandboxView(sandbox: Sandbox): SandboxView {
 }
 
 /**
- * Fields that most answers do not have. They are omitted if they are missing, because every read of a sandbox becomes part of a workflow's
- * history.
+ * Fields that most answers do not have. They are omitted if they are missing, because every read of a sandbox becomes
+ * part of a workflow's history.
  */
 function whereKnown(sandbox: Sandbox): Partial<SandboxView> {
   const { health, healthReason, degradedSince, archiveAfter, environment, environmentVersion } = sandbox;

@@ -32,8 +32,8 @@ export interface Bridge {
 
 /**
  * Creates the bridge, which turns signed webhooks into signals. It acknowledges a delivery only when Temporal has
- * accepted all its signals. Its only state is its counters for the last minute, so any number of replicas may run side by
- * side.
+ * accepted all its signals. Its only state is its counters for the last minute, so any number of replicas may run side
+ * by side.
  */
 export function createBridge(options: BridgeOptions): Bridge {
   const { temporalClient: client, secrets, signalTimeoutMs = 3_000, maxBodyBytes = 256 * 1024 } = options;
@@ -134,8 +134,8 @@ async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: 
 const maxConnections = 500;
 
 /**
- * Closes the oldest connection when there are too many. A delivery takes milliseconds. So clients that only keep connections open cannot
- * block deliveries.
+ * Closes the oldest connection when there are too many. A delivery takes milliseconds. So clients that only keep
+ * connections open cannot block deliveries.
  */
 function limitConnections(server: Server): void {
   const open = new Set<Socket>();

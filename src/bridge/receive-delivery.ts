@@ -1,6 +1,6 @@
 /**
- * Handles a delivery: verifies the raw bytes, parses them, sends signals, and only then acknowledges. An invalid delivery
- * is refused before any signal is sent. The answer 503 (`unavailable`) may follow some of the signals.
+ * Handles a delivery: verifies the raw bytes, parses them, sends signals, and only then acknowledges. An invalid
+ * delivery is refused before any signal is sent. The answer 503 (`unavailable`) may follow some of the signals.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Client } from '@temporalio/client';
@@ -71,8 +71,8 @@ export async function receiveDelivery(
 }
 
 /**
- * Selects the workflows that are within their limit. The others get no signal. The delivery is acknowledged anyway, because a repeated
- * delivery would exceed the limit again.
+ * Selects the workflows that are within their limit. The others get no signal. The delivery is acknowledged anyway,
+ * because a repeated delivery would exceed the limit again.
  */
 function allowedOf({ allowance, metrics }: Receiver, event: SandboxWebhookEvent): EventAddress[] {
   return addressesOf(event).filter(({ kind, workflowId }) => {

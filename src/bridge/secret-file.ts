@@ -8,8 +8,8 @@ import { readSecrets } from './secret-source.js';
 /** A place for a secret that is about to be created. */
 export interface SecretReservation {
   /**
-   * Makes `secret` the first secret of the file, in one step. The previous first secret comes second, for attempts that are already under
-   * way (S10).
+   * Makes `secret` the first secret of the file, in one step. The previous first secret comes second, for attempts that
+   * are already under way (S10).
    */
   keep(secret: string): Promise<void>;
   /** Does not change the file. After `keep` it does nothing. */

@@ -1,6 +1,7 @@
 /**
- * Limits the number of events that a workflow receives. Anybody who may create sandboxes in the account can give a sandbox the name of
- * another job. Each signal then grows the history of that job. The changes of state of one sandbox never reach the limit.
+ * Limits the number of events that a workflow receives. Anybody who may create sandboxes in the account can give a
+ * sandbox the name of another job. Each signal then grows the history of that job. The changes of state of one sandbox
+ * never reach the limit.
  */
 
 export interface SignalAllowance {

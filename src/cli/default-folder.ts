@@ -4,7 +4,8 @@ import { makeFolderOf } from '../os/inner-folder.js';
 import { UsageError } from './usage-error.js';
 
 /**
- * Creates the default folder for results. A link in its place may come from the code of a project and lead anywhere, so it is refused.
+ * Creates the default folder for results. A link in its place may come from the code of a project and lead anywhere, so
+ * it is refused.
  * @throws UsageError if something else is in its place
  */
 export async function makeDefaultFolder(cwd: string, name: string): Promise<void> {

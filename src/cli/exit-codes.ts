@@ -7,8 +7,8 @@ import { pathProblems } from './path-problems.js';
 
 export const exitCodes = {
   /**
-   * The job or batch completed and left nothing behind, or the command succeeded; also if there was nothing left to do, as
-   * for a second `cancel`.
+   * The job or batch completed and left nothing behind, or the command succeeded; also if there was nothing left to do,
+   * as for a second `cancel`.
    */
   done: 0,
   /**

@@ -1,4 +1,7 @@
-/** The format of help pages: each has examples, empty defaults are omitted, and `help COMMAND…` works for commands at any depth. */
+/**
+ * The format of help pages: each has examples, empty defaults are omitted, and `help COMMAND…` works for commands at
+ * any depth.
+ */
 import { type Command, Help, type Option } from 'commander';
 import { examples } from './examples.js';
 import { locate, meantCommand, visibleCommands } from './located.js';

@@ -12,7 +12,7 @@ export interface OutputStream {
   readonly rows?: number;
   /** The fields to which JSON on this stream is reduced. Undefined: whole documents are printed. */
   fields?: FieldSelection;
-  /** Terminals only; respects NO_COLOR. */
+  /** True if colours can be used. Only terminals have it. Respects NO_COLOR. */
   hasColors?(): boolean;
 }
 
@@ -29,8 +29,8 @@ export interface CliIo {
   /** The name of the command, like `jobs watch`, for `sandflow status`. */
   readonly command?: string;
   /**
-   * Reads the configuration. The home must belong to the user, unless `checksHome` is false. A worker, a bridge or a codec server does not
-   * check this, because its operator prepares the home.
+   * Reads the configuration. The home must belong to the user, unless `checksHome` is false. A worker, a bridge or a
+   * codec server does not check this, because its operator prepares the home.
    * @throws SandflowError `home_not_trusted`, `bad_configuration`
    */
   readonly readConfig: (options?: {

@@ -1,6 +1,6 @@
 /**
- * Refuses option values that are probably mistakes: an empty value, and a separate word after an option with an optional value. Such a word
- * could also be a prompt or a file, so an optional value must follow `=`.
+ * Refuses option values that are probably mistakes: an empty value, and a separate word after an option with an
+ * optional value. Such a word could also be a prompt or a file, so an optional value must follow `=`.
  */
 import type { Command } from 'commander';
 import { headLine } from './output/terminal-safe.js';

@@ -78,11 +78,15 @@ async function withProfile(config: Config, io: CliIo, context: CommandContext): 
   return merged;
 }
 
-/** The owner of a home could put files and links into it. So its owner is checked before anything in it is read or changed. */
+/**
+ * The owner of a home could put files and links into it. So its owner is checked before anything in it is read or
+ * changed.
+ */
 async function refuseForeignHome({ home }: Config): Promise<void> {
   const { checkTrustedFolder } = await import('../os/trusted-folder.js');
   await checkTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' }).catch((error: unknown) => {
-    // If the home cannot be entered, nothing can be read from it. If everything is configured, a command does not need it.
+    // If the home cannot be entered, nothing can be read from it. If everything is configured, a command does not need
+    // it.
     const { code } = ((error instanceof SandflowError && error.cause) || {}) as { readonly code?: unknown };
     if (code !== 'EACCES' && code !== 'ENOTDIR') throw error;
   });

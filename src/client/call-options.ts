@@ -29,7 +29,10 @@ export interface CreateOptions extends CallOptions {
 
 /** Options of downloads and of `SandboxClient.request`. */
 export interface StreamOptions {
-  /** The longest time without data, in ms, while connecting and between two pieces of the body. Default: the client's deadline. */
+  /**
+   * The longest time without data, in ms, while connecting and between two pieces of the body. Default: the client's
+   * deadline.
+   */
   readonly timeoutMs?: number;
   /** Ends the download at once and closes its connection. */
   readonly signal?: AbortSignal;

@@ -76,7 +76,10 @@ export function deploymentOfWorkflow(workflowId: string): string | undefined {
   return /^sf-([a-z0-9]{1,12})-/.exec(workflowId)?.[1];
 }
 
-/** The `execution` part for an execution chain. It is the end of a v7 UUID. The beginning is a time, which two executions can share. */
+/**
+ * The `execution` part for an execution chain. It is the end of a v7 UUID. The beginning is a time, which two
+ * executions can share.
+ */
 export function executionOf(firstExecutionRunId: string): string {
   return firstExecutionRunId.replaceAll('-', '').slice(-executionLength);
 }

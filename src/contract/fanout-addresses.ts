@@ -5,10 +5,14 @@
 import { itemWorkflowId, jobWorkflowId } from './addresses.js';
 
 /**
- * Limited, because a chunk is one message to Temporal and one workflow, whose history contains the starts of all its items.
+ * Limited, because a chunk is one message to Temporal and one workflow, whose history contains the starts of all its
+ * items.
  */
 export const maxItemsInChunk = 100;
-/** Temporal accepts 2 MiB in a payload and 4 MiB in a message. A chunk must be smaller, because the message contains other data too. */
+/**
+ * Temporal accepts 2 MiB in a payload and 4 MiB in a message. A chunk must be smaller, because the message contains
+ * other data too.
+ */
 export const maxBytesInChunk = 1_000_000;
 /** Temporal warns about payloads of more than 512 KiB. Only a chunk with a single large item exceeds this size. */
 export const usualBytesInChunk = 500_000;

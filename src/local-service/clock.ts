@@ -1,6 +1,6 @@
 /**
- * The clock of the local service. Every rule that involves time reads it, so a test can stop it and move it forward by days at once.
- * Network timeouts, agents and processes run in real time.
+ * The clock of the local service. Every rule that involves time reads it, so a test can stop it and move it forward by
+ * days at once. Network timeouts, agents and processes run in real time.
  */
 
 export interface Clock {
@@ -32,8 +32,8 @@ export interface ControlledClock extends Clock {
   /** Lets the clock run on from the time at which it stands. Repeating it changes nothing. */
   release(): void;
   /**
-   * Moves the clock forward. Halts at each time at which something is due, and waits until that work has ended. Resolves when all work has
-   * ended. Concurrent calls are carried out one after another.
+   * Moves the clock forward. Halts at each time at which something is due, and waits until that work has ended.
+   * Resolves when all work has ended. Concurrent calls are carried out one after another.
    */
   advance(ms: number): Promise<void>;
   /** Sets the clock to the real time and lets it run. Each timer still fires at the time that it was set for. */

@@ -1,5 +1,6 @@
 /**
- * Prepares the text of agents for a page: removes terminal colours, control characters and marks that change the direction of text.
+ * Prepares the text of agents for a page: removes terminal colours, control characters and marks that change the
+ * direction of text.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of terminals are what it removes

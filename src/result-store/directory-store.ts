@@ -8,15 +8,18 @@ import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 
 const scheme = 'file-store:';
-/** Error codes for a path that no object can have: a folder is missing or is a file, the path is too long, or it contains NUL. */
+/**
+ * Error codes for a path that no object can have: a folder is missing or is a file, the path is too long, or it
+ * contains NUL.
+ */
 const namesNothing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
 /** Maximum number of attempts. An object may be replaced while it is opened, but hardly this often in a row. */
 const attemptsToRead = 100;
 
 /**
- * Creates a result store in a directory, for workers and users that share a host or a file system. Files have mode 600. The directory
- * itself may be a link. No link inside it is followed. Otherwise anyone who can write to the store could make this process read and write
- * files elsewhere.
+ * Creates a result store in a directory, for workers and users that share a host or a file system. Files have mode 600.
+ * The directory itself may be a link. No link inside it is followed. Otherwise anyone who can write to the store could
+ * make this process read and write files elsewhere.
  *
  * @param directory created if it is missing
  */
@@ -156,13 +159,13 @@ export interface ResultStore {
   /** Writes `content` under `key`. Safe to repeat: the last complete write wins, and no reader sees half a write. */
   put(key: string, content: Uint8Array): Promise<StoredObject>;
   /**
-   * Writes content of any size piece by piece, so that it is never in memory as a whole. If `content` throws, nothing is stored, and the
-   * error is thrown again.
+   * Writes content of any size piece by piece, so that it is never in memory as a whole. If `content` throws, nothing
+   * is stored, and the error is thrown again.
    */
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
   /**
-   * @param options.maxBytes a longer object is not read; no limit by default. A store may ignore this if it does not know the size of an
-   * object before reading it
+   * @param options.maxBytes a longer object is not read; no limit by default. A store may ignore this if it does not
+   * know the size of an object before reading it
    * @throws SandflowError `result_not_found`, `result_too_large`
    */
   get(ref: string, options?: { readonly maxBytes?: number }): Promise<Buffer>;

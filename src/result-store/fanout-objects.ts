@@ -105,8 +105,8 @@ function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd |
 }
 
 /**
- * Yields the newest result of every submitted item of a batch, in the order of the batch, as in `results.jsonl`. Works also while the batch
- * runs. Reads one item at a time, so that the size of the batch does not matter. Writes nothing.
+ * Yields the newest result of every submitted item of a batch, in the order of the batch, as in `results.jsonl`. Works
+ * also while the batch runs. Reads one item at a time, so that the size of the batch does not matter. Writes nothing.
  * @param store the result store that the batch's workers write to
  */
 export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace): AsyncGenerator<ItemResult> {

@@ -83,8 +83,8 @@ export interface PlannedAction {
   /** The snapshot to delete; null unless the action is `delete-snapshot`. */
   readonly snapshotId: string | null;
   /**
-   * The newest sandboxes of the group. This sandbox is deleted only because these are kept. If one of them no longer exists, this sandbox
-   * is not deleted.
+   * The newest sandboxes of the group. This sandbox is deleted only because these are kept. If one of them no longer
+   * exists, this sandbox is not deleted.
    */
   readonly keeps: readonly string[];
 }

@@ -5,8 +5,8 @@ import type { OwnerStatus } from './ownership.js';
 export type RuleAction = 'stop' | 'delete-sandbox' | 'delete-snapshot' | 'keep';
 
 /**
- * The conditions of a rule, which must all hold. A null condition always holds. If a fact about a sandbox is unknown, a condition on this
- * fact does not hold.
+ * The conditions of a rule, which must all hold. A null condition always holds. If a fact about a sandbox is unknown, a
+ * condition on this fact does not hold.
  */
 export interface RuleMatch {
   /** Patterns of names. */

@@ -8,8 +8,8 @@ const scheme = 'secret-store:';
 const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
 /**
- * A secret store in a directory of mode 700, one file of mode 600 per secret, for workers that share a file system. Nothing is created
- * before the first `put`.
+ * A secret store in a directory of mode 700, one file of mode 600 per secret, for workers that share a file system.
+ * Nothing is created before the first `put`.
  */
 export function createSecretStore(directory: string): SecretStore {
   const root = resolve(directory);

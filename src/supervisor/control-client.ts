@@ -41,7 +41,8 @@ interface JoinOptions {
 }
 
 /**
- * The result of an attempt to join. `nobody`: there is no supervisor. `lost`: the supervisor ended before the stack was ready.
+ * The result of an attempt to join. `nobody`: there is no supervisor. `lost`: the supervisor ended before the stack was
+ * ready.
  */
 type Joined = 'nobody' | 'lost' | Presence;
 

@@ -12,10 +12,12 @@
  *     client      {"proof", "ask"}                         status, keep, end or force_end
  *     supervisor  {"type":"status", "status"}
  *
- * Each side proves to the other that it knows the token of the state file, without sending the token. The supervisor may have died, and
- * another program may use its port. Such a program must not learn the token, and its answers must not be trusted.
+ * Each side proves to the other that it knows the token of the state file, without sending the token. The supervisor
+ * may have died, and another program may use its port. Such a program must not learn the token, and its answers must
+ * not be trusted.
  *
- * A client counts as present while its connection is open. The kernel closes the connection when the client ends, even after a crash.
+ * A client counts as present while its connection is open. The kernel closes the connection when the client ends, even
+ * after a crash.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';

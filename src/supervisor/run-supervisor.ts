@@ -69,8 +69,8 @@ export async function runSupervisor(
 }
 
 /**
- * A stack starts every part that is not configured. If the setting of the service is missing by mistake, the stack would start a local
- * service instead of using the configured one.
+ * A stack starts every part that is not configured. If the setting of the service is missing by mistake, the stack
+ * would start a local service instead of using the configured one.
  * @throws SandflowError `bad_configuration`
  */
 export function requireStackSettings({ noLocalService }: Pick<Config, 'noLocalService'>): void {

@@ -145,8 +145,9 @@ const dynamicConfig = [
 ];
 
 /**
- * In addition to gRPC the server has an HTTP API that cannot be disabled and accepts a plain POST from anybody, web pages included. This
- * API answers only requests for a host name in its list. The list contains only a random name that nobody knows.
+ * In addition to gRPC the server has an HTTP API that cannot be disabled and accepts a plain POST from anybody, web
+ * pages included. This API answers only requests for a host name in its list. The list contains only a random name that
+ * nobody knows.
  */
 function shutHttpApi(): string {
   return `frontend.httpAllowedHosts=["${randomBytes(16).toString('hex')}.invalid"]`;

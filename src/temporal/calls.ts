@@ -56,8 +56,8 @@ export async function withAnswerTimeout<T>(
 }
 
 /**
- * Older versions started runs that read by local activities. A query of such a run can fail while a read is in progress. The next query
- * succeeds, because the read has ended.
+ * Older versions started runs that read by local activities. A query of such a run can fail while a read is in
+ * progress. The next query succeeds, because the read has ended.
  */
 function isLostReplay(error: unknown): boolean {
   const texts = /Missing associated machine for LocalActivity|Activity type of recorded marker/;

@@ -1,7 +1,8 @@
 /**
- * Announces the keys of a deployment, so that no process writes data that others cannot read. The announcement is stored in Temporal, which
- * every process reaches. It is the content of a paused schedule that never starts anything: a schedule has no retention and needs no
- * worker. The announcement contains key ids and check values, but no keys. It is not encrypted, because processes without keys read it.
+ * Announces the keys of a deployment, so that no process writes data that others cannot read. The announcement is
+ * stored in Temporal, which every process reaches. It is the content of a paused schedule that never starts anything: a
+ * schedule has no retention and needs no worker. The announcement contains key ids and check values, but no keys. It is
+ * not encrypted, because processes without keys read it.
  */
 import {
   Client,

@@ -51,8 +51,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * True if the workflow task with an update failed. For example, an event may arrive during the last task of a run. The update was not
- * accepted, but the next task will accept it.
+ * True if the workflow task with an update failed. For example, an event may arrive during the last task of a run. The
+ * update was not accepted, but the next task will accept it.
  */
 export function isTaskFailure(error: unknown): boolean {
   return hasCode(error, ['failedPrecondition']) && /workflow task failure/.test((error as Error).message);

@@ -46,8 +46,8 @@ export interface ListJobsOptions {
   /** Lists only running jobs or batches. Default: false. */
   readonly open?: boolean;
   /**
-   * Lists only jobs or batches that ended and failed. Their outcome is not `completed` or `cancelled`, or the workflow itself failed, was
-   * terminated or timed out. Default: false.
+   * Lists only jobs or batches that ended and failed. Their outcome is not `completed` or `cancelled`, or the workflow
+   * itself failed, was terminated or timed out. Default: false.
    */
   readonly failed?: boolean;
   /** Lists only jobs or batches that started or ended at or after this time. Default: no limit. */
@@ -137,7 +137,9 @@ async function* executions(
   }
 }
 
-/** A job of an earlier version has no outcome in its memo: whether it failed is unknown, and it is not listed as failed. */
+/**
+ * A job of an earlier version has no outcome in its memo: whether it failed is unknown, and it is not listed as failed.
+ */
 function hasFailed({ status, outcome }: Pick<ListedWorkflow, 'status' | 'outcome'>): boolean {
   if (status !== 'completed') return status !== 'cancelled' && status !== 'running';
   return outcome !== null && outcome !== 'completed' && outcome !== 'cancelled';

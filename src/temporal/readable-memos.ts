@@ -1,5 +1,6 @@
 /**
- * Lists and describes workflows even if a part of a memo cannot be read. A value with a lost key must not hide other values.
+ * Lists and describes workflows even if a part of a memo cannot be read. A value with a lost key must not hide other
+ * values.
  */
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';

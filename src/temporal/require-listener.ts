@@ -1,6 +1,6 @@
 /**
- * Checks that something listens at the address of a Temporal server. Without this check, the SDK would wait for a server until its timeout,
- * and the worker's native part would report a refused connection in other words.
+ * Checks that something listens at the address of a Temporal server. Without this check, the SDK would wait for a
+ * server until its timeout, and the worker's native part would report a refused connection in other words.
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

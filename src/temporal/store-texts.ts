@@ -1,6 +1,6 @@
 /**
- * Puts long texts and files of an input into the result store before anything is started, so that the input contains only references to
- * them. If there is a store, setup scripts always go there, because they may contain secrets.
+ * Puts long texts and files of an input into the result store before anything is started, so that the input contains
+ * only references to them. If there is a store, setup scripts always go there, because they may contain secrets.
  */
 import { createHash } from 'node:crypto';
 import type { FanoutInput, FanoutItem } from '../../workflows/fanout/types.js';
@@ -82,8 +82,8 @@ async function kept<T>(input: T, options: KeepOptions, slotsOf: (draft: Draft<T>
 }
 
 /**
- * Selects the texts and files that do not stay in the input. If there is a store, these are all that are private or too long. In any case,
- * the longest texts are then added, until the remaining texts are small enough for the input.
+ * Selects the texts and files that do not stay in the input. If there is a store, these are all that are private or too
+ * long. In any case, the longest texts are then added, until the remaining texts are small enough for the input.
  */
 function longOnes(slots: readonly Slot[], { results, roomBytes = maxInlineBytes }: KeepOptions): Slot[] {
   let total = slots.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -67,12 +67,12 @@ export interface SandflowWorker {
 }
 
 /**
- * Creates a worker with four task queues. Workflows and most activities use the main queue. Follows have a queue with slots of their own,
- * since a follow lasts for hours and must not starve stops. Forks of batches have a queue with a rate limit. Notifications have their own
- * queue, so that a hanging receiver delays nothing else.
+ * Creates a worker with four task queues. Workflows and most activities use the main queue. Follows have a queue with
+ * slots of their own, since a follow lasts for hours and must not starve stops. Forks of batches have a queue with a
+ * rate limit. Notifications have their own queue, so that a hanging receiver delays nothing else.
  *
- * @throws SandflowError `bad_argument` if an activity of yours has the name of one of sandflow's, or `workflowsPath` lacks
- *   sandflow's workflows
+ * @throws SandflowError `bad_argument` if an activity of yours has the name of one of sandflow's, or `workflowsPath`
+ * lacks sandflow's workflows
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;

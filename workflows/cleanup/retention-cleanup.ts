@@ -5,8 +5,8 @@
  *     plan ─► refused (window, another run) ─► report
  *       └──► chunk of actions ⇄ keep its results ─► report
  *
- * The plan, the actions and the results are in the result store, because for ten thousand sandboxes they exceed the size limit of a
- * history. A long run continues as new between two chunks. It always returns a named outcome.
+ * The plan, the actions and the results are in the result store, because for ten thousand sandboxes they exceed the
+ * size limit of a history. A long run continues as new between two chunks. It always returns a named outcome.
  */
 import { CancellationScope, isCancellation, log, metricMeter, setHandler, sleep } from '@temporalio/workflow';
 import type { JobError } from '../job/result.js';

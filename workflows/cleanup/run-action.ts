@@ -38,7 +38,8 @@ export async function runCleanupAction(
     return await CancellationScope.withTimeout(run.settings.actionDeadlineMs, async () => {
       for (let attempt = 1; ; attempt += 1) {
         const applied = await retryRefusals(run, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
-        // The guard refused only because our failed deletion changed the sandbox. So this action counts as failed, not as skipped.
+        // The guard refused only because our failed deletion changed the sandbox. So this action counts as failed, not
+        // as skipped.
         if (applied.did === 'skipped' && attempt > 1) return { ...last, why: `${last.why}; then ${applied.why}` };
         if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
         if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing left to delete');

@@ -1,6 +1,6 @@
 /**
- * Limits how many starts of child workflows one workflow task contains. The response to a task may have at most 4 MiB, including the inputs
- * of the children.
+ * Limits how many starts of child workflows one workflow task contains. The response to a task may have at most 4 MiB,
+ * including the inputs of the children.
  */
 import { condition } from '@temporalio/workflow';
 import { payloadBytes } from '../../src/contract/texts/stored-text.js';

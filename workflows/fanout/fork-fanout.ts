@@ -4,8 +4,9 @@
  *     prepare ─► check source ─► share out ⇄ chunks report, items come ─► end source ─► results
  *        └──────────┴── cancel, deadline, budget, first failure, enough ──┘
  *
- * The batch keeps only counts and passes its items to chunks, which run them. So its size does not depend on the number of items. When its
- * history is long, it continues as new. The chunks do not notice this, because they signal its workflow id.
+ * The batch keeps only counts and passes its items to chunks, which run them. So its size does not depend on the number
+ * of items. When its history is long, it continues as new. The chunks do not notice this, because they signal its
+ * workflow id.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { toJobTermination } from '../job/termination.js';

@@ -117,7 +117,10 @@ export interface ChunkInput {
   readonly carried?: CarriedChunk;
 }
 
-/** An item in the state that a chunk passes to its next run. Absent fields have the values of an item that has no fork yet. */
+/**
+ * An item in the state that a chunk passes to its next run. Absent fields have the values of an item that has no fork
+ * yet.
+ */
 export interface CarriedItem {
   readonly state?: 'running' | 'ended';
   readonly generation?: number;
@@ -244,8 +247,8 @@ export interface CarriedBatch {
   readonly ownLeftCount?: number;
   readonly arrivedAtMs: number;
   /**
-   * When each periodic task was last due, in ms since the epoch. Without this, a task would never run if each run is shorter than its
-   * interval.
+   * When each periodic task was last due, in ms since the epoch. Without this, a task would never run if each run is
+   * shorter than its interval.
    */
   readonly clockedAtMs: Readonly<Partial<Record<BatchClock, number>>>;
   readonly seal: SealRequest | null;

@@ -1,4 +1,7 @@
-/** Makes calls that need the machine of a sandbox. Retries while the machine may still come back, and fails once it will not. */
+/**
+ * Makes calls that need the machine of a sandbox. Retries while the machine may still come back, and fails once it will
+ * not.
+ */
 import { sleep } from '@temporalio/workflow';
 import type { ResultErrorCode } from '../../src/contract/errors/result-error-codes.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
@@ -19,8 +22,8 @@ interface Loss {
 const longestPauseMs = 15_000;
 
 /**
- * Like `retryRefusals`. If a call is refused because the machine does not run or does not exist, the job reads the sandbox. It waits only
- * while the machine may come back.
+ * Like `retryRefusals`. If a call is refused because the machine does not run or does not exist, the job reads the
+ * sandbox. It waits only while the machine may come back.
  *
  * @param call an activity that needs a running machine and that may be repeated after a refusal
  * @throws JobTermination `sandbox_failed`: `sandbox_stopped`, `sandbox_gone` or `sandbox_error`; or the error of the

@@ -66,8 +66,8 @@ async function withoutEnding(renew: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Renews the auto-stop, so that the sandbox does not stop by itself. For somebody else's sandbox, it does not change the length of the
- * auto-stop.
+ * Renews the auto-stop, so that the sandbox does not stop by itself. For somebody else's sandbox, it does not change
+ * the length of the auto-stop.
  */
 async function renewTtl(run: JobState): Promise<void> {
   const { sandbox, input } = run;

@@ -25,8 +25,8 @@ const longestRemovalMs = 30_000;
 
 /**
  * Runs the commands of the job, except those that `run` records as done.
- * @throws JobTermination `sandbox_failed` at the first non-zero exit; `outcome_unknown` if it is unknown whether a command ran, and
- * somebody or the policy decides not to run it again
+ * @throws JobTermination `sandbox_failed` at the first non-zero exit; `outcome_unknown` if it is unknown whether a
+ * command ran, and somebody or the policy decides not to run it again
  */
 export async function runCommands(run: JobState, sandboxId: string): Promise<void> {
   const { commands: texts = [] } = run.input;
@@ -80,8 +80,8 @@ function begin(run: JobState, sandboxId: string, generation: number): CommandUnd
 }
 
 /**
- * Runs the command with a marker, at most once per marker. If it is certain that the command did not run, the caller sends it again with
- * the next marker.
+ * Runs the command with a marker, at most once per marker. If it is certain that the command did not run, the caller
+ * sends it again with the next marker.
  */
 async function settled(
   run: JobState,
@@ -135,7 +135,9 @@ async function decide(run: JobState, underWay: CommandUnderWay, unknown: JobErro
   return action;
 }
 
-/** Both copies of the command may run at the same time. Adds this to `left`, unless the sandbox is stopped or deleted. */
+/**
+ * Both copies of the command may run at the same time. Adds this to `left`, unless the sandbox is stopped or deleted.
+ */
 function nameFirstCopy(run: JobState): void {
   const { input, sandbox } = run;
   if (input.source.kind !== 'existing' && input.end !== 'keep') return;

@@ -1,7 +1,7 @@
 /**
- * The steps of every job, including items of a batch. A job obtains and prepares a sandbox, sends its prompts, follows them, and collects
- * files. Then it stops, deletes or keeps the sandbox as the input says. A job always ends with a named outcome; its cleanup runs in a scope
- * that cannot be cancelled.
+ * The steps of every job, including items of a batch. A job obtains and prepares a sandbox, sends its prompts, follows
+ * them, and collects files. Then it stops, deletes or keeps the sandbox as the input says. A job always ends with a
+ * named outcome; its cleanup runs in a scope that cannot be cancelled.
  */
 import { CancellationScope, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
@@ -69,13 +69,18 @@ export async function runJob(run: JobState): Promise<JobResult | typeof continue
   return result;
 }
 
-/** True if this run was created by a reset. It has a new run id, and its history lacks the calls after the reset point. */
+/**
+ * True if this run was created by a reset. It has a new run id, and its history lacks the calls after the reset point.
+ */
 function isResetRun(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo();
   return runId !== originalExecutionRunId;
 }
 
-/** Its duration counts from the first start. Its deadline counts from the reset, because a person who resets a job wants it to run. */
+/**
+ * Its duration counts from the first start. Its deadline counts from the reset, because a person who resets a job wants
+ * it to run.
+ */
 function noteReset(run: JobState): void {
   run.wasReset = true;
   run.startedAtMs = Math.min(run.startedAtMs, workflowInfo().startTime.getTime());

@@ -83,7 +83,8 @@ export class JobState {
   /** Number of decisions to create another sandbox because it was unknown whether the previous one exists. */
   resends = 0;
   /**
-   * True if this run or an earlier run of the chain was created by a reset. It does not know the calls after the reset point.
+   * True if this run or an earlier run of the chain was created by a reset. It does not know the calls after the reset
+   * point.
    */
   wasReset = false;
   /** True if an earlier run created the sandbox. */
@@ -100,8 +101,8 @@ export class JobState {
   /** Id of the sandbox's last stop before this job adopted or resumed it; null if there was none. */
   previousStopId: string | null = null;
   /**
-   * When the job last requested a resume that may have been accepted. For a while after this time, reads may still show the stopped
-   * sandbox.
+   * When the job last requested a resume that may have been accepted. For a while after this time, reads may still show
+   * the stopped sandbox.
    */
   resumedAtMs: number | null = null;
   /** True if events arrive through the watch, because the sandbox's name is not this job's. */
@@ -127,7 +128,10 @@ export class JobState {
   onThrottled: ((untilMs: number) => void) | undefined;
   /** Called with the reason when the job is blocked, and with null when it continues. */
   onBlocked: ((message: string | null) => void) | undefined;
-  /** Called when the result of the work is known, before the sandbox is stopped or deleted. Has a time limit; does not throw. */
+  /**
+   * Called when the result of the work is known, before the sandbox is stopped or deleted. Has a time limit; does not
+   * throw.
+   */
   beforeEnd: ((soFar: JobResult) => Promise<void>) | undefined;
   generationBeganMs = this.startedAtMs;
   phase: JobPhase = 'creating';
@@ -194,7 +198,8 @@ export class JobState {
   recordCreated(sandbox: SandboxView & { readonly found?: true }): void {
     this.sandbox = sandbox;
     this.isFound = sandbox.found === true;
-    // If an earlier answer was lost, the machine was started before this answer. The clocks of service and worker may differ.
+    // If an earlier answer was lost, the machine was started before this answer. The clocks of service and worker may
+    // differ.
     const createdAtMs = Date.parse(sandbox.createdAt ?? '') || Date.now();
     const madeAtMs = Math.min(Date.now(), Math.max(createdAtMs, this.generationBeganMs));
     this.reachedAtMs.set('made', madeAtMs);

@@ -39,7 +39,8 @@ export function outcomeUnknown(message: string): JobTermination {
 }
 
 /**
- * The failure of a local activity arrives directly. The failure of any other activity is the cause of an `ActivityFailure`.
+ * The failure of a local activity arrives directly. The failure of any other activity is the cause of an
+ * `ActivityFailure`.
  */
 function causeOf(error: unknown): unknown {
   return error instanceof ActivityFailure ? error.cause : error;
@@ -72,7 +73,8 @@ export function toJobTermination(error: unknown): JobTermination {
     const outcome = code === outcomeUnknownCode ? 'outcome_unknown' : 'rejected';
     return new JobTermination(outcome, { code, message, status, requestId, details });
   }
-  // Any other error is a defect of sandflow. It is thrown again, so that only the workflow task fails and the job does not end.
+  // Any other error is a defect of sandflow. It is thrown again, so that only the workflow task fails and the job does
+  // not end.
   if (error instanceof TemporalFailure) {
     const cause = causeOf(error);
     const what = error instanceof ActivityFailure ? error.activityType : 'a step';

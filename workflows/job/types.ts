@@ -19,8 +19,8 @@ export interface JobTiming {
   /** How long a lease on somebody else's sandbox lasts without a renewal, in ms. */
   readonly leaseLastsMs: number;
   /**
-   * Interval between renewals of a lease or a claim, in ms. A claim is renewed at least every 4 minutes. A failed renewal of a lease is
-   * retried within 15 s.
+   * Interval between renewals of a lease or a claim, in ms. A claim is renewed at least every 4 minutes. A failed
+   * renewal of a lease is retried within 15 s.
    */
   readonly renewLeaseEveryMs: number;
 }
@@ -59,7 +59,8 @@ export type SandboxSource =
     };
 
 /**
- * Derives the idempotency keys and sandbox names of a job from an item of a batch. So a second run of the same item creates no second fork.
+ * Derives the idempotency keys and sandbox names of a job from an item of a batch. So a second run of the same item
+ * creates no second fork.
  */
 export interface JobOrigin {
   /** Replaces the run id in idempotency keys. */
@@ -73,8 +74,8 @@ export interface JobOrigin {
   /** Number of the first generation, from 1. */
   readonly firstGeneration: number;
   /**
-   * True if an earlier run of the same item may have created a fork and sent prompts. The job then searches for the fork by name before it
-   * creates one. It also searches the fork's history for each prompt before it sends the prompt.
+   * True if an earlier run of the same item may have created a fork and sent prompts. The job then searches for the
+   * fork by name before it creates one. It also searches the fork's history for each prompt before it sends the prompt.
    */
   readonly lookFirst: boolean;
   /** Prefix of the records that the item's runs keep in the result store: see `itemRecords`. Default: no records. */
@@ -127,7 +128,8 @@ export interface JobInput {
   /** Paths to collect from the sandbox after the last prompt. Default: none. */
   readonly collect: readonly string[];
   /**
-   * Folder of a git repository in the sandbox. Its changes since the first prompt are collected as the file `changes.patch`. Default: none.
+   * Folder of a git repository in the sandbox. Its changes since the first prompt are collected as the file
+   * `changes.patch`. Default: none.
    */
   readonly collectDiff?: string;
   /** What happens to the sandbox at the end. Default: `keep` for an existing sandbox, otherwise `stop`. */
@@ -137,8 +139,8 @@ export interface JobInput {
    */
   readonly deadlineMs: number;
   /**
-   * Auto-stop of the sandbox, in seconds; renewed while the job runs. If Temporal itself is lost, only the auto-stop ends the sandbox.
-   * Null: the sandbox never stops by itself. Default: 30 minutes.
+   * Auto-stop of the sandbox, in seconds; renewed while the job runs. If Temporal itself is lost, only the auto-stop
+   * ends the sandbox. Null: the sandbox never stops by itself. Default: 30 minutes.
    */
   readonly ttlSeconds: number | null;
   /** What to do if the outcome of a call is unknown: wait for a person, or decide immediately. Default: `wait`. */

@@ -26,8 +26,9 @@ interface Sender {
 let underWay = 0;
 
 /**
- * Notifies the caller's targets. Each delivery is a separate workflow, which continues after the end of this one. This function waits only
- * until Temporal has started the delivery, because a workflow that has ended cannot start another one.
+ * Notifies the caller's targets. Each delivery is a separate workflow, which continues after the end of this one. This
+ * function waits only until Temporal has started the delivery, because a workflow that has ended cannot start another
+ * one.
  */
 export async function sendNotification(
   run: Sender,

@@ -81,7 +81,8 @@ export class EventInbox {
 }
 
 /**
- * The oldest event of the sandbox with the most events. So if another sandbox has the same name, its events displace only each other.
+ * The oldest event of the sandbox with the most events. So if another sandbox has the same name, its events displace
+ * only each other.
  */
 function placeToDrop(recorded: readonly Recorded[]): number {
   const counts = new Map<string, number>();

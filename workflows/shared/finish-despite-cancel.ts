@@ -4,8 +4,9 @@ import type { JobState } from '../job/state.js';
 import { serviceFailureOf } from '../job/termination.js';
 
 /**
- * After a cancel, lets the call that creates the sandbox `name` finish. Gives it up only when the cleanup time is over. Does not start a
- * call after a cancel. While it is unknown whether the sandbox was created, `run.unconfirmedName` contains its name.
+ * After a cancel, lets the call that creates the sandbox `name` finish. Gives it up only when the cleanup time is over.
+ * Does not start a call after a cancel. While it is unknown whether the sandbox was created, `run.unconfirmedName`
+ * contains its name.
  * @throws CancelledFailure, or the error of the call
  */
 export async function finishDespiteCancel<T>(run: JobState, name: string, make: () => Promise<T>): Promise<T> {
@@ -26,12 +27,15 @@ export async function finishDespiteCancel<T>(run: JobState, name: string, make: 
   }
 }
 
-/** Fraction of the cleanup time for a prompt that is being sent. The rest is for interrupts, files and the end of the sandbox. */
+/**
+ * Fraction of the cleanup time for a prompt that is being sent. The rest is for interrupts, files and the end of the
+ * sandbox.
+ */
 const shareOfPrompt = 1 / 4;
 
 /**
- * Even after a cancel, waits for a prompt that is being sent, so that its outcome is known. This wait takes at most a fraction of the
- * cleanup time.
+ * Even after a cancel, waits for a prompt that is being sent, so that its outcome is known. This wait takes at most a
+ * fraction of the cleanup time.
  */
 export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): Promise<T> {
   const summary = 'until the running prompt call is abandoned';
@@ -44,7 +48,8 @@ interface GivingUp {
   readonly share: number;
   readonly summary: string;
   /**
-   * Called after a cancel, if the call has not ended. If it returns false, the workflow waits for the call without a limit. Default: true.
+   * Called after a cancel, if the call has not ended. If it returns false, the workflow waits for the call without a
+   * limit. Default: true.
    */
   readonly mayGiveUp?: () => boolean;
 }
@@ -70,8 +75,8 @@ async function untilGivenUp<T>(
 }
 
 /**
- * True if the service refused the call, and no earlier attempt can have been accepted. If the search by name was refused, it remains
- * unknown whether an earlier run created the sandbox.
+ * True if the service refused the call, and no earlier attempt can have been accepted. If the search by name was
+ * refused, it remains unknown whether an earlier run created the sandbox.
  */
 function isCertainlyNotMade(error: unknown): boolean {
   const failure = serviceFailureOf(error);

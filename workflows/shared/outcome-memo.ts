@@ -1,4 +1,7 @@
-/** Writes the outcome of a job or batch into its memo, so that lists can show it. For Temporal, every named outcome is `completed`. */
+/**
+ * Writes the outcome of a job or batch into its memo, so that lists can show it. For Temporal, every named outcome is
+ * `completed`.
+ */
 import { upsertMemo, workflowInfo } from '@temporalio/workflow';
 
 /** The part of a memo that holds the outcome. */
@@ -8,7 +11,8 @@ export interface OutcomeMemo {
 }
 
 /**
- * Records the outcome, but only if the memo had an `outcome` at the start. So histories of earlier versions replay unchanged.
+ * Records the outcome, but only if the memo had an `outcome` at the start. So histories of earlier versions replay
+ * unchanged.
  */
 export function recordOutcome(outcome: string): void {
   const memo: OutcomeMemo = { outcome };

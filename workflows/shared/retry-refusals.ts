@@ -24,7 +24,8 @@ export interface Caller {
 }
 
 /**
- * Meanings of refusals that a person can resolve. The number says after how many refusals the job shows the next one and notifies.
+ * Meanings of refusals that a person can resolve. The number says after how many refusals the job shows the next one
+ * and notifies.
  */
 const shownAfterTries: Readonly<Record<string, number>> = { blocked: 0, throttled_for_long: 0, unavailable: 4 };
 

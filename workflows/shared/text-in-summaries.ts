@@ -1,6 +1,6 @@
 /**
- * Decides whether summaries of activities show the first line of prompts and commands. Temporal stores summaries separately from the inputs
- * of activities, and only some SDK versions encrypt them.
+ * Decides whether summaries of activities show the first line of prompts and commands. Temporal stores summaries
+ * separately from the inputs of activities, and only some SDK versions encrypt them.
  */
 import { workflowInfo } from '@temporalio/workflow';
 

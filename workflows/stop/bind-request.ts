@@ -14,7 +14,8 @@ import type { StopWorkflowState } from './state.js';
 import type { StopRecord } from './types.js';
 
 /**
- * Binds the request to a stop, or ends the request. If this is interrupted, the record contains everything that the next attempt needs.
+ * Binds the request to a stop, or ends the request. If this is interrupted, the record contains everything that the
+ * next attempt needs.
  */
 export async function requestAndBindStop(run: StopWorkflowState, record: StopRecord): Promise<void> {
   try {

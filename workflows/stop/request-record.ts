@@ -85,7 +85,8 @@ export function settleRecord(record: StopRecord, { outcome, kept = null, error =
 }
 
 /**
- * The work that this stop preserved. Null if the sandbox was stopped again since, because its record then describes only the later stop.
+ * The work that this stop preserved. Null if the sandbox was stopped again since, because its record then describes
+ * only the later stop.
  */
 export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): PreservedWork | null {
   if (sandbox === null || (stop !== null && sandbox.stop?.id !== stop.id)) return null;

@@ -13,7 +13,8 @@ export interface StopMemory {
   /** The state before the first request that may have been accepted; null if there was no such request. */
   asked: BeforeRequest | null;
   /**
-   * When the service accepted the stop, if its answer says so. After the end of the stop, the sandbox no longer shows this time.
+   * When the service accepted the stop, if its answer says so. After the end of the stop, the sandbox no longer shows
+   * this time.
    */
   requestedAt?: string | null;
 }
@@ -44,7 +45,9 @@ export async function requestStop(caller: Caller, call: StopCall): Promise<StopA
   return answer;
 }
 
-/** If an activity was refused, an earlier request of it may have been accepted. Returns the state before that request. */
+/**
+ * If an activity was refused, an earlier request of it may have been accepted. Returns the state before that request.
+ */
 function sentBeforeOf(error: unknown): BeforeRequest | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure)) return undefined;

@@ -34,7 +34,8 @@ export function observedStop(stop: StopView | null, sandbox?: SandboxView | null
 }
 
 /**
- * Interprets a superseded stop for callers that follow the last stop, because somebody may have stopped the sandbox again.
+ * Interprets a superseded stop for callers that follow the last stop, because somebody may have stopped the sandbox
+ * again.
  */
 export function observedLastStop(superseded: StopView, { state, stop: last }: SandboxView): ObservedStop {
   if (last && last.id !== superseded.id) {

@@ -17,7 +17,8 @@ export async function watchSandbox(run: JobState, sandboxId: string): Promise<vo
 }
 
 /**
- * Tells the job that owns the sandbox about the lease. That job then claims the sandbox before it stops it. Safe to repeat.
+ * Tells the job that owns the sandbox about the lease. That job then claims the sandbox before it stops it. Safe to
+ * repeat.
  */
 export async function notifyOwner({ name }: Pick<SandboxView, 'name'>): Promise<void> {
   const owner = ownerWorkflowId(name ?? '');
@@ -32,8 +33,8 @@ export async function notifyOwner({ name }: Pick<SandboxView, 'name'>): Promise<
 }
 
 /**
- * Leases a sandbox for the current workflow, which need not be a job, or renews the lease. During a long wait, its caller shows that it is
- * blocked.
+ * Leases a sandbox for the current workflow, which need not be a job, or renews the lease. During a long wait, its
+ * caller shows that it is blocked.
  */
 export async function leaseSandbox(
   caller: Caller,

@@ -58,7 +58,8 @@ export function lease(given: WatchState, { workflowId, use, lastsMs }: LeaseRequ
 }
 
 /**
- * Grants or renews a claim. Refuses if another workflow has claimed the sandbox, or holds a lease that conflicts with the claim.
+ * Grants or renews a claim. Refuses if another workflow has claimed the sandbox, or holds a lease that conflicts with
+ * the claim.
  */
 export function claim(given: WatchState, request: ClaimRequest, nowMs: number): HoldDecision {
   const state = expire(given, nowMs);

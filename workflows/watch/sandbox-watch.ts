@@ -1,7 +1,8 @@
 /**
- * Relays the events of one sandbox to workflows that wait for it, use it or fork it, but do not own it. Keeps the leases of these
- * workflows. Also keeps claims; while a claim exists, no lease is granted. The first workflow starts the watch. The watch ends when the
- * last workflow has unregistered or its registration has expired. All times use the watch's clock, which is the Temporal server's.
+ * Relays the events of one sandbox to workflows that wait for it, use it or fork it, but do not own it. Keeps the
+ * leases of these workflows. Also keeps claims; while a claim exists, no lease is granted. The first workflow starts
+ * the watch. The watch ends when the last workflow has unregistered or its registration has expired. All times use the
+ * watch's clock, which is the Temporal server's.
  */
 import {
   allHandlersFinished,

@@ -7,7 +7,9 @@ import { connectionNames, userOnly } from './settings-schema.js';
 /** Matches `apiKey`, `TEMPORAL_API_KEY`, `webhookSecret`, but not settings that name a file with a secret. */
 const secretName = /(?:^key|api[-_]?key|secrets?|tokens?|passwords?|credentials?)$/i;
 
-/** Deeper than any setting. Deeper values are refused as unknown fields, because they could be too deep for a search. */
+/**
+ * Deeper than any setting. Deeper values are refused as unknown fields, because they could be too deep for a search.
+ */
 const maxDepth = 10;
 
 export interface SettingsFile {

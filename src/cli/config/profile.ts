@@ -1,4 +1,7 @@
-/** Reads the chosen profile: the one of the user, in SANDFLOW_HOME, and the one of the project that contains the current folder. */
+/**
+ * Reads the chosen profile: the one of the user, in SANDFLOW_HOME, and the one of the project that contains the current
+ * folder.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, ConnectionSettings } from '../../config.js';
@@ -34,8 +37,8 @@ export function userFileOf({ home }: Pick<Config, 'home'>): string {
 }
 
 /**
- * @param connectionOnly true to read the project file only if the user has no profile of this name, so that a command without defaults does
- * not fail because of a project file
+ * @param connectionOnly true to read the project file only if the user has no profile of this name, so that a command
+ * without defaults does not fail because of a project file
  * @param named the profile of the command line or the environment; otherwise the user's file may name one
  * @throws UsageError for an unknown profile; SandflowError `bad_configuration` for a file that is wrong or not trusted
  */

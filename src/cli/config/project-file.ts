@@ -17,8 +17,8 @@ export interface ProjectFile {
 }
 
 /**
- * Searches from `cwd` upwards to the root of its repository, or to the home of the user. Outside of both, looks only in `cwd`, because
- * everybody may write to a folder like `/tmp`.
+ * Searches from `cwd` upwards to the root of its repository, or to the home of the user. Outside of both, looks only in
+ * `cwd`, because everybody may write to a folder like `/tmp`.
  * @throws SandflowError `bad_configuration` for a file that another user may have written
  */
 export async function findProjectFile(cwd: string, home: string = homedir()): Promise<ProjectFile | undefined> {

@@ -47,8 +47,8 @@ const ofFanout = {
 };
 
 /**
- * Settings that a project file must not contain, because it comes with the code and may be hostile. They bring secrets into a sandbox, run
- * a command or call a URL, send a prompt twice, or hide a run.
+ * Settings that a project file must not contain, because it comes with the code and may be hostile. They bring secrets
+ * into a sandbox, run a command or call a URL, send a prompt twice, or hide a run.
  */
 const ofUser = {
   environment: text,

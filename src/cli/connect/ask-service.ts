@@ -34,13 +34,14 @@ export interface AskOptions {
 export type Ask = <T>(read: (call: CallOptions) => Promise<T>, options?: CallOptions) => Promise<T>;
 
 /**
- * Repeats a read after failures that may be temporary. These are: no answer, an answer that is not the service's, errors inside the
- * service, and throttling (it waits for as long as `Retry-After` says). The pauses are jittered and grow from 0.25 s to 5 s. The time limit
- * for retries starts at the first failure after an answer, and all reads of a command share it. So a command with many reads ends in time
- * too.
+ * Repeats a read after failures that may be temporary. These are: no answer, an answer that is not the service's,
+ * errors inside the service, and throttling (it waits for as long as `Retry-After` says). The pauses are jittered and
+ * grow from 0.25 s to 5 s. The time limit for retries starts at the first failure after an answer, and all reads of a
+ * command share it. So a command with many reads ends in time too.
  *
- * A read throws the signal's reason after an abort. A permanent `ApiError`, or an error of this machine, is thrown unchanged. A read throws
- * `ServiceRefusal` at once if somebody has to fix a problem, and after the time limit if a failure lasts.
+ * A read throws the signal's reason after an abort. A permanent `ApiError`, or an error of this machine, is thrown
+ * unchanged. A read throws `ServiceRefusal` at once if somebody has to fix a problem, and after the time limit if a
+ * failure lasts.
  */
 export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): Ask {
   let failingSince: number | undefined;

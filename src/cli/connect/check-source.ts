@@ -46,10 +46,10 @@ export interface CheckSourceOptions {
 }
 
 /**
- * Makes only one read if the source can be used. If the service does not say whether the source exists, for example after a timeout or
- * without permission, prints a notice: the job or batch checks this again for longer.
- * @throws SandflowError if the service itself says that there is no such sandbox or snapshot, or that its data was deleted; the signal's
- * reason after an abort
+ * Makes only one read if the source can be used. If the service does not say whether the source exists, for example
+ * after a timeout or without permission, prints a notice: the job or batch checks this again for longer.
+ * @throws SandflowError if the service itself says that there is no such sandbox or snapshot, or that its data was
+ * deleted; the signal's reason after an abort
  */
 export async function checkSource(source: NamedSource, options: CheckSourceOptions): Promise<void> {
   const { service, signal, notices, pausesMs = usualPausesMs } = options;
@@ -104,8 +104,8 @@ async function lookAtSandbox(
 }
 
 /**
- * No endpoint reads a snapshot by its name, so the list is searched. If the list is incomplete, or if no row has a name, this proves
- * nothing.
+ * No endpoint reads a snapshot by its name, so the list is searched. If the list is incomplete, or if no row has a
+ * name, this proves nothing.
  */
 async function lookAtSnapshots(
   { name }: Extract<NamedSource, { kind: 'snapshot' }>,

@@ -1,6 +1,6 @@
 /**
- * Finds out whether the disk of this installation is full. Temporal and the local service do not report a full disk. Their calls fail with
- * messages such as `shard status unknown`.
+ * Finds out whether the disk of this installation is full. Temporal and the local service do not report a full disk.
+ * Their calls fail with messages such as `shard status unknown`.
  */
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

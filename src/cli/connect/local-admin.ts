@@ -64,8 +64,8 @@ export async function withLocalAdmin<T>(
 }
 
 /**
- * Without a setting, a command uses the service of the stack. If another service runs, the user may mean that one, so the command is
- * refused.
+ * Without a setting, a command uses the service of the stack. If another service runs, the user may mean that one, so
+ * the command is refused.
  * @throws SandflowError `bad_configuration`
  */
 async function refuseIfUnclear(home: string): Promise<void> {

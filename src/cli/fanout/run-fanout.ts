@@ -101,7 +101,9 @@ export async function runFanout(
   }
 }
 
-/** @throws UsageError if `--first` requires more successes than there are items, because the batch could not reach them */
+/**
+ * @throws UsageError if `--first` requires more successes than there are items, because the batch could not reach them
+ */
 function requireEnoughItems({ stopAt }: FanoutPolicy, items: number): void {
   if (stopAt?.kind !== 'successes' || stopAt.count <= items) return;
   throw new UsageError(

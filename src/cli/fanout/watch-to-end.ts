@@ -73,8 +73,8 @@ export async function watchFanoutToEnd(
 }
 
 /**
- * If a path cannot be written, the results of an ended batch are not lost: adds to the error how to save them. Returns other errors
- * unchanged.
+ * If a path cannot be written, the results of an ended batch are not lost: adds to the error how to save them. Returns
+ * other errors unchanged.
  */
 export function withWayBack(error: unknown, batchId: string, outcome: string): unknown {
   const next = `The batch has ended (${outcome}) and keeps its results: sandflow fanout watch ${batchId} --out DIR`;

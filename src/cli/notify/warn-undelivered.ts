@@ -1,4 +1,6 @@
-/** After the answer, lists the notifications of a job that have not been delivered. The answer does not wait for them. */
+/**
+ * After the answer, lists the notifications of a job that have not been delivered. The answer does not wait for them.
+ */
 import { jobWorkflowId } from '../../contract/addresses.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, type JobAddress } from '../../temporal/jobs/client.js';

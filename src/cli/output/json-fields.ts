@@ -1,4 +1,7 @@
-/** The fields that each command prints with `--json`. `--fields` chooses from them, so they are known before anything starts. */
+/**
+ * The fields that each command prints with `--json`. `--fields` chooses from them, so they are known before anything
+ * starts.
+ */
 import type { CleanupSummary } from '../../../workflows/cleanup/types.js';
 import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import type { FanoutResult } from '../../../workflows/fanout/result.js';

@@ -12,8 +12,8 @@ import type { GetPair } from './file-pairs.js';
 /**
  * Writes each file under a temporary name and then renames it, so that no reader sees half a file.
  * @param read reads a content from the result store
- * @returns the files of the job, and the files of `pairs` that it did not collect. The local path of a file that was not saved is null, and
- * `error` says why if it should have been saved.
+ * @returns the files of the job, and the files of `pairs` that it did not collect. The local path of a file that was
+ * not saved is null, and `error` says why if it should have been saved.
  */
 export async function saveFiles(
   collected: readonly CollectedFile[],

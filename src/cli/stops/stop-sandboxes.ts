@@ -18,8 +18,8 @@ import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
 import { watchStopToEnd } from './watch-to-end.js';
 
 /**
- * Limits the load of the service. Temporal's limit of ten concurrent updates does not apply, because each request goes to a different
- * workflow.
+ * Limits the load of the service. Temporal's limit of ten concurrent updates does not apply, because each request goes
+ * to a different workflow.
  */
 const requestsAtOnce = 8;
 

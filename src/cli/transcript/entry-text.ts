@@ -60,8 +60,8 @@ export function agentLines(entry: Extract<TranscriptEntry, { kind: 'message' | '
 }
 
 /**
- * @returns a function that is true for an empty message, and for a message that only repeats output. Such a message consists of the last
- * complete lines of the agent's earlier output for the same prompt
+ * @returns a function that is true for an empty message, and for a message that only repeats output. Such a message
+ * consists of the last complete lines of the agent's earlier output for the same prompt
  */
 export function createRepeats(): (entry: TranscriptEntry) => boolean {
   let said = '';

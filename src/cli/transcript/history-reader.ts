@@ -1,4 +1,7 @@
-/** Reads the history of a job's sandbox while somebody watches. Reads only new events, and less often if the service refuses. */
+/**
+ * Reads the history of a job's sandbox while somebody watches. Reads only new events, and less often if the service
+ * refuses.
+ */
 import type { SandboxClient } from '../../client/index.js';
 import { idPatterns } from '../../contract/ids.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';

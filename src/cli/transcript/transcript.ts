@@ -17,7 +17,9 @@ import { createHistoryReader } from './history-reader.js';
 
 /** How long the job's own entries wait for the history that comes before them, in ms. */
 const holdMs = 10_000;
-/** The longest history that is read after the end of a job, in characters of JSON: a service may send pages without end. */
+/**
+ * The longest history that is read after the end of a job, in characters of JSON: a service may send pages without end.
+ */
 const longestHistory = 64 * 1024 * 1024;
 
 export interface TranscriptSource {
@@ -33,8 +35,8 @@ export interface Transcript {
   /** Returns the entries since the last call, in order. Never throws. */
   readOn(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
   /**
-   * Returns the remaining entries of a job that has ended. It uses the first available source: the stored transcript, the service, the
-   * job's own data. Never throws.
+   * Returns the remaining entries of a job that has ended. It uses the first available source: the stored transcript,
+   * the service, the job's own data. Never throws.
    */
   readEnd(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
   /** False if `readEnd` found no history, in the store or at the service. */

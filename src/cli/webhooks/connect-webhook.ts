@@ -22,8 +22,8 @@ interface ConnectWebhookOptions {
 }
 
 /**
- * Creates the registration, adopts an existing one, or changes the URL of the one of this home. Replaces the secret if the secret file may
- * not contain the right one. Safe to repeat.
+ * Creates the registration, adopts an existing one, or changes the URL of the one of this home. Replaces the secret if
+ * the secret file may not contain the right one. Safe to repeat.
  * @throws as `ensureWebhook`
  */
 export async function connectWebhook(

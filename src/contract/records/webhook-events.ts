@@ -39,7 +39,8 @@ export interface SandboxWebhookEvent {
 }
 
 /**
- * A longer name belongs to no workflow. It is cut, so that the event still reaches workflows that wait by the sandbox's id.
+ * A longer name belongs to no workflow. It is cut, so that the event still reaches workflows that wait by the sandbox's
+ * id.
  */
 const longestName = 1_000;
 const subject = z.looseObject({ id: shortText(), name: z.string().transform((name) => name.slice(0, longestName)) });

@@ -1,6 +1,6 @@
 /**
- * Texts of any length, and the limits for sending them through Temporal. A payload over 2 MiB makes Temporal terminate the workflow without
- * running its code. No dependencies: workflow code imports this file.
+ * Texts of any length, and the limits for sending them through Temporal. A payload over 2 MiB makes Temporal terminate
+ * the workflow without running its code. No dependencies: workflow code imports this file.
  */
 
 /** A reference to a text in the result store. Only the reference is sent through Temporal. */

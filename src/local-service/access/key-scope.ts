@@ -1,4 +1,6 @@
-/** Checks what a key may do, and to which resources (specification, "Scope"). Everything that is not allowed is denied. */
+/**
+ * Checks what a key may do, and to which resources (specification, "Scope"). Everything that is not allowed is denied.
+ */
 import type { ScopeAction } from '../../contract/endpoints/endpoint.js';
 import { ServiceError } from '../service-error.js';
 import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';

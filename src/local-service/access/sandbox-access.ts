@@ -86,7 +86,10 @@ export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, san
   throw new ServiceError(403, 'forbidden', message);
 }
 
-/** The sandboxes that a caller sees, oldest first: its own and those of its organization, limited by the scope of its key. */
+/**
+ * The sandboxes that a caller sees, oldest first: its own and those of its organization, limited by the scope of its
+ * key.
+ */
 export function sandboxesFor(context: Pick<Core, 'stores'>, caller: Caller): SandboxRecord[] {
   const { accountId, scope } = caller;
   const teamId = context.stores.accounts.accounts.get(accountId)?.teamId ?? null;

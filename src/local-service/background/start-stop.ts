@@ -32,8 +32,9 @@ export async function startAllWork({ context, scheduler, deliverer, sampler }: B
 }
 
 /**
- * Interrupts every prompt, ends every process and session, and waits until nothing runs. Safe to repeat. In the state of an earlier import,
- * there may be ids that are not valid names of machines. Nothing runs under such an id, and it must not prevent a reset.
+ * Interrupts every prompt, ends every process and session, and waits until nothing runs. Safe to repeat. In the state
+ * of an earlier import, there may be ids that are not valid names of machines. Nothing runs under such an id, and it
+ * must not prevent a reset.
  */
 export async function stopAllWork({ context, scheduler, deliverer, sampler }: BackgroundWork): Promise<void> {
   const { stores, host } = context;

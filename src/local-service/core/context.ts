@@ -20,7 +20,10 @@ export interface LocalServiceLimits {
   readonly requestsPerSecond?: number;
   /** The same for a minute; `GET /limits` shows it as `requestsPerMinute`. */
   readonly requestsPerMinute?: number;
-  /** Maximum number of sandboxes of an account or an organization that are not archived. Beyond it, the answer is `limit_reached`. */
+  /**
+   * Maximum number of sandboxes of an account or an organization that are not archived. Beyond it, the answer is
+   * `limit_reached`.
+   */
   readonly activeSandboxes?: number;
   /** The same for the sandboxes of one member of an organization; the answer is `member_limit_reached`. */
   readonly activeSandboxesPerMember?: number;
@@ -28,7 +31,10 @@ export interface LocalServiceLimits {
   readonly sandboxesPerDay?: number;
 }
 
-/** Deviations that a real service may have, because the specification does not define these points. Tests of clients use them. */
+/**
+ * Deviations that a real service may have, because the specification does not define these points. Tests of clients use
+ * them.
+ */
 export interface LocalServiceProfile {
   /** A create operation ignores the name in its request. */
   readonly ignoreName: boolean;
@@ -76,7 +82,8 @@ export interface Core {
   /** Publishes an event. Called inside the transaction of the state change that the event reports. */
   readonly publish: EventPublisher;
   /**
-   * Schedules work for later. Called inside the transaction that makes the work necessary. `dueAt` is in milliseconds since the epoch.
+   * Schedules work for later. Called inside the transaction that makes the work necessary. `dueAt` is in milliseconds
+   * since the epoch.
    */
   readonly schedule: (kind: WorkKind, subject: string, token: string, dueAt: number) => void;
   /** The agent of a provider; undefined if the provider is not configured. */

@@ -37,9 +37,9 @@ export function secretFilesFor({ stores }: Pick<Core, 'stores'>, sandbox: Sandbo
 }
 
 /**
- * Writes the secret files to the disk of a sandbox that starts, and removes secret files that are no longer passed to it. Assumption: if
- * there is a folder of the user at the path of a secret file, the start continues without that file. So the user can still reach the work
- * in the sandbox. The caller holds the lock of the sandbox. Safe to repeat.
+ * Writes the secret files to the disk of a sandbox that starts, and removes secret files that are no longer passed to
+ * it. Assumption: if there is a folder of the user at the path of a secret file, the start continues without that file.
+ * So the user can still reach the work in the sandbox. The caller holds the lock of the sandbox. Safe to repeat.
  */
 export async function prepareDisk(context: Context, sandboxId: string): Promise<void> {
   const sandbox = context.stores.sandboxes.get(sandboxId);

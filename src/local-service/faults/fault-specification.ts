@@ -66,7 +66,8 @@ const domainFaults = [
   /** The next archival attempts fail. */
   z.strictObject({ ...every, kind: z.literal('stop_fails') }),
   /**
-   * The next archival attempts find nothing new: they keep the previous snapshot, if there is one, and lose all changes since.
+   * The next archival attempts find nothing new: they keep the previous snapshot, if there is one, and lose all changes
+   * since.
    */
   z.strictObject({ ...every, kind: z.literal('snapshot_unchanged') }),
   /** In each of the next background copies, a step fails and is retried for `ms`; then the copy continues. */

@@ -26,7 +26,8 @@ export interface OperationInput<Name extends EndpointName> {
 
 export interface OperationResult {
   /**
-   * Bytes instead of JSON, for endpoints that are `raw`: an unchanged file, or a folder as tar.gz (assumptions, "Envelopes").
+   * Bytes instead of JSON, for endpoints that are `raw`: an unchanged file, or a folder as tar.gz (assumptions,
+   * "Envelopes").
    */
   readonly raw?: Download;
   /** Fields of the answer in addition to `ok` and `type`. */

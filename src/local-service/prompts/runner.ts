@@ -77,7 +77,8 @@ export function createPromptRunner(core: Core): PromptRunner {
   }
 
   /**
-   * The events that the agent emitted before the end of the service interrupted it. None at the first start of a prompt.
+   * The events that the agent emitted before the end of the service interrupted it. None at the first start of a
+   * prompt.
    */
   function emittedBefore({ id, sandboxId, conversationId }: PromptRecord): AgentEvent[] {
     const all = { sandboxId, conversationId, afterSeq: 0, untilMs: Number.MAX_SAFE_INTEGER, limit: -1 };
@@ -141,8 +142,8 @@ export function settle(
 }
 
 /**
- * Queues interrupted prompts again, if their agent can continue. Ends the other interrupted prompts, because their work could otherwise be
- * done twice. Scheduled work and deliveries continue by themselves.
+ * Queues interrupted prompts again, if their agent can continue. Ends the other interrupted prompts, because their work
+ * could otherwise be done twice. Scheduled work and deliveries continue by themselves.
  * @returns the sandboxes whose queued prompts wait for `wake`
  */
 export function recoverPrompts(context: Context): ReadonlySet<string> {

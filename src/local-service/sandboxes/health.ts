@@ -9,7 +9,8 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 import { makeUsable } from './boot.js';
 
 /**
- * Makes a usable sandbox degraded for the given reason. Null ends this state, and so does a stop of the machine. The sandbox keeps running.
+ * Makes a usable sandbox degraded for the given reason. Null ends this state, and so does a stop of the machine. The
+ * sandbox keeps running.
  * @throws ServiceError `machine_not_running`
  */
 export function setDegraded(context: Context, sandboxId: string, reason: string | null): SandboxRecord {

@@ -44,8 +44,8 @@ export function planHydration({ faults, timings }: Context): {
 }
 
 /**
- * The progress of a sandbox that is not hydrated; null once it is hydrated, or if it does not answer in time. All files exist from the
- * start. The progress is only the fraction of the configured time that has passed.
+ * The progress of a sandbox that is not hydrated; null once it is hydrated, or if it does not answer in time. All files
+ * exist from the start. The progress is only the fraction of the configured time that has passed.
  */
 export async function hydrationOf(context: Context, sandboxId: string): Promise<Hydration | null> {
   const { faults, closing, stores, clock, timings } = context;

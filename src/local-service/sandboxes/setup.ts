@@ -12,8 +12,8 @@ const stderrTail = 2_000;
 const startAgainMs = 1_000;
 
 /**
- * Runs the script from a variable and not from an argument: every user of this machine may list arguments. The script's own
- * programs do not get the variable.
+ * Runs the script from a variable and not from an argument: every user of this machine may list arguments. The script's
+ * own programs do not get the variable.
  */
 const scriptVariable = 'SANDBOX_SETUP_SCRIPT';
 const runScript = `eval "unset ${scriptVariable}; $${scriptVariable}"`;

@@ -1,6 +1,7 @@
 /**
- * Checks the rows of an imported database. Later code trusts these rows: ids become names of folders, times become dates, and documents are
- * read without a schema. A single bad row would make every later command fail, even `local reset`.
+ * Checks the rows of an imported database. Later code trusts these rows: ids become names of folders, times become
+ * dates, and documents are read without a schema. A single bad row would make every later command fail, even `local
+ * reset`.
  */
 import { z } from 'zod';
 import { sandboxTypes } from '../../contract/records/sandbox-records.js';
@@ -16,7 +17,10 @@ import { badArchive } from './unpack.js';
 /** The latest time of a `Date`, in ms. It is also a limit for row numbers, which leaves room for further rows. */
 const maxNumber = 8.64e15;
 
-/** A request may be nested 64 levels deep, and a record adds a few levels. Writing a much deeper record would overflow the stack. */
+/**
+ * A request may be nested 64 levels deep, and a record adds a few levels. Writing a much deeper record would overflow
+ * the stack.
+ */
 const maxDepth = 100;
 
 const idSchema = z.string().refine(isMachineId, 'is not an id');

@@ -1,8 +1,8 @@
 /**
- * Exports the whole state in one archive. The archive contains the same files as if the service had been killed at that moment. So an
- * import is like a start after a kill. Calls and scheduled work pause while the database and the machines are copied. They continue before
- * anything is sent, so a slow reader does not delay them. The copy takes disk space, except for the disks on file systems that share
- * blocks.
+ * Exports the whole state in one archive. The archive contains the same files as if the service had been killed at that
+ * moment. So an import is like a start after a kill. Calls and scheduled work pause while the database and the machines
+ * are copied. They continue before anything is sent, so a slow reader does not delay them. The copy takes disk space,
+ * except for the disks on file systems that share blocks.
  */
 import { mkdtemp, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -4,8 +4,8 @@
  *
  *     incoming-…  ── checked ──►  import  ── applied ──►  gone
  *
- * A crash before the rename leaves the old state. After a crash past the rename, the next start applies what is in `import` before it does
- * anything else. There is never a mixture of both states.
+ * A crash before the rename leaves the old state. After a crash past the rename, the next start applies what is in
+ * `import` before it does anything else. There is never a mixture of both states.
  */
 import { chmod, mkdir, mkdtemp, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -78,8 +78,8 @@ export async function importState(
 }
 
 /**
- * Makes the import final and applies it. If the rows cannot be written, for example because the disk is full, nothing has changed yet, and
- * the import is undone.
+ * Makes the import final and applies it. If the rows cannot be written, for example because the disk is full, nothing
+ * has changed yet, and the import is undone.
  */
 async function decide(state: string, directory: string, database: Database): Promise<void> {
   const decided = join(directory, decidedFolder);

@@ -86,8 +86,8 @@ async function readManifest(folder: string): Promise<Manifest> {
 }
 
 /**
- * Moves the rows into a new database and checks them there. The layout of the tables in the archive is not trusted, so the service reads
- * only the new database.
+ * Moves the rows into a new database and checks them there. The layout of the tables in the archive is not trusted, so
+ * the service reads only the new database.
  */
 async function checkDatabase(
   folder: string,

@@ -8,7 +8,8 @@ import { programEnvironment } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
 
 /**
- * Limits for the unpacked content of an archive. An archive that exceeds a limit is refused, and its unpacked files are removed.
+ * Limits for the unpacked content of an archive. An archive that exceeds a limit is refused, and its unpacked files are
+ * removed.
  */
 export interface ImportLimits {
   /**
@@ -44,9 +45,9 @@ export function badArchive(what: string, cause?: unknown): ServiceError {
 }
 
 /**
- * Unpacks with the system's `tar`. It writes no entry outside of the folder, even if its name leads there, and does not write through links
- * of the archive. `tar` prints each name before it creates the entry. These names are counted, so the count covers exactly the entries that
- * `tar` creates.
+ * Unpacks with the system's `tar`. It writes no entry outside of the folder, even if its name leads there, and does not
+ * write through links of the archive. `tar` prints each name before it creates the entry. These names are counted, so
+ * the count covers exactly the entries that `tar` creates.
  * @throws ServiceError `bad_archive`
  */
 export async function unpack(
@@ -91,8 +92,9 @@ export async function unpack(
 }
 
 /**
- * Feeds the archive to `tar`. `tar` may end before it has read the padding of the archive, or because its input is not an archive. Its exit
- * code shows which. The rest of the archive is read in any case, because only its end shows that it arrived completely.
+ * Feeds the archive to `tar`. `tar` may end before it has read the padding of the archive, or because its input is not
+ * an archive. Its exit code shows which. The rest of the archive is read in any case, because only its end shows that
+ * it arrived completely.
  */
 function feeding(stdin: Writable): Writable {
   let next: (() => void) | undefined;

@@ -1,5 +1,6 @@
 /**
- * Accounts and organizations. All of them are also in memory, because every request reads them. A rollback restores the memory, too.
+ * Accounts and organizations. All of them are also in memory, because every request reads them. A rollback restores the
+ * memory, too.
  */
 import type { Database } from './database.js';
 

@@ -1,6 +1,6 @@
 /**
- * The log of calls: every request, whether it was answered or not. It is only for tests, so it is written in batches, and a request does
- * not cost a commit. A kill loses only the calls of the last moment.
+ * The log of calls: every request, whether it was answered or not. It is only for tests, so it is written in batches,
+ * and a request does not cost a commit. A kill loses only the calls of the last moment.
  */
 import type { Database } from './database.js';
 

@@ -34,12 +34,16 @@ export interface SandboxRecord {
   /** The paths at which its disk, or a snapshot of it, holds secret files of environments; relative to the home. */
   readonly secretFilePaths: readonly string[];
   /**
-   * True once its creator's logins were wiped. From then on it gets no secrets and secret files, even if its environment passes them.
+   * True once its creator's logins were wiped. From then on it gets no secrets and secret files, even if its
+   * environment passes them.
    */
   readonly loginsWiped: boolean;
   /** The organization that is billed; null if the owner's account is billed. */
   readonly teamId: string | null;
-  /** True if its creator, or the default of the organization, has made it private, independent of the logins that it holds. */
+  /**
+   * True if its creator, or the default of the organization, has made it private, independent of the logins that it
+   * holds.
+   */
   readonly madePrivate: boolean;
   /** True if it was shared while it held its creator's logins, which the next start wipes. */
   readonly wipePendingUntilRestart: boolean;
@@ -86,7 +90,8 @@ export interface SandboxRecord {
   /** The snapshot that the current boot restores; null if it starts with the existing disk or with an empty one. */
   readonly restoreFrom: string | null;
   /**
-   * Grows with every create, stop and resume. Work that was scheduled for an earlier epoch is thereby recognised as outdated.
+   * Grows with every create, stop and resume. Work that was scheduled for an earlier epoch is thereby recognised as
+   * outdated.
    */
   readonly epoch: number;
   /**
@@ -120,7 +125,10 @@ export const sandboxRecordDefaults = {
   sshEndpoint: null,
 } as const satisfies Partial<SandboxRecord>;
 
-/** Reads a stored record. Records of an earlier layout lack some fields, and have a meter in milliseconds that ignores machine sizes. */
+/**
+ * Reads a stored record. Records of an earlier layout lack some fields, and have a meter in milliseconds that ignores
+ * machine sizes.
+ */
 export function parseSandboxRecord(document: string): SandboxRecord {
   const stored = { ...sandboxRecordDefaults, ...JSON.parse(document) };
   const { meter, type } = stored;

@@ -1,6 +1,6 @@
 /**
- * Empties the delivery queue (specification, "Delivery semantics"). Each webhook has its own queue, so that a slow endpoint does not delay
- * other webhooks. A lane sends several events at a time.
+ * Empties the delivery queue (specification, "Delivery semantics"). Each webhook has its own queue, so that a slow
+ * endpoint does not delay other webhooks. A lane sends several events at a time.
  *
  *     queued ──2xx──► delivered
  *     queued ──anything else──► queued again, due after 1, 2, 4 … times `webhookRetryMs` of timings.ts

@@ -89,8 +89,8 @@ interface Spelled {
 }
 
 /**
- * Writes an event in the vocabulary of its webhook: a legacy webhook receives `box.*` with `data.box`. Every attempt derives the same bytes
- * from the stored event, so that repeated deliveries are equal.
+ * Writes an event in the vocabulary of its webhook: a legacy webhook receives `box.*` with `data.box`. Every attempt
+ * derives the same bytes from the stored event, so that repeated deliveries are equal.
  */
 function spelledFor(webhook: { readonly legacy: boolean }, stored: { type: string; body: string }): Spelled {
   if (!webhook.legacy) return { event: stored.type, body: stored.body };

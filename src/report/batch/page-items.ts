@@ -129,7 +129,10 @@ function line(text: string): string {
   return cut > 0 ? `${short}…` : short;
 }
 
-/** The phase that begins at each time. After the answer, the item collects files and ends its fork. Both belong to `ending`. */
+/**
+ * The phase that begins at each time. After the answer, the item collects files and ends its fork. Both belong to
+ * `ending`.
+ */
 const begins: readonly (readonly [SegmentKind, keyof ItemTimes])[] = [
   ['queued', 'queuedAt'],
   ['booting', 'forkedAt'],
@@ -140,9 +143,9 @@ const begins: readonly (readonly [SegmentKind, keyof ItemTimes])[] = [
 ];
 
 /**
- * Divides an item's life into segments without gaps, in ms after `startMs`. Times before `startMs` are negative. Empty segments are left out, and neighbours
- * of the same kind are merged. If the start of a phase is missing, the phase before it continues. An item that has not
- * ended lasts until `untilMs`.
+ * Divides an item's life into segments without gaps, in ms after `startMs`. Times before `startMs` are negative. Empty
+ * segments are left out, and neighbours of the same kind are merged. If the start of a phase is missing, the phase
+ * before it continues. An item that has not ended lasts until `untilMs`.
  */
 export function segmentsOf(times: ItemTimes, startMs: number, untilMs: number): Segment[] {
   const known: { kind: SegmentKind; from: number }[] = [];

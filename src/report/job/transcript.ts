@@ -9,8 +9,9 @@ import { plainText } from '../plain-text.js';
 import type { JobReportData } from './job-data.js';
 
 /**
- * Names of files that a browser shows as text or as an image. The report links to no other file. A browser would run the scripts of an HTML
- * file from an agent. Only known names are allowed, because browsers treat many names as pages (`.shtml`, `.atom`, `.xht`).
+ * Names of files that a browser shows as text or as an image. The report links to no other file. A browser would run
+ * the scripts of an HTML file from an agent. Only known names are allowed, because browsers treat many names as pages
+ * (`.shtml`, `.atom`, `.xht`).
  */
 const shownAsTextOrImage =
   /\.(?:txt|text|log|md|markdown|json|jsonl|ndjson|csv|tsv|ya?ml|toml|ini|diff|patch|png|jpe?g|gif|webp|avif)$/i;

@@ -185,20 +185,25 @@ function noConversation(input: Pick<JobInput, 'source' | 'conversations'>): stri
 }
 
 /**
- * Checks the input of a job and applies its defaults. Does not check its total size: `startJob` checks that after it has moved long texts into the
- * result store.
+ * Checks the input of a job and applies its defaults. Does not check its total size: `startJob` checks that after it
+ * has moved long texts into the result store.
  * @throws SandflowError `bad_job_input`, naming every field that is wrong and what it should be
  */
 export function parseJobInput(input: unknown): JobInput {
   return parseWith(jobInputSchema, input, badJob);
 }
 
-/** @throws SandflowError `bad_job_input` if the input is too large, even without its long texts, which are in the result store */
+/**
+ * @throws SandflowError `bad_job_input` if the input is too large, even without its long texts, which are in the result
+ * store
+ */
 export function checkJobSize(input: JobInput): void {
   checkSize(payloadBytes(input), maxJobInputBytes, badJob);
 }
 
-/** @throws the error from `refuse`, if an input is too large even without its long texts, which are in the result store */
+/**
+ * @throws the error from `refuse`, if an input is too large even without its long texts, which are in the result store
+ */
 export function checkSize(bytes: number, maxBytes: number, refuse: (why: string) => Error): void {
   if (bytes <= maxBytes) return;
   const why = `without its long texts it has ${bytes} bytes, but at most ${maxBytes} are allowed`;

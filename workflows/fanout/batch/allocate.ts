@@ -10,8 +10,8 @@ export interface ConcurrencyHolder {
 }
 
 /**
- * Fills the chunks in order, so that few chunks run at the same time. If a chunk must reduce its number of concurrent items (its window),
- * the old number counts until the chunk confirms the new one. So at most `limit` items run.
+ * Fills the chunks in order, so that few chunks run at the same time. If a chunk must reduce its number of concurrent
+ * items (its window), the old number counts until the chunk confirms the new one. So at most `limit` items run.
  *
  * @returns the window to grant to each chunk
  */
@@ -38,8 +38,8 @@ export interface BudgetHolder {
 }
 
 /**
- * Gives each chunk, in order, as much budget as it wants, or enough for one item, or nothing. It never gives less than one item needs,
- * because two chunks with half of that amount each would wait for each other.
+ * Gives each chunk, in order, as much budget as it wants, or enough for one item, or nothing. It never gives less than
+ * one item needs, because two chunks with half of that amount each would wait for each other.
  *
  * @param limit machine-seconds of the batch; null: no limit
  * @returns the total grant of each chunk

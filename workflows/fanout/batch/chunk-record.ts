@@ -23,8 +23,9 @@ export function newRecord({ chunk, firstIndex, items, digest }: ChunkPlace, nowM
 }
 
 /**
- * Prepares the record of a chunk for another start, because the chunk's workflow no longer exists. The new workflow reads its items from
- * the result store. The record keeps the sums that the store does not contain. The items keep running, so the chunk keeps its grant.
+ * Prepares the record of a chunk for another start, because the chunk's workflow no longer exists. The new workflow
+ * reads its items from the result store. The record keeps the sums that the store does not contain. The items keep
+ * running, so the chunk keeps its grant.
  */
 export function startAgain(record: ChunkRecord): void {
   const { report, before } = record;
@@ -45,8 +46,8 @@ export function keptReport({ left, leftMore, sourceError: _, ...report }: ChunkR
 }
 
 /**
- * Applies a report, and takes back the window and budget that the chunk returns. The chunk may not have received the last grant yet. It may
- * still use any grant since the one named in its report, so the largest of these grants counts.
+ * Applies a report, and takes back the window and budget that the chunk returns. The chunk may not have received the
+ * last grant yet. It may still use any grant since the one named in its report, so the largest of these grants counts.
  * @returns false if a newer report is already known
  */
 export function applyReport(record: ChunkRecord, report: IncomingReport): boolean {
@@ -83,7 +84,8 @@ export function holderOf(record: ChunkRecord) {
 
 export function budgetHolderOf(record: ChunkRecord) {
   const { report } = record;
-  // If the chunk sent the report before it received the last grant, the report does not show what it needs beyond this grant.
+  // If the chunk sent the report before it received the last grant, the report does not show what it needs beyond this
+  // grant.
   const isHeard = record.state === 'open' && report !== null && report.seq >= record.sent.seq;
   return {
     charged: record.charged.budgetSeconds,

@@ -50,8 +50,8 @@ function send(run: BatchState, record: ChunkRecord, grant: ChunkGrant): void {
     try {
       await getExternalWorkflowHandle(run.places.chunkWorkflow(record.chunk)).signal(chunkGrantSignal, grant);
     } catch {
-      // The workflow of the chunk is closed. Either its last report will still arrive, or the next check will detect that it was
-      // terminated.
+      // The workflow of the chunk is closed. Either its last report will still arrive, or the next check will detect
+      // that it was terminated.
       record.reportedAtMs = 0;
     } finally {
       run.sending.delete(record.chunk);

@@ -1,4 +1,7 @@
-/** Resumes a batch: reads the objects that an earlier execution left in the result store, and asks the chunks that still run. */
+/**
+ * Resumes a batch: reads the objects that an earlier execution left in the result store, and asks the chunks that still
+ * run.
+ */
 import type { SurveyedChunk } from '../../../activities/fanout/store.js';
 import { bulk, lookups } from '../../shared/proxies.js';
 import { accounted } from '../chunk/budget.js';

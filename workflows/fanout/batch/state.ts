@@ -51,7 +51,8 @@ export class BatchState {
   outcome: FanoutOutcome | null = null;
   error: JobError | null = null;
   /**
-   * The state with which the batch makes calls for its source, while it obtains or ends the source. It receives the events of the batch.
+   * The state with which the batch makes calls for its source, while it obtains or ends the source. It receives the
+   * events of the batch.
    */
   sourceJob: JobState | null = null;
   /** Sandboxes and prompts that may still run, up to a limit. */
@@ -169,7 +170,8 @@ export class BatchState {
   }
 
   /**
-   * True while the batch accepts items. A batch that is ending still accepts items. It does not start them, but its results list them.
+   * True while the batch accepts items. A batch that is ending still accepts items. It does not start them, but its
+   * results list them.
    */
   get takesItems(): boolean {
     if (this.outcome !== null || this.seal !== null) return false;
@@ -193,7 +195,8 @@ export class BatchState {
       this.throttle = throttled(this.throttle, { untilMs: throttledUntilMs, nowMs: Date.now() }, this.throttleRules);
     }
     if (sourceError) this.end('source_failed', sourceError);
-    // An earlier execution of the batch ended this chunk early. This execution is a resume, so it starts the chunk again.
+    // An earlier execution of the batch ended this chunk early. This execution is a resume, so it starts the chunk
+    // again.
     if (record.state === 'ended' && record.isAttached && report.wasCut && !this.ending) {
       startAgain(record);
       record.retryFailed = this.input.resume?.retryFailed === true;

@@ -79,8 +79,8 @@ function uninterrupted<T>(run: BatchState, work: () => Promise<T>): Promise<T | 
 }
 
 /**
- * Waits until a periodic task is due. The interval counts from the last due time, even if that was in an earlier run, because a run may be
- * shorter than the interval.
+ * Waits until a periodic task is due. The interval counts from the last due time, even if that was in an earlier run,
+ * because a run may be shorter than the interval.
  */
 async function untilDue(
   run: BatchState,
@@ -122,8 +122,8 @@ async function recovery(run: BatchState): Promise<void> {
 }
 
 /**
- * Renews the lease on the source. A busy batch may continue as new before this long timer fires. So a new run renews at once if the last
- * renewal was more than half an interval ago.
+ * Renews the lease on the source. A busy batch may continue as new before this long timer fires. So a new run renews at
+ * once if the last renewal was more than half an interval ago.
  */
 async function lease(run: BatchState): Promise<void> {
   await condition(() => run.source !== null);

@@ -6,7 +6,10 @@ import type { FanoutItem, MachineType } from '../types.js';
 
 type Terms = Pick<ChunkInput, 'policy' | 'sourceType' | 'timing'>;
 
-/** Accounts count in units of this fraction of a second. Sums of such units are exact, and sums of arbitrary fractions are not. */
+/**
+ * Accounts count in units of this fraction of a second. Sums of such units are exact, and sums of arbitrary fractions
+ * are not.
+ */
 const stepsInSecond = 1_024;
 
 /** Rounds machine-seconds up to the unit of the accounts. */
@@ -19,8 +22,8 @@ export function typeOf(item: Pick<FanoutItem, 'type'>, { policy, sourceType }: T
 }
 
 /**
- * The machine-seconds that an item reserves before its fork: its deadline plus its cleanup time, which is the longest time that its machine
- * may run.
+ * The machine-seconds that an item reserves before its fork: its deadline plus its cleanup time, which is the longest
+ * time that its machine may run.
  */
 export function reservedSeconds(item: Pick<FanoutItem, 'type' | 'deadlineMs'>, terms: Terms): number {
   const deadlineMs = item.deadlineMs ?? terms.policy.itemDeadlineMs;
@@ -33,7 +36,10 @@ export function reservedBy(running: readonly { readonly costSeconds: number }[])
   return running.reduce((sum, { costSeconds }) => sum + costSeconds, 0);
 }
 
-/** Machine-seconds that items may still reserve; null without a limit. An item starts only if its reservation is not larger. */
+/**
+ * Machine-seconds that items may still reserve; null without a limit. An item starts only if its reservation is not
+ * larger.
+ */
 export function freeSeconds(
   budgetSeconds: number | null,
   { spentSeconds, reservedSeconds: reserved }: { readonly spentSeconds: number; readonly reservedSeconds: number },

@@ -1,5 +1,6 @@
 /**
- * Stops or deletes the fork of an item whose work is done. It is needed if the item's workflow was terminated before it had ended the fork.
+ * Stops or deletes the fork of an item whose work is done. It is needed if the item's workflow was terminated before it
+ * had ended the fork.
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js';

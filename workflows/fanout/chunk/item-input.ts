@@ -5,7 +5,9 @@ import type { ChunkInput, ItemSource } from '../protocol.js';
 import type { FanoutItem, FanoutItemInput, FanoutPolicy, ItemToEnd } from '../types.js';
 import { typeOf } from './budget.js';
 
-/** If the service finds no machine for a fork, the fork becomes `cancelled`, and the item's next generation tries again. */
+/**
+ * If the service finds no machine for a fork, the fork becomes `cancelled`, and the item's next generation tries again.
+ */
 const maxGenerations = 3;
 
 export function itemInput(
@@ -66,8 +68,8 @@ export function itemInput(
 type Chosen = Pick<FanoutPolicy, 'snapshots' | 'monitoring'> & Pick<FanoutItem, 'type'>;
 
 /**
- * The settings of the fork that the batch and the item choose. It contains no undefined fields, because these would replace settings of the
- * source.
+ * The settings of the fork that the batch and the item choose. It contains no undefined fields, because these would
+ * replace settings of the source.
  */
 function chosenOf(item: FanoutItem, { type: ofBatch, snapshots, monitoring }: FanoutPolicy): Chosen {
   const type = item.type ?? ofBatch;

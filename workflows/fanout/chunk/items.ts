@@ -25,8 +25,9 @@ import { terminatedItem } from './terminated-item.js';
 const lossesAtMost = 2;
 
 /**
- * Resumes the items from their current state. Items that an earlier run of the chunk started keep running, and the chunk waits for them.
- * The chunk first checks which items run, and then reads results. So it also reads the result of an item that ends in between.
+ * Resumes the items from their current state. Items that an earlier run of the chunk started keep running, and the
+ * chunk waits for them. The chunk first checks which items run, and then reads results. So it also reads the result of
+ * an item that ends in between.
  */
 export async function readItems(run: ChunkState): Promise<void> {
   const { chunk, isFresh, carried } = run.input;
@@ -103,7 +104,8 @@ async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'take
   } catch (error) {
     if (isCancellation(error)) throw error;
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return null;
-    // The item already runs: this chunk started it before a reset, or another start of the chunk did, which this run does not know.
+    // The item already runs: this chunk started it before a reset, or another start of the chunk did, which this run
+    // does not know.
     slot.isAttached = true;
     void CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
     return 'taken';

@@ -10,7 +10,8 @@ import type { ChunkState } from './state.js';
 const urgency = 5;
 
 /**
- * Sends one report at a time. There is also a minimum interval between urgent reports, so that a busy chunk does not overload the batch.
+ * Sends one report at a time. There is also a minimum interval between urgent reports, so that a busy chunk does not
+ * overload the batch.
  * @returns the last report, once the chunk has ended
  */
 export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {
@@ -32,7 +33,8 @@ export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {
     try {
       await run.counting(() => batch.signal(chunkReportSignal, report));
     } catch {
-      // The batch has ended. The items continue within the existing grants. If the batch is resumed, it requests reports again.
+      // The batch has ended. The items continue within the existing grants. If the batch is resumed, it requests
+      // reports again.
     }
     if (report.hasEnded) return report;
   }

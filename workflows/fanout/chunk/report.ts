@@ -3,8 +3,8 @@ import type { ChunkReport } from '../protocol.js';
 import type { ChunkState } from './state.js';
 
 /**
- * Creates the next report. Do not call it twice for one report: it takes the unused part of the grant from the chunk, and returns it to the
- * batch.
+ * Creates the next report. Do not call it twice for one report: it takes the unused part of the grant from the chunk,
+ * and returns it to the batch.
  */
 export function reportOf(run: ChunkState): ChunkReport {
   returnUnused(run);

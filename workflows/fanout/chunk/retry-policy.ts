@@ -9,7 +9,10 @@ export interface EndedItem {
   readonly errorCode: string | null;
 }
 
-/** Outcomes after which a new fork may succeed. `rejected` is not among them, because the service would refuse the next fork too. */
+/**
+ * Outcomes after which a new fork may succeed. `rejected` is not among them, because the service would refuse the next
+ * fork too.
+ */
 const retriable: ReadonlySet<ItemOutcome> = new Set([
   'prompt_failed',
   'sandbox_failed',
@@ -53,8 +56,9 @@ export function isSourceLost({ errorCode }: EndedItem, sandboxId: string | null)
 }
 
 /**
- * What remains to do for an item. Completed work is not repeated. An item without a result repeats its first generation, whose idempotency
- * keys cannot create a second fork. An item that was cut short continues as its next generation.
+ * What remains to do for an item. Completed work is not repeated. An item without a result repeats its first
+ * generation, whose idempotency keys cannot create a second fork. An item that was cut short continues as its next
+ * generation.
  * @param known null if none of its generations left a result
  */
 export function resumptionOf(

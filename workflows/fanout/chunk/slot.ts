@@ -18,8 +18,8 @@ export interface Slot {
   retried: number;
   outcome: ItemOutcome | null;
   /**
-   * The newest generation that had ended when the results were read. The workflow of the item may have started the next generation since,
-   * or ended.
+   * The newest generation that had ended when the results were read. The workflow of the item may have started the next
+   * generation since, or ended.
    */
   settled: number;
   /** How often its workflow was terminated from outside, in this generation. */

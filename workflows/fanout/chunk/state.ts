@@ -153,7 +153,10 @@ export class ChunkState {
     this.noteChange('now');
   }
 
-  /** If several items are throttled together, the first refusal is reported immediately, and the batch then pauses all chunks. */
+  /**
+   * If several items are throttled together, the first refusal is reported immediately, and the batch then pauses all
+   * chunks.
+   */
   throttle(untilMs: number): void {
     const { throttledUntilMs } = this;
     if (untilMs <= (throttledUntilMs ?? 0)) return;

@@ -53,8 +53,8 @@ export function itemResult(
 }
 
 /**
- * The time from which a fork is charged. If this run found an existing fork, the fork has run since an earlier run created it. It may have
- * been stopped for some of this time, so at most the time limit of an item is charged.
+ * The time from which a fork is charged. If this run found an existing fork, the fork has run since an earlier run
+ * created it. It may have been stopped for some of this time, so at most the time limit of an item is charged.
  */
 function madeMs({ reachedAtMs, startedAtMs, sandbox, isFound, input, timing }: JobState): number {
   const madeAtMs = reachedAtMs.get('made') ?? startedAtMs;

@@ -29,8 +29,9 @@ const hint = 'or allow a stale source (`--allow-stale`) to fork what is already 
 export const usedMessage = (usedBy: string) => `is used by ${usedBy}. Wait until that has ended, ${hint}.`;
 
 /**
- * A usable source is stopped first, even if its snapshot is recent. Commands and SSH do not change the record, so no field shows when it
- * was last used (trap S11). An archived source is fresh if its snapshot was taken, or confirmed, after its last stop was requested.
+ * A usable source is stopped first, even if its snapshot is recent. Commands and SSH do not change the record, so no
+ * field shows when it was last used (trap S11). An archived source is fresh if its snapshot was taken, or confirmed,
+ * after its last stop was requested.
  */
 export function freshnessOf(sandbox: SandboxView, options: FreshnessOptions): Freshness {
   const { allowStale, usedBy } = options;

@@ -76,8 +76,8 @@ async function makeFresh(
 const stopClaim = { purpose: 'source', ends: 'work' } as const;
 
 /**
- * Commands and SSH do not change the record of a sandbox (trap S11). So only the leases of the source show who uses it. The claim prevents
- * others from starting work before the source is stopped.
+ * Commands and SSH do not change the record of a sandbox (trap S11). So only the leases of the source show who uses it.
+ * The claim prevents others from starting work before the source is stopped.
  * @returns null if the source no longer needed a stop when the claim was granted
  */
 function stopUnused(
@@ -109,8 +109,8 @@ async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxV
 }
 
 /**
- * The running workflow that owns the sandbox, or null. A stop would interrupt the work of that workflow. Only the sandbox's name shows its
- * owner.
+ * The running workflow that owns the sandbox, or null. A stop would interrupt the work of that workflow. Only the
+ * sandbox's name shows its owner.
  */
 async function userOf({ name }: SandboxView): Promise<string | null> {
   const owner = name === null ? undefined : ownerWorkflowId(name);

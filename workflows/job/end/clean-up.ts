@@ -1,6 +1,6 @@
 /**
- * The cleanup of every job: interrupts running prompts, collects the remaining files, ends the sandbox as requested, and reports what it
- * could not do. It has a time limit, even if the service does not answer.
+ * The cleanup of every job: interrupts running prompts, collects the remaining files, ends the sandbox as requested,
+ * and reports what it could not do. It has a time limit, even if the service does not answer.
  */
 import { CancellationScope, isCancellation, upsertMemo } from '@temporalio/workflow';
 import { hasEndedAsRequested } from '../../fanout/item/result.js';

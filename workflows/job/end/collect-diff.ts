@@ -71,7 +71,10 @@ function without(
   return { path: patchName, size: null, sha256: null, ref: null, error, partial, unchanged: null, diff };
 }
 
-/** The first run of an item, or of a job before a reset, leaves a record in the sandbox. With this id, the second run finds it. */
+/**
+ * The first run of an item, or of a job before a reset, leaves a record in the sandbox. With this id, the second run
+ * finds it.
+ */
 function ownerOf({ input }: JobState, sandboxId: string): string {
   return `${sandboxId}-${input.origin?.execution ?? executionOf(workflowInfo().firstExecutionRunId)}`;
 }

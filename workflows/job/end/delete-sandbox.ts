@@ -62,7 +62,10 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
   }
 }
 
-/** The answer to a deletion may be a 404 although the sandbox exists. It counts only if no read shows the sandbox for `readLagMs`. */
+/**
+ * The answer to a deletion may be a 404 although the sandbox exists. It counts only if no read shows the sandbox for
+ * `readLagMs`.
+ */
 async function isGone(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a sandbox that a deletion does not find is read')) return true;
   return (await confirmSandboxMissing(run, sandboxId)) === null;

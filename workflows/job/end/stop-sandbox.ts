@@ -108,7 +108,8 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
 }
 
 /**
- * True if the answer may be older than the resume: it shows an archived sandbox with no stop after the resume, and reads may still lag.
+ * True if the answer may be older than the resume: it shows an archived sandbox with no stop after the resume, and
+ * reads may still lag.
  */
 function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobState, answer: StopAnswer): boolean {
   if (resumedAtMs === null || answer === 'gone' || answer.how !== 'already_archived') return false;

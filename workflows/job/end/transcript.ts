@@ -12,8 +12,8 @@ const share = 1 / 16;
 const maxRequests = 3;
 
 /**
- * The request to store the history, which is sent with the call that ends the sandbox. Undefined if no prompt was sent, if the history is
- * already stored, or if such calls were refused several times.
+ * The request to store the history, which is sent with the call that ends the sandbox. Undefined if no prompt was sent,
+ * if the history is already stored, or if such calls were refused several times.
  */
 export function takeTranscriptRequest(run: JobState, sandboxId: string): TranscriptRequest | undefined {
   const ids = run.prompts.flatMap(({ conversationId }) => (conversationId === null ? [] : [conversationId]));

@@ -13,7 +13,8 @@ const readsBeforePolicy = 4;
 type Decision<T> = Resolution | ([T] extends [never] ? never : { readonly action: 'found'; readonly evidence: T });
 
 /**
- * @param findEvidence a read that may still find the outcome of the call. Default: none; a policy other than `wait` then decides at once
+ * @param findEvidence a read that may still find the outcome of the call. Default: none; a policy other than `wait`
+ * then decides at once
  * @throws ContinueAsNewRequest if the history is long
  */
 export async function resolveUnknownOutcome<T = never>(

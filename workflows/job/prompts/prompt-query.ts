@@ -51,7 +51,8 @@ function previousIn(
 }
 
 /**
- * The key stays the same after a reset of the job and in every run of the item. It contains the sandbox id, so each generation has its own.
+ * The key stays the same after a reset of the job and in every run of the item. It contains the sandbox id, so each
+ * generation has its own.
  */
 export function promptRecordKey({ input }: JobState, sandboxId: string, index: number): string {
   const { deployment, origin } = input;

@@ -20,7 +20,8 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
   let next = 0;
   if (sideBySide) {
     const follows: Promise<void>[] = [];
-    // Prompts are sent one after the other. If two equal prompts were sent at once, the history could not show which one was accepted.
+    // Prompts are sent one after the other. If two equal prompts were sent at once, the history could not show which
+    // one was accepted.
     for (; next < run.input.prompts.length; next += 1) {
       const place = { sandboxId, index: next, conversationId: null };
       await sendPrompt(run, place);

@@ -62,8 +62,8 @@ export async function sendPrompt(run: JobState, place: PromptPlace): Promise<voi
 }
 
 /**
- * Returns what a missing record means. If earlier runs wrote their records to this store, a missing record proves that the prompt was not
- * sent.
+ * Returns what a missing record means. If earlier runs wrote their records to this store, a missing record proves that
+ * the prompt was not sent.
  */
 async function earlierOf(run: JobState, { sandboxId, index }: PromptPlace): Promise<SendPromptInput['earlier']> {
   if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
@@ -112,7 +112,10 @@ async function attemptToSend(sending: Sending): Promise<Attempt> {
   }
 }
 
-/** The sandbox did not accept the prompt in spite of the event `sandbox.ready`. Reads the sandbox, then waits for the next event. */
+/**
+ * The sandbox did not accept the prompt in spite of the event `sandbox.ready`. Reads the sandbox, then waits for the
+ * next event.
+ */
 async function waitUntilPromptable(
   { run, query: { sandboxId } }: Sending,
   { since, tries }: { readonly since: InboxMark; readonly tries: number },
@@ -146,7 +149,10 @@ async function findEvidence({ run, prompt, query }: Sending): Promise<PromptEvid
   return (await retryRefusals(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
 }
 
-/** Both copies of the prompt may run in the sandbox at the same time. Adds this to `left`, unless the sandbox is stopped or deleted. */
+/**
+ * Both copies of the prompt may run in the sandbox at the same time. Adds this to `left`, unless the sandbox is stopped
+ * or deleted.
+ */
 function prepareResend(sending: Sending): void {
   const { run } = sending;
   sending.earlier = 'known_not';

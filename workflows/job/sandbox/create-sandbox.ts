@@ -102,7 +102,9 @@ function take<T extends SandboxView>(run: JobState, created: T): T {
   return created;
 }
 
-/** The current state of the sandbox. If it is the fork of an item, an earlier run may have created, used and stopped it. */
+/**
+ * The current state of the sandbox. If it is the fork of an item, an earlier run may have created, used and stopped it.
+ */
 async function standingOf(run: JobState, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
   const { origin } = run.input;
   const seen = origin?.lookFirst ? await readSandbox(run, created.id) : created;
@@ -129,10 +131,12 @@ async function untilUsable(
   let { created } = first;
   const mayBeRenamed = created.repeated === true;
   for (let tries = 0; ; tries += 1) {
-    // There are two possible reasons for a different name. Either the service does not keep names; the search by name then finds nothing,
-    // and two answers are compared. Or the answer was about somebody else's sandbox; the search by name then finds ours.
+    // There are two possible reasons for a different name. Either the service does not keep names; the search by name
+    // then finds nothing, and two answers are compared. Or the answer was about somebody else's sandbox; the search by
+    // name then finds ours.
     if (created.name !== name) created = take(run, await identify(run, source, created));
-    // If the name differs later, somebody may have renamed the sandbox. The job then keeps that name, and leases the sandbox.
+    // If the name differs later, somebody may have renamed the sandbox. The job then keeps that name, and leases the
+    // sandbox.
     if (tries === 0 && !mayBeRenamed) await keepAddress(run, created, name);
     else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
     const readFirst = first.readFirst || tries > 0;
@@ -179,8 +183,8 @@ async function identify(run: JobState, source: OwnSource, created: SandboxView):
 }
 
 /**
- * A list may omit our sandbox, and an answer may be about somebody else's. But if two calls with the same key return the same sandbox, this
- * is ours.
+ * A list may omit our sandbox, and an answer may be about somebody else's. But if two calls with the same key return
+ * the same sandbox, this is ours.
  */
 async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
   let last = first;
@@ -272,8 +276,8 @@ function sendCreate(run: JobState, source: OwnSource, name: string): Promise<Cou
 }
 
 /**
- * The bridge finds the job by the sandbox's name. If the service did not keep the name, renames the sandbox. If the sandbox still has
- * another name, registers with the workflow `sandboxWatch`, which relays its events.
+ * The bridge finds the job by the sandbox's name. If the service did not keep the name, renames the sandbox. If the
+ * sandbox still has another name, registers with the workflow `sandboxWatch`, which relays its events.
  */
 async function keepAddress(run: JobState, created: SandboxView, name: string): Promise<void> {
   if (created.name === name || run.watched) return;
@@ -281,7 +285,10 @@ async function keepAddress(run: JobState, created: SandboxView, name: string): P
   if (read?.name !== name) await watchSandbox(run, created.id);
 }
 
-/** @returns false if the service refuses the rename or does not find the sandbox yet; the caller then registers with the watch */
+/**
+ * @returns false if the service refuses the rename or does not find the sandbox yet; the caller then registers with the
+ * watch
+ */
 async function rename(run: JobState, sandboxId: string, name: string): Promise<boolean> {
   try {
     return (await retryRefusals(run, 'rename', () => effects.updateSandbox(sandboxId, { name }))) !== null;

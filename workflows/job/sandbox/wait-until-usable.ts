@@ -49,8 +49,8 @@ export async function waitUntilUsable(
     waitedFor: 'usable',
     wakeOn: ['sandbox.ready', 'sandbox.error', 'sandbox.archived'],
     read: () => check(run, sandboxId, { lag, own }),
-    // The event is enough, because the next prompt would detect a wrong state. If the event has the expected name, the sandbox is the job's
-    // own.
+    // The event is enough, because the next prompt would detect a wrong state. If the event has the expected name, the
+    // sandbox is the job's own.
     believe: ({ type, sandboxName }) =>
       type === 'sandbox.ready' && (own === undefined || sandboxName === own.name) ? 'usable' : undefined,
   });

@@ -11,8 +11,9 @@ import { streamFolder } from './folder-stream.js';
 import { type OpenPlace, openPlace } from './walk.js';
 
 /**
- * The caller must read or destroy the stream. If the source could not be read completely, the stream fails instead of ending. A file is
- * sent unchanged, with exactly `sizeBytes` bytes. A folder is sent as a gzipped tar, with names relative to it.
+ * The caller must read or destroy the stream. If the source could not be read completely, the stream fails instead of
+ * ending. A file is sent unchanged, with exactly `sizeBytes` bytes. A folder is sent as a gzipped tar, with names
+ * relative to it.
  */
 export type Download =
   | { readonly kind: 'file'; readonly sizeBytes: number; readonly stream: Readable }
@@ -74,7 +75,8 @@ async function sendFile({ handle }: OpenPlace & { kind: 'file' }, path: string):
 async function sendFolder({ folder }: OpenPlace & { kind: 'folder' }, request: DownloadRequest): Promise<Download> {
   try {
     const before = await identityOf(request.root);
-    // If a disk is removed or replaced, `tar` reports only that its files vanish one by one. So the identity of the disk is compared.
+    // If a disk is removed or replaced, `tar` reports only that its files vanish one by one. So the identity of the
+    // disk is compared.
     const mayHaveChanged = async () => request.mayChange && (await identityOf(request.root)) === before;
     return { kind: 'folder', stream: await streamFolder(folder, { mayHaveChanged }) };
   } finally {

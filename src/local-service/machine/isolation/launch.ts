@@ -49,8 +49,9 @@ export interface ShellLaunch {
 const maxCommandBytes = 120 * 1024;
 
 /**
- * A shell ends with the service only after it has been bound to the service, and the service may die before that. So the shell reports its
- * start, and runs its command only after the service has answered. A subshell reads the answer, so that no variable changes.
+ * A shell ends with the service only after it has been bound to the service, and the service may die before that. So
+ * the shell reports its start, and runs its command only after the service has answered. A subshell reads the answer,
+ * so that no variable changes.
  */
 function awaitWord(limits: string): string[] {
   const wait = `echo >&${startDescriptor} && (read -r word) <&${startDescriptor} || exit 1`;

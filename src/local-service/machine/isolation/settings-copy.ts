@@ -1,7 +1,7 @@
 /**
- * Copies the machine's settings; sandboxes see the copy as /etc. Sandboxes must not see the folder itself. A mount that hides a secret
- * disappears when the file is replaced, which happens with each change of a password. A secret that is added later would not be hidden at
- * all.
+ * Copies the machine's settings; sandboxes see the copy as /etc. Sandboxes must not see the folder itself. A mount that
+ * hides a secret disappears when the file is replaced, which happens with each change of a password. A secret that is
+ * added later would not be hidden at all.
  */
 import { copyFileSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 /**
- * Keeps a sandbox from filling the file system of all disks: kills the growing sandbox while there is still space for the others.
+ * Keeps a sandbox from filling the file system of all disks: kills the growing sandbox while there is still space for
+ * the others.
  */
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +11,10 @@ import { type Growth, measureGrowth } from './disk-growth.js';
 const checkIntervalMs = 100;
 const maxReserveBytes = 2 * 1024 ** 3;
 const maxReserveFiles = 500_000;
-/** If a sandbox has grown by less than this, it is not killed, because other programs of the machine write that much too. */
+/**
+ * If a sandbox has grown by less than this, it is not killed, because other programs of the machine write that much
+ * too.
+ */
 const growthBytes = 8 * 1024 ** 2;
 const growthFiles = 10_000;
 /** When the reserve is first touched, growth counts from this long before. */
@@ -88,14 +92,16 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
   };
 
   /**
-   * Later, all growth since the mark counts, even if it is slow. It is measured each time that another `limit` is used up.
+   * Later, all growth since the mark counts, even if it is slow. It is measured each time that another `limit` is used
+   * up.
    */
   const growingSince = async ({ atMs, ...before }: Mark, free: Growth): Promise<string | undefined> => {
     const [most, measured] = [larger(before.free, free), larger(before.measured, free)];
     const isDue = measured.bytes - free.bytes >= limit.bytes || measured.files - free.files >= limit.files;
     mark = { atMs, free: most, measured: isDue ? free : measured };
     if (!isDue) return undefined;
-    // Other programs write to the disk too. So a sandbox is killed only if it has written a large enough part of the used space.
+    // Other programs write to the disk too. So a sandbox is killed only if it has written a large enough part of the
+    // used space.
     const part = 2 * watched.size;
     const used: Growth = { bytes: most.bytes - free.bytes, files: most.files - free.files };
     return await mostGrown(atMs, {

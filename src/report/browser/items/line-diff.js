@@ -4,7 +4,8 @@
  */
 
 /**
- * If the differing parts of two texts have more pairs of lines than this, no equal lines are searched for in these parts.
+ * If the differing parts of two texts have more pairs of lines than this, no equal lines are searched for in these
+ * parts.
  */
 const mostPairs = 4_000_000;
 

@@ -73,8 +73,8 @@ function parseSpan(text, at, state) {
 }
 
 /**
- * Finds sequences of backticks by their length. All sequences are read at once. A line may have sequences of many lengths, and a separate
- * search for each length would read the line many times.
+ * Finds sequences of backticks by their length. All sequences are read at once. A line may have sequences of many
+ * lengths, and a separate search for each length would read the line many times.
  * @param {string} text
  * @returns {(length: number, from: number) => number} where the first run of exactly that length begins, at `from` or
  *   later; -1 without one. `from` never becomes smaller.
