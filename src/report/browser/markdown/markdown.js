@@ -1,10 +1,9 @@
 /**
  * Parses the part of Markdown that agents write. The result contains only the tags in this file, and addresses only in
  * links. HTML in the text stays text, and an image becomes a link. The caller creates elements or escaped markup from
- * the result. The time grows linearly with the length of the text.
+ * the result. The time is limited for any text.
  * @typedef {string | MarkdownElement} MarkdownNode
- * @typedef {{ readonly tag: string, readonly href?: string, readonly children: readonly MarkdownNode[] }}
- * MarkdownElement
+ * @typedef {{ readonly tag: string, readonly href?: string, readonly children: readonly MarkdownNode[] }} MarkdownElement
  */
 import { parseInline } from './inline.js';
 
