@@ -76,8 +76,9 @@ export async function createStand(workshop: Workshop, options: StandOptions): Pr
     });
     open.push(() => temporal.stop());
     const { address: temporalAddress } = temporal;
-    const child = async (name: Parameters<typeof startChild>[0], settings: object, onMessage?: Listener) => {
-      const started = await startChild(name, { settings, logFile: at(`${name}.log`), onMessage });
+    const child = async (name: string, settings: object, onMessage?: Listener) => {
+      const entry = new URL(`./processes/${name}.js`, import.meta.url);
+      const started = await startChild(entry, { settings, logFile: at(`${name}.log`), onMessage });
       open.push(() => started.stop());
       return started;
     };

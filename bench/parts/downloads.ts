@@ -25,7 +25,7 @@ export async function measureDownloads(
   const directory = join(workshop.directory, 'downloads');
   await mkdir(directory, { recursive: true });
   const apiKey = 'bench-key';
-  const service = await startChild('service', {
+  const service = await startChild(new URL('../processes/service.js', import.meta.url), {
     settings: { directory: join(directory, 'service'), apiKey, timings: { bootMs: 0, archiveMs: 0 } },
     logFile: join(directory, 'service.log'),
   });

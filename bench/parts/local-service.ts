@@ -48,7 +48,7 @@ export async function measureLocalService(
   await mkdir(directory, { recursive: true });
   const apiKey = 'bench-key';
   const timings = { bootMs: 0, archiveMs: 0 };
-  const service = await startChild('service', {
+  const service = await startChild(new URL('../processes/service.js', import.meta.url), {
     settings: { directory: join(directory, 'service'), apiKey, timings },
     logFile: join(directory, 'service.log'),
   });

@@ -1,5 +1,6 @@
 /** Starts and stops a process of the bench. The process ends with the bench, however the bench ends. */
 import { createWriteStream } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { spawnBoundToParent } from '../../src/os/spawn-bound-to-parent.js';
 import { cpuSeconds, residentMb } from '../measure/process-usage.js';
@@ -14,6 +15,8 @@ export interface Child {
   readonly url: string;
   cpuSeconds(): number;
   residentMb(): number;
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<void>;
   /** Ends the process and waits for its end. Repeating it changes nothing. */
   stop(): Promise<void>;
 }
@@ -25,12 +28,11 @@ export interface ChildOptions {
   readonly onMessage?: (message: ProcessMessage) => void;
 }
 
-export async function startChild(
-  name: 'service' | 'bridge' | 'worker' | 'bare-worker',
-  options: ChildOptions,
-): Promise<Child> {
-  const entry = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
-  const child = spawnBoundToParent(process.execPath, [entry, JSON.stringify(options.settings)], {
+/** @param entry the program, which calls `serve` */
+export async function startChild(entry: URL, options: ChildOptions): Promise<Child> {
+  const program = fileURLToPath(entry);
+  const name = basename(program, '.js');
+  const child = spawnBoundToParent(process.execPath, [program, JSON.stringify(options.settings)], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const log = createWriteStream(options.logFile, { flags: 'a' });
@@ -57,7 +59,7 @@ export async function startChild(
     const url = await ready;
     const { pid } = child;
     if (pid === undefined) throw new Error(`The ${name} has no process id.`);
-    return { pid, url, cpuSeconds: () => cpuSeconds(pid), residentMb: () => residentMb(pid), stop };
+    return { pid, url, cpuSeconds: () => cpuSeconds(pid), residentMb: () => residentMb(pid), exited, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,8 +1,6 @@
 /** Whether the workflows of a run ended correctly: by themselves, and without a failed task. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkflowExecutionInfo } from '@temporalio/client';
-import type { Prepared } from './scenarios/scenario.js';
-import type { World } from './world.js';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 
 /** The time in which workflows that a run has started end after it, in ms. */
 const settleMs = 10_000;
@@ -16,10 +14,14 @@ const harmlessCauses: readonly number[] = [
   20, // reset of the workflow
 ];
 
+interface Temporal {
+  readonly stand: { readonly client: Client };
+}
+
 /** Problems as sentences. Waits for workflows that are about to end. */
 export async function brokenWorkflows(
-  world: World,
-  { workflowId, isReset = false }: Pick<Prepared, 'workflowId' | 'isReset'>,
+  world: Temporal,
+  { workflowId, isReset = false }: { readonly workflowId: string; readonly isReset?: boolean | undefined },
 ): Promise<string[]> {
   const untilMs = Date.now() + settleMs;
   let found = await workflowsOf(world, workflowId);
@@ -38,13 +40,13 @@ export async function brokenWorkflows(
 
 const isOpen = ({ status }: WorkflowExecutionInfo) => status.name === 'RUNNING';
 
-async function workflowsOf({ stand }: World, prefix: string): Promise<WorkflowExecutionInfo[]> {
+async function workflowsOf({ stand }: Temporal, prefix: string): Promise<WorkflowExecutionInfo[]> {
   const found: WorkflowExecutionInfo[] = [];
   for await (const one of stand.client.workflow.list({ query: `WorkflowId STARTS_WITH "${prefix}"` })) found.push(one);
   return found;
 }
 
-async function failedTasks({ stand }: World, { workflowId, runId }: WorkflowExecutionInfo): Promise<string[]> {
+async function failedTasks({ stand }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<string[]> {
   const { events = [] } = await stand.client.workflow.getHandle(workflowId, runId).fetchHistory();
   return (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => {
     if (!failed || harmlessCauses.includes(Number(failed.cause))) return [];

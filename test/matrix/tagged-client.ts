@@ -10,6 +10,8 @@ export interface Tag {
   readonly activity: string;
   /** The file and line of the activity that makes the call: `activities/prompt/send.ts:104`. Empty if unknown. */
   readonly place: string;
+  /** The process of the worker. */
+  readonly pid: number;
 }
 
 export const tagHeader = 'x-sandflow-test-call';
@@ -60,7 +62,13 @@ function tagOfNow(): Tag | undefined {
   try {
     const { workflowExecution, activityType, taskQueue } = Context.current().info;
     const place = places.getStore() ?? '';
-    return { workflowId: workflowExecution?.workflowId ?? '', taskQueue, activity: activityType, place };
+    return {
+      workflowId: workflowExecution?.workflowId ?? '',
+      taskQueue,
+      activity: activityType,
+      place,
+      pid: process.pid,
+    };
   } catch {
     return undefined;
   }

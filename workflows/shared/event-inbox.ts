@@ -26,6 +26,8 @@ export class EventInbox {
   private recorded: Recorded[] = [];
   private readonly seen = new Set<string>();
   private position = 0;
+  /** The number of waits in a row that ended without an event. */
+  private missed = 0;
 
   /**
    * @param isFair called when the inbox is full: true drops the oldest event of the sandbox with the most events, false
@@ -51,6 +53,16 @@ export class EventInbox {
     const dropped = this.isFair() ? placeToDrop(this.recorded) : 0;
     const [gone] = this.recorded.splice(dropped, 1);
     if (gone) this.seen.delete(gone.event.id);
+  }
+
+  /** Records whether an event ended a wait, or a safety poll did. */
+  recordEnd(by: 'webhook' | 'safety_poll'): void {
+    this.missed = by === 'webhook' ? 0 : this.missed + 1;
+  }
+
+  /** The number of waits in a row that ended without an event: webhooks are probably lost. */
+  get missedInARow(): number {
+    return this.missed;
   }
 
   carry(): CarriedInbox {

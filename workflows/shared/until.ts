@@ -54,7 +54,7 @@ export async function until<T>(sandboxId: string, options: UntilOptions<T>): Pro
     if (found !== undefined) return found;
   }
   for (let polls = 0; ; ) {
-    const waitMs = Math.min(safetyPollMs(timing, polls), limitAtMs - Date.now());
+    const waitMs = Math.min(safetyPollMs(timing, polls, inbox.missedInARow), limitAtMs - Date.now());
     const arrived = () => inbox.next(sandboxId, wakeOn, since);
     const isLeft = () => options.leave?.when() === true;
     if (!arrived()) {
@@ -76,6 +76,7 @@ export async function until<T>(sandboxId: string, options: UntilOptions<T>): Pro
     if (news) since = news.mark;
     else polls += 1;
     const found = (news && believe?.(news.event)) ?? (await read());
+    if (found !== undefined && by !== 'deadline') inbox.recordEnd(by);
     if (found !== undefined || isOver) return found;
   }
 }

@@ -34,10 +34,17 @@ export function renewClaimInMs({ renewLeaseEveryMs }: JobTiming): number {
   return Math.min(longestClaimPauseMs, renewLeaseEveryMs);
 }
 
-/** The wait before the next safety poll, after `polls` polls, in ms. */
-export function safetyPollMs(timing: JobTiming, polls: number): number {
+/** Each lost event divides the longest wait by this. */
+const tightenedBy = 4;
+
+/**
+ * The wait before the next safety poll, after `polls` polls, in ms.
+ * @param missed number of waits in a row that ended without an event. Default: 0
+ */
+export function safetyPollMs(timing: JobTiming, polls: number, missed = 0): number {
   const { safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs } = timing;
-  return Math.min(safetyPollMaxMs, safetyPollFirstMs * safetyPollGrowth ** polls);
+  const longestMs = Math.max(Math.min(safetyPollFirstMs, safetyPollMaxMs), safetyPollMaxMs / tightenedBy ** missed);
+  return Math.min(longestMs, safetyPollFirstMs * safetyPollGrowth ** polls);
 }
 
 /**

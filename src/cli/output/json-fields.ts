@@ -182,6 +182,14 @@ export const jsonFields: Readonly<Record<string, JsonFields>> = {
   'fanout cancel': { fields: { ...plain('batchId', 'outcome'), error } },
   'fanout resume': { fields: batch },
   'fanout logs': { fields: entry },
+  'bridge report': {
+    fields: {
+      ...plain('jobs', 'unreadable', 'waits', 'byWebhook', 'bySafetyPoll'),
+      loss: plain('share', 'low', 'high'),
+      lagMs: plain('p50', 'p95'),
+      error,
+    },
+  },
   open: { fields: { ...plain('url', 'opened'), error } },
   sandboxes: { fields: { sandboxes: sandbox, error }, inside: 'sandboxes' },
   'sandboxes show': { fields: { sandbox, error }, inside: 'sandbox' },

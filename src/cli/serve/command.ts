@@ -1,5 +1,12 @@
 import type { AddCommand } from '../command.js';
-import { declareBridge, declareCodecServer, declareDev, declareSupervisor, declareWorker } from './options.js';
+import {
+  declareBridge,
+  declareBridgeReport,
+  declareCodecServer,
+  declareDev,
+  declareSupervisor,
+  declareWorker,
+} from './options.js';
 
 export const addDev: AddCommand = (parent, context) => {
   declareDev(parent).action(async (options) => (await import('./serve-stack.js')).serveDev(options, context.io));
@@ -10,7 +17,11 @@ export const addWorker: AddCommand = (parent, context) => {
 };
 
 export const addBridge: AddCommand = (parent, context) => {
-  declareBridge(parent).action(async (options) => (await import('./serve-bridge.js')).serveBridge(options, context.io));
+  const bridge = declareBridge(parent);
+  bridge.action(async (options) => (await import('./serve-bridge.js')).serveBridge(options, context.io));
+  declareBridgeReport(bridge).action(async (options) =>
+    (await import('./report-wakes.js')).printWakes(options, context),
+  );
 };
 
 export const addCodecServer: AddCommand = (parent, context) => {

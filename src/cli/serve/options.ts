@@ -25,6 +25,14 @@ export const declareBridge = (parent: Parent) =>
     .option('--metrics <address>', 'serve Prometheus metrics at host:port, like 127.0.0.1:9465 (default: off)')
     .option('--ready-json', 'print one JSON line on stdout when ready');
 
+export const declareBridgeReport = (parent: Parent) =>
+  parent
+    .command('report')
+    .description('Show how many webhooks woke the jobs of this deployment in time, how many did not, and their lag')
+    .option('--since <when>', 'only jobs that started or ended since: a duration like 12h or 1d, or a date', '24h')
+    .option('--limit <count>', 'maximum number of jobs to read, newest first', '1000')
+    .option('--json', 'print one JSON object on stdout');
+
 export const declareCodecServer = (parent: Parent) =>
   parent
     .command('codec-server')
@@ -45,4 +53,5 @@ export const declareSupervisor = (parent: Parent) =>
 
 export type WorkerOptions = OptionsOf<typeof declareWorker>;
 export type BridgeOptions = OptionsOf<typeof declareBridge>;
+export type BridgeReportOptions = OptionsOf<typeof declareBridgeReport>;
 export type CodecOptions = OptionsOf<typeof declareCodecServer>;

@@ -33,6 +33,12 @@ describe('safetyPollMs', () => {
     );
     expect(safetyPollMs(defaultTiming, 0)).toBe(defaultTiming.safetyPollFirstMs);
   });
+
+  it('has a shorter limit the more events in a row were lost, but never below its first interval', () => {
+    const longest = [0, 1, 2, 3, 50].map((missed) => safetyPollMs(defaultTiming, 2_000, missed));
+    expect(longest).toEqual([300_000, 75_000, 18_750, 5_000, 5_000]);
+    expect(safetyPollMs({ ...defaultTiming, safetyPollFirstMs: 9_000, safetyPollMaxMs: 4_000 }, 0, 9)).toBe(4_000);
+  });
 });
 
 describe('refusedCallDelayMs', () => {

@@ -1,0 +1,83 @@
+/** The jobs of the crash sweep: each workflow with its main options, and nothing else that goes wrong. */
+import type { JobPlan, RunPlan, Trouble } from '../plan/plan.js';
+
+/** A follow that was lost with its worker continues after 40 s. */
+const deadlineMs = 240_000;
+
+const plain: Omit<RunPlan, 'key'> = {
+  kind: 'run',
+  source: 'create',
+  waitFor: 'usable',
+  prompts: 1,
+  workSeconds: 0,
+  answerKb: 0,
+  conversations: 'one',
+  setup: false,
+  put: false,
+  commands: 0,
+  collect: false,
+  end: 'stop',
+  onUnknown: 'abandon',
+  deadlineMs,
+  ttlSeconds: 600,
+};
+
+type Keyless<Plan> = Plan extends JobPlan ? Omit<Plan, 'key'> : never;
+
+export interface CrashScenario {
+  readonly name: string;
+  readonly job: Keyless<JobPlan>;
+  /** Troubles that belong to the scenario, for the job `key`. */
+  readonly troubles?: (key: string) => readonly Trouble[];
+}
+
+export const crashScenarios: readonly CrashScenario[] = [
+  { name: 'create-stop', job: plain },
+  {
+    name: 'files-commands-delete',
+    job: {
+      ...plain,
+      setup: true,
+      put: true,
+      commands: 2,
+      prompts: 2,
+      collect: true,
+      waitFor: 'hydrated',
+      end: 'delete',
+    },
+  },
+  { name: 'side-by-side-keep', job: { ...plain, prompts: 3, conversations: 'each', end: 'keep' } },
+  { name: 'fork-delete', job: { ...plain, source: 'fork', waitFor: 'hydrated', end: 'delete' } },
+  { name: 'resume-stop', job: { ...plain, source: 'archived', prompts: 2 } },
+  { name: 'shared-keep', job: { ...plain, source: 'shared', end: 'keep' } },
+  { name: 'renewing', job: { ...plain, workSeconds: 5, ttlSeconds: 6 } },
+  {
+    name: 'cancelled',
+    job: { ...plain, workSeconds: 20, commands: 1, collect: true, end: 'delete' },
+    troubles: (key) => [
+      { key: `${key}-cancel`, kind: 'message', at: { job: key, endpoint: 'sendPrompt', nth: 1 }, message: 'cancel' },
+    ],
+  },
+  {
+    name: 'followed-up',
+    job: { ...plain, workSeconds: 3 },
+    troubles: (key) => [
+      { key: `${key}-more`, kind: 'message', at: { job: key, endpoint: 'listEvents', nth: 1 }, message: 'prompt' },
+    ],
+  },
+  {
+    name: 'batch',
+    job: { kind: 'batch', source: 'archived', items: 3, concurrency: 2, tight: false, retries: 0, end: 'delete' },
+  },
+  {
+    name: 'batch-usable',
+    job: { kind: 'batch', source: 'usable', items: 2, concurrency: 2, tight: false, retries: 1, end: 'stop' },
+  },
+  {
+    name: 'batch-prepared',
+    job: { kind: 'batch', source: 'prepare', items: 2, concurrency: 1, tight: false, retries: 0, end: 'delete' },
+  },
+  { name: 'stop', job: { kind: 'stop', callers: 2 } },
+  { name: 'cleanup-stop', job: { kind: 'cleanup', action: 'stop', sandboxes: 2 } },
+  { name: 'cleanup-delete', job: { kind: 'cleanup', action: 'delete-sandbox', sandboxes: 2 } },
+];

@@ -1,0 +1,90 @@
+/** `npm run world -- --seed N --jobs M`: plays worlds, and shrinks those that break a promise. */
+import { parseArgs } from 'node:util';
+import { drawPlan } from './plan/draw-plan.js';
+import { shrink } from './shrink.js';
+import { openWorkshop, wholeNumber } from './workshop.js';
+
+const usage = `usage: npm run world -- [--seed N] [--jobs M] [--worlds K] [--parallel P] [--shrink] [--json] [--keep]
+
+  --seed N    the first seed; default: a new one, which is printed
+  --jobs M    jobs per world; default: 20
+  --worlds K  worlds with seeds N, N+1, ...; default: 1
+  --parallel P  worlds at once; default: 1
+  --shrink    reduces the plan of a world that breaks a promise to the fewest jobs and troubles that still do
+  --json      prints one JSON object per world
+  --keep      keeps the state and the logs of the processes`;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    jobs: { type: 'string' },
+    worlds: { type: 'string' },
+    parallel: { type: 'string' },
+    shrink: { type: 'boolean' },
+    json: { type: 'boolean' },
+    keep: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+if (values.help) {
+  process.stdout.write(`${usage}\n`);
+  process.exit(0);
+}
+const firstSeed = wholeNumber('seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 31)));
+const jobs = wholeNumber('jobs', values.jobs ?? '20');
+const worlds = wholeNumber('worlds', values.worlds ?? '1');
+const parallel = wholeNumber('parallel', values.parallel ?? '1');
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+const workshop = await openWorkshop({ keep: values.keep === true, onProgress: print });
+const { play, signal } = workshop;
+
+let failed = 0;
+const totals = { jobs: 0, calls: 0, struck: 0 };
+async function playSeed(seed: number): Promise<void> {
+  const plan = drawPlan(seed, jobs);
+  const end = await play(plan);
+  totals.jobs += end.outcomes.length;
+  totals.calls += end.calls;
+  totals.struck += end.struck.size;
+  if (values.json) {
+    if (end.broken.length > 0) failed += 1;
+    return print(JSON.stringify({ seed, ...end, struck: [...end.struck] }));
+  }
+  const counts = new Map<string, number>();
+  for (const { outcome } of end.outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const shown = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+  print(
+    `seed ${seed}: ${end.outcomes.length} of ${plan.jobs.length} jobs told their end (${shown}); ` +
+      `${end.struck.size} of ${plan.troubles.length} troubles struck; ${end.calls} calls; ${Math.round(end.durationMs / 1_000)} s`,
+  );
+  if (end.broken.length === 0) return;
+  failed += 1;
+  for (const { promise, job, what } of end.broken)
+    print(`  BROKEN ${promise}${job === null ? '' : ` (${job})`}: ${what}`);
+  if (!values.shrink) return;
+  const promises = new Set(end.broken.map(({ promise }) => promise));
+  const small = await shrink(
+    plan,
+    async (candidate) => (await play(candidate)).broken.some(({ promise }) => promises.has(promise)),
+    {
+      signal,
+      onStep: (next) => print(`  still broken with ${next.jobs.length} jobs and ${next.troubles.length} troubles`),
+    },
+  );
+  print(`  the smallest plan found:\n${JSON.stringify(small, undefined, 2)}`);
+}
+
+let nextSeed = firstSeed;
+async function playSeeds(): Promise<void> {
+  while (nextSeed < firstSeed + worlds && !signal.aborted) {
+    nextSeed += 1;
+    await playSeed(nextSeed - 1);
+  }
+}
+await Promise.all(Array.from({ length: parallel }, playSeeds));
+await workshop.close();
+if (!values.json)
+  print(
+    `${worlds} worlds, ${totals.jobs} jobs, ${totals.calls} calls, ${totals.struck} troubles; ${failed} worlds broke a promise`,
+  );
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,79 @@
+/** Every end of a job has a cause among what happened to it: nothing ends because of what it should outlast. */
+import { allFaults, type FaultClass } from '../../matrix/faults/faults.js';
+import type { RunPlan, Trouble } from '../plan/plan.js';
+import { type Broken, hasStruck, planOf, troublesOf, type WorldRecord } from './record.js';
+
+const none = { sandbox: '', stop: '', prompt: '', conversation: '', snapshot: '', operation: '' };
+const classes = new Map<string, FaultClass>(allFaults(none).map((fault) => [fault.name, fault.class]));
+
+type Wire = Extract<Trouble, { readonly kind: 'wire' }>;
+const isWire = (one: Trouble): one is Wire => one.kind === 'wire';
+const isOfClass =
+  (...meant: readonly FaultClass[]) =>
+  (one: Trouble) =>
+    isWire(one) && meant.includes(classes.get(one.fault) ?? 'ambiguous');
+const isAct =
+  (...acts: readonly string[]) =>
+  (one: Trouble) =>
+    one.kind === 'act' && acts.includes(one.act);
+
+/** The service means these as final. */
+const isRefusal = isOfClass('permanent', 'gone', 'few_tries');
+/** The wait for these alone may last for a minute. */
+const isLong = (one: Trouble) =>
+  isOfClass('throttled_for_long', 'blocked')(one) || (isWire(one) && one.times > 1 && !isHarmless(one));
+/** Words that the client does not need to know, and lists that it can do without. */
+export const isHarmless = (one: Trouble) =>
+  one.kind === 'lag' || (isWire(one) && (one.fault === 'unknown-stop' || one.fault === 'unknown-state'));
+
+/** Whether one of these causes explains the outcome of a run. */
+function isExplained(record: WorldRecord, outcome: string, plan: RunPlan): boolean {
+  const hits = troublesOf(record, plan.key);
+  const hit = (isMeant: (one: Trouble) => boolean) => hits.some(isMeant);
+  const isLasting = hit((one) => isWire(one) && one.times > 3 && !isHarmless(one));
+  const wasTaken = hit(isAct('stop', 'resume', 'delete', 'restart')) || hit(({ kind }) => kind === 'newcomer');
+  const died = hasStruck(record, ({ kind }) => kind === 'death');
+  const isShort = plan.deadlineMs < 60_000 || plan.workSeconds * plan.prompts > 10 || plan.ttlSeconds < 10;
+  switch (outcome) {
+    case 'rejected':
+      return hit(isRefusal) || wasTaken;
+    case 'sandbox_failed':
+      return hit(isRefusal) || wasTaken || isLasting || plan.ttlSeconds < 10;
+    case 'sandbox_cancelled':
+      return hit(isRefusal) || hit(isAct('delete'));
+    case 'prompt_failed':
+      return hit(isRefusal) || hit(isAct('resume', 'restart'));
+    case 'outcome_unknown':
+      return hits.some((one) => isWire(one) || one.kind === 'lag') || died || !record.plan.service.promptIds;
+    case 'deadline_exceeded':
+      return isShort || died || wasTaken || hit(isLong) || hits.filter((one) => !isHarmless(one)).length > 2;
+    case 'cancelled':
+      return hit((one) => one.kind === 'message' && one.message === 'cancel');
+    default:
+      return true;
+  }
+}
+
+export function brokenCauses(record: WorldRecord): Broken[] {
+  // The machine or its agent is lost, or a day passes: that explains any end.
+  const isAnyEnd = (one: Trouble) =>
+    one.kind === 'service' || one.kind === 'hours' || (one.kind === 'death' && one.part === 'service');
+  if (hasStruck(record, isAnyEnd)) return [];
+  return record.told.flatMap(({ job, outcome, jobs, isTerminated }): Broken[] => {
+    const plan = planOf(record, job);
+    if (plan?.kind !== 'run' || isTerminated) return [];
+    const hits = troublesOf(record, job);
+    const why = hits.map((one) => JSON.stringify(one)).join(' ') || 'nothing';
+    const said = jobs.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : [])).join('; ');
+    const broken = (promise: string, what: string) => [{ promise, job, what: `${what} after ${why}` }];
+    if (!isExplained(record, outcome, plan)) {
+      return broken('every end has a cause', `ended ${outcome} (${said})`);
+    }
+    const isStopWord = (one: Trouble) => isWire(one) && one.fault === 'unknown-stop';
+    const left = jobs.flatMap((one) => one.left.map(({ why: text }) => text));
+    if (hits.length > 0 && hits.every(isStopWord) && outcome === 'completed' && left.length > 0) {
+      return broken('an unknown word does no harm', `left ${left.join('; ')}`);
+    }
+    return [];
+  });
+}

@@ -1,0 +1,41 @@
+/** A job that nothing happened to has completed. */
+import type { JobResult } from '../../../workflows/index.js';
+import type { Trouble } from '../plan/plan.js';
+import { type Broken, hasStruck, planOf, type WorldRecord } from './record.js';
+
+const good: readonly string[] = ['completed', 'archived', 'already_archived', 'applied', 'archived, already_archived'];
+
+/** True if no part of the job ended worse than `outcome_unknown`. */
+function hasOnlyUnknown(outcome: string, jobs: readonly JobResult[]): boolean {
+  if (outcome !== 'partly_failed') return outcome === 'outcome_unknown';
+  return jobs.every((job) => job.outcome === 'completed' || job.outcome === 'outcome_unknown');
+}
+
+/** Troubles of the whole world that may end a job: the machine or its agent is lost, or a day passes. */
+const endsJobs = (one: Trouble) =>
+  one.kind === 'service' ||
+  one.kind === 'hours' ||
+  ((one.kind === 'death' || one.kind === 'crash') && one.part === 'service');
+
+export function brokenOutcomes(record: WorldRecord): Broken[] {
+  const { plan, struck, told } = record;
+  if (plan.troubles.some((one) => struck.has(one.key) && endsJobs(one))) return [];
+  const touched = new Set(
+    plan.troubles.flatMap((one) => (struck.has(one.key) && 'at' in one && one.kind !== 'crash' ? [one.at.job] : [])),
+  );
+  const hasDied = hasStruck(record, (one) => one.kind === 'death' || one.kind === 'crash');
+  return told.flatMap(({ job, outcome, jobs }) => {
+    const of = planOf(record, job);
+    // A newcomer finds what the others leave.
+    if (of === undefined) return [];
+    // These are made to miss their deadlines.
+    const isShort = of?.kind === 'run' && (of.deadlineMs < 60_000 || of.workSeconds >= 20);
+    // An auto-stop of seconds passes while a dead worker is replaced.
+    const isStoppedSoon = of?.kind === 'run' && of.ttlSeconds < 60 && outcome === 'sandbox_failed' && hasDied;
+    // Whether a prompt was sent is unknown if its sender died, and by the policy of these jobs nobody asks.
+    const isUnknown = (hasDied || !plan.service.promptIds) && hasOnlyUnknown(outcome, jobs);
+    if (touched.has(job) || isShort || isStoppedSoon || isUnknown || good.includes(outcome)) return [];
+    const why = jobs.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : [])).join('; ');
+    return [{ promise: 'an undisturbed job completes', job, what: `ended ${outcome} (${why})` }];
+  });
+}

@@ -1,0 +1,90 @@
+/** Promises about prompts: none twice, none of somebody else's adopted or interrupted, and results that are true. */
+import { isFinalPromptStatus } from '../../../src/contract/records/states.js';
+import type { JobResult } from '../../../workflows/index.js';
+import { type Broken, hasStruck, madeBy, planOf, type WorldRecord } from './record.js';
+
+export function brokenPrompts(record: WorldRecord): Broken[] {
+  return [...promptedTwice(record), ...cutOthers(record), ...record.told.flatMap((told) => untrue(record, told))];
+}
+
+/** Prompts of the job's sandboxes that nobody else sent. */
+function promptsOf(record: WorldRecord, told: WorldRecord['told'][number]) {
+  const ids = new Set([...madeBy(record, told).map(({ id }) => id), ...told.given]);
+  const isOthers = (id: string) => record.traces.promptIds.has(id) || told.othersPromptIds.includes(id);
+  return record.books.prompts.filter(({ id, sandboxId }) => ids.has(sandboxId) && !isOthers(id));
+}
+
+function promptedTwice(record: WorldRecord): Broken[] {
+  return record.told.flatMap((told) => {
+    const plan = planOf(record, told.job);
+    const counts = new Map<string, number>();
+    const completed = new Map<string, number>();
+    for (const { text, status } of promptsOf(record, told)) {
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+      if (status === 'completed') completed.set(text, (completed.get(text) ?? 0) + 1);
+    }
+    const most = plan?.kind === 'batch' ? 1 + plan.retries : 1;
+    const twice = (text: string, what: string) => ({
+      promise: 'no prompt twice',
+      job: told.job,
+      what: `${what}: ${text}`,
+    });
+    return [
+      ...[...counts].flatMap(([text, count]) => (count > most ? [twice(text, `accepted ${count} times`)] : [])),
+      ...[...completed].flatMap(([text, count]) => (count > 1 ? [twice(text, `completed ${count} times`)] : [])),
+    ];
+  });
+}
+
+function cutOthers(record: WorldRecord): Broken[] {
+  // With the service, the agents die that it ran.
+  if (hasStruck(record, (one) => one.kind === 'death' && one.part === 'service')) return [];
+  return record.told.flatMap(({ job, given, othersPromptIds }) =>
+    record.books.prompts
+      .filter(
+        ({ id, sandboxId }) =>
+          othersPromptIds.includes(id) && !given.some((one) => record.traces.taken.has(one) && one === sandboxId),
+      )
+      .filter(({ status, sandboxId }) => {
+        const sandbox = record.books.sandboxes.find(({ id }) => id === sandboxId);
+        // An auto-stop that has passed ends prompts too.
+        return (status === 'interrupted' || status === 'failed') && sandbox?.state !== 'archived';
+      })
+      .map(({ id, status }) => ({
+        promise: "nothing of somebody else's is touched",
+        job,
+        what: `the prompt ${id} of somebody else is ${status}`,
+      })),
+  );
+}
+
+/** The result of each prompt, field by field, against the records of the service. */
+function untrue(record: WorldRecord, told: WorldRecord['told'][number]): Broken[] {
+  const own = promptsOf(record, told);
+  const broken = (what: string): Broken => ({ promise: 'the result says what is', job: told.job, what });
+  return told.jobs.flatMap((job: JobResult) =>
+    job.prompts.flatMap((said, at): Broken[] => {
+      const ofText = own.filter(({ text, sandboxId }) => text === said.prompt && sandboxId === job.sandboxId);
+      const real = ofText.at(-1);
+      const says = `says prompt ${at} ${said.status}`;
+      const isAnothers = said.promptId !== null && !own.some(({ id }) => id === said.promptId);
+      if (isAnothers) return [broken(`took somebody else's prompt ${said.promptId}`)];
+      if (said.promptId !== null && real && real.id !== said.promptId) {
+        return [broken(`${says} as ${said.promptId}, is ${real.id}`)];
+      }
+      if (said.status === 'not_sent' && real) return [broken(`${says}, is ${real.status}`)];
+      if (said.status === 'interrupted' && real && (!isFinalPromptStatus(real.status) || real.status === 'completed')) {
+        return [broken(`${says}, is ${real.status}`)];
+      }
+      if (said.status === 'completed') {
+        if (real?.status !== 'completed') return [broken(`${says}, is ${real?.status ?? 'not there'}`)];
+        if (said.resultRef === null && said.result !== real.result) return [broken(`${says} with another answer`)];
+      }
+      if (said.status === 'failed' && real?.status === 'completed') return [broken(`${says}, is completed`)];
+      if (job.outcome === 'completed' && said.status !== 'completed') {
+        return [broken(`says completed with prompt ${at} ${said.status}`)];
+      }
+      return [];
+    }),
+  );
+}

@@ -1,0 +1,53 @@
+/** Everything that is known after a world has been played. */
+import type { SandboxRecord } from '../../../src/local-service/store/sandbox-record.js';
+import type { JobPlan, Plan } from '../plan/plan.js';
+import type { Books } from '../players/account.js';
+import type { Told } from '../players/told.js';
+import type { Traces } from '../players/traces.js';
+import type { CallOfWorld } from '../stack/wire.js';
+
+export interface WorldRecord {
+  readonly plan: Plan;
+  readonly told: readonly Told[];
+  readonly books: Books;
+  readonly calls: readonly CallOfWorld[];
+  readonly traces: Traces;
+  /** Keys of the troubles that have struck. */
+  readonly struck: ReadonlySet<string>;
+  /** The source of forks, which belongs to a person. */
+  readonly sourceId: string;
+}
+
+/** A promise that a world broke. */
+export interface Broken {
+  readonly promise: string;
+  /** Key of the job; null if it concerns the whole world. */
+  readonly job: string | null;
+  readonly what: string;
+}
+
+/** Sandboxes that the job created, by their names and by the answers to its creates: somebody may have renamed them. */
+export function madeBy({ books, calls }: WorldRecord, told: Pick<Told, 'job' | 'workflowId'>): SandboxRecord[] {
+  const answered = new Set(
+    calls
+      .filter(({ job, call }) => job === told.job && ['createSandbox', 'forkSandbox'].includes(call.endpoint))
+      .flatMap(({ call }) => idOf(call.answer) ?? []),
+  );
+  return books.sandboxes.filter(({ id, name }) => answered.has(id) || name.startsWith(`${told.workflowId}-`));
+}
+
+function idOf(answer: unknown): string | undefined {
+  const { sandbox } = (answer ?? {}) as { readonly sandbox?: { readonly id?: string } };
+  return sandbox?.id;
+}
+
+export const planOf = ({ plan }: WorldRecord, job: string): JobPlan | undefined =>
+  plan.jobs.find(({ key }) => key === job);
+
+/** True if a trouble of one of these kinds has struck. */
+export const hasStruck = ({ plan, struck }: WorldRecord, isMeant: (trouble: Plan['troubles'][number]) => boolean) =>
+  plan.troubles.some((one) => struck.has(one.key) && isMeant(one));
+
+/** The troubles of the job's own calls that have struck. */
+export const troublesOf = ({ plan, struck }: WorldRecord, job: string) =>
+  plan.troubles.filter((one) => struck.has(one.key) && 'at' in one && one.at.job === job);

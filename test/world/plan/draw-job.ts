@@ -1,0 +1,84 @@
+/** Draws the jobs of a plan. */
+import fc from 'fast-check';
+import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
+import type { JobPlan } from './plan.js';
+
+export const often = fc.constantFrom;
+/** Not from a `double`, which is nearly always tiny. */
+export const rarely = (chance: number) => fc.integer({ min: 1, max: 100 }).map((drawn) => drawn <= chance * 100);
+/** Mostly the first value. */
+export const mostly = <T>(first: T, ...others: readonly T[]) =>
+  fc.oneof({ arbitrary: fc.constant(first), weight: 3 }, { arbitrary: fc.constantFrom(...others), weight: 2 });
+
+const run = fc.record({
+  kind: fc.constant('run' as const),
+  source: mostly<'create' | 'shared' | 'archived' | 'fork'>('create', 'shared', 'archived', 'fork'),
+  waitFor: mostly<'usable' | 'hydrated'>('usable', 'hydrated'),
+  prompts: fc.integer({ min: 1, max: 3 }),
+  workSeconds: mostly(0, 1, 3, 3, 20),
+  // Three of these do not fit into one payload of Temporal.
+  answerKb: fc.oneof({ arbitrary: fc.constant(0), weight: 9 }, { arbitrary: fc.constant(900), weight: 1 }),
+  conversations: mostly<'one' | 'each'>('one', 'each'),
+  setup: rarely(0.2),
+  put: rarely(0.4),
+  commands: mostly(0, 1, 2),
+  collect: rarely(0.4),
+  end: often('stop' as const, 'delete' as const, 'keep' as const),
+  onUnknown: mostly<'abandon' | 'wait'>('abandon', 'wait'),
+  deadlineMs: mostly(60_000, 5_000, 15_000),
+  ttlSeconds: mostly(600, 6),
+});
+const batch = fc.record({
+  kind: fc.constant('batch' as const),
+  source: often('archived' as const, 'usable' as const, 'prepare' as const),
+  items: fc.integer({ min: 2, max: 6 }),
+  concurrency: fc.integer({ min: 1, max: 6 }),
+  retries: fc.integer({ min: 0, max: 2 }),
+  end: often('stop' as const, 'delete' as const),
+  tight: rarely(0.5),
+});
+const stop = fc.record({ kind: fc.constant('stop' as const), callers: fc.integer({ min: 1, max: 3 }) });
+const cleanup = fc.record({
+  kind: fc.constant('cleanup' as const),
+  action: often('stop' as const, 'delete-sandbox' as const),
+  sandboxes: fc.integer({ min: 1, max: 3 }),
+});
+export const job = fc.oneof(
+  { arbitrary: run, weight: 7 },
+  { arbitrary: batch, weight: 2 },
+  { arbitrary: stop, weight: 1 },
+  { arbitrary: cleanup, weight: 1 },
+);
+
+/** The endpoints that a job of this plan probably calls. */
+export function endpointsOf(plan: JobPlan): readonly EndpointName[] {
+  if (plan.kind === 'batch') {
+    return ['forkSandbox', 'createSandbox', 'getSandbox', 'sendPrompt', 'listEvents', 'stopSandbox', 'deleteSandbox'];
+  }
+  if (plan.kind === 'stop') return ['stopSandbox', 'getSandbox', 'getStop'];
+  if (plan.kind === 'cleanup') {
+    return ['listSandboxes', 'getSandbox', plan.action === 'stop' ? 'stopSandbox' : 'deleteSandbox'];
+  }
+  const begin = {
+    create: 'createSandbox',
+    fork: 'forkSandbox',
+    archived: 'resumeSandbox',
+    shared: 'getSandbox',
+  } as const;
+  const { put, commands, collect, workSeconds, deadlineMs, ttlSeconds, end, source } = plan;
+  return [
+    begin[plan.source],
+    'getSandbox',
+    'sendPrompt',
+    'listEvents',
+    'getPrompt',
+    'listSandboxes',
+    ...(put ? (['writeFile'] as const) : []),
+    ...(commands > 0 ? (['runCommand'] as const) : []),
+    ...(commands > 0 && collect ? (['readFile'] as const) : []),
+    ...(workSeconds * 1_000 > deadlineMs ? (['interruptSandbox'] as const) : []),
+    ...(ttlSeconds < 10 ? (['updateSandbox'] as const) : []),
+    ...(end === 'stop' && source !== 'shared' ? (['stopSandbox'] as const) : []),
+    ...(end === 'delete' && source !== 'shared' ? (['deleteSandbox', 'getDeletionOperation'] as const) : []),
+  ];
+}

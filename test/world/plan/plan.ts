@@ -1,0 +1,130 @@
+/** The plan of a world: its jobs, and what goes wrong for them. A plan is data, so it can be printed and shrunk. */
+import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
+import type { SandboxEventType } from '../../../src/contract/records/states.js';
+import type { FaultInput } from '../../../src/local-service/index.js';
+
+export interface RunPlan {
+  readonly kind: 'run';
+  readonly key: string;
+  /** `shared`: an existing sandbox in which somebody else works. */
+  readonly source: 'create' | 'shared' | 'archived' | 'fork';
+  readonly waitFor: 'usable' | 'hydrated';
+  readonly prompts: number;
+  /** How long each prompt works, in seconds. */
+  readonly workSeconds: number;
+  /** Length of each answer, in kB; 0 for a short one. */
+  readonly answerKb: number;
+  readonly conversations: 'one' | 'each';
+  readonly setup: boolean;
+  readonly put: boolean;
+  readonly commands: number;
+  readonly collect: boolean;
+  readonly end: 'stop' | 'delete' | 'keep';
+  /** `wait`: a person abandons the call after some seconds. */
+  readonly onUnknown: 'abandon' | 'wait';
+  readonly deadlineMs: number;
+  readonly ttlSeconds: number;
+}
+
+export interface BatchPlan {
+  readonly kind: 'batch';
+  readonly key: string;
+  readonly source: 'archived' | 'usable' | 'prepare';
+  readonly items: number;
+  readonly concurrency: number;
+  readonly retries: number;
+  readonly end: 'stop' | 'delete';
+  /** The batch continues as new all the time, and its lease is short. */
+  readonly tight: boolean;
+}
+
+export interface StopPlan {
+  readonly kind: 'stop';
+  readonly key: string;
+  /** Number of callers who request the stop of the same sandbox. */
+  readonly callers: number;
+}
+
+export interface CleanupPlan {
+  readonly kind: 'cleanup';
+  readonly key: string;
+  readonly action: 'stop' | 'delete-sandbox';
+  readonly sandboxes: number;
+}
+
+export type JobPlan = RunPlan | BatchPlan | StopPlan | CleanupPlan;
+
+/** A call of a job: the first, second or third to this endpoint. */
+export interface CallOfJob {
+  readonly job: string;
+  readonly endpoint: EndpointName;
+  readonly nth: number;
+  /** Counts only the calls that this activity makes. Default: all calls to the endpoint. */
+  readonly activity?: string;
+}
+
+/** The history of a job's workflow has so many events. */
+export interface EventOfJob {
+  readonly job: string;
+  readonly event: number;
+}
+
+/**
+ * `before`: the service does not get the call. `accepted`: the caller does not get the answer. `answered`: the process
+ * dies as the answer arrives, or (`recorded`) a moment later.
+ */
+export const crashTimes = ['before', 'accepted', 'answered', 'recorded'] as const;
+export type CrashTime = (typeof crashTimes)[number];
+
+export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop', 'restart'] as const;
+export type ActName = (typeof actNames)[number];
+
+export const parts = ['worker', 'bridge', 'service', 'temporal'] as const;
+export type Part = (typeof parts)[number];
+
+/** What goes wrong, and when. Times are counted in calls, so that a plan depends little on the speed of the machine. */
+export type Trouble = { readonly key: string } & (
+  | { readonly kind: 'wire'; readonly at: CallOfJob; readonly fault: string; readonly times: number }
+  | { readonly kind: 'act'; readonly at: CallOfJob; readonly act: ActName; readonly when: 'before' | 'after' }
+  | {
+      readonly kind: 'message';
+      readonly at: CallOfJob;
+      /** `terminate` ends the workflow that makes the call, such as an item of a batch. */
+      readonly message: 'prompt' | 'long_prompt' | 'cancel' | 'terminate';
+    }
+  /** Reads show the sandbox as it was before a write, for a while. */
+  | { readonly kind: 'lag'; readonly at: CallOfJob; readonly ms: number }
+  /** Somebody begins to work in the sandbox of a call, or cleans it up. The call waits. */
+  | { readonly kind: 'newcomer'; readonly at: CallOfJob; readonly brings: 'run' | 'cleanup' }
+  /** So many lists of all sandboxes fail, leave sandboxes out, or have a row that cannot be read. */
+  | {
+      readonly kind: 'lists';
+      readonly afterCalls: number;
+      readonly lists: number;
+      readonly shows: 'nothing' | 'some' | 'bad_row';
+    }
+  | {
+      readonly kind: 'webhook';
+      /** The first, second … event of this type in the world. */
+      readonly event: SandboxEventType;
+      readonly nth: number;
+      /** So many events of this type, from the nth on. */
+      readonly times: number;
+      readonly does: 'drop' | 'double' | 'delay' | 'hold' | 'old_secret' | 'forge' | 'replay';
+    }
+  /** A death at a boundary of one job. */
+  | { readonly kind: 'crash'; readonly at: CallOfJob; readonly when: CrashTime; readonly part: Part }
+  | { readonly kind: 'crash'; readonly at: EventOfJob; readonly part: Part }
+  /** `afterCalls`: when so many calls of all jobs have been made. */
+  | { readonly kind: 'death'; readonly afterCalls: number; readonly part: Part }
+  | { readonly kind: 'hours'; readonly afterCalls: number; readonly hours: number }
+  | { readonly kind: 'service'; readonly afterCalls: number; readonly fault: FaultInput }
+);
+
+export interface Plan {
+  readonly seed: number;
+  /** Variations of the service that the specification leaves open. */
+  readonly service: { readonly promptIds: boolean; readonly slowReadsMs: number };
+  readonly jobs: readonly JobPlan[];
+  readonly troubles: readonly Trouble[];
+}

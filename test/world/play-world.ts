@@ -1,0 +1,277 @@
+/** Plays a plan on real processes, and returns the promises that it broke. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { ensureWebhook, webhookPath } from '../../src/bridge/index.js';
+import { createSandboxClient } from '../../src/client/index.js';
+import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
+import { createResultStore } from '../../src/result-store/index.js';
+import { connectTemporal } from '../../src/temporal/connect.js';
+import type { ProxiedCall } from '../matrix/faults/fault-proxy.js';
+import { brokenCauses } from './oracle/causes.js';
+import { brokenOutcomes } from './oracle/outcomes.js';
+import { brokenPrompts } from './oracle/prompts.js';
+import { type Broken, madeBy, type WorldRecord } from './oracle/record.js';
+import { brokenSandboxes } from './oracle/sandboxes.js';
+import { brokenUses } from './oracle/uses.js';
+import { brokenLogs, brokenRuns } from './oracle/workflows.js';
+import type { JobPlan, Plan } from './plan/plan.js';
+import { type Account, archivedByPerson, type Books, persist } from './players/account.js';
+import { playBatch } from './players/batch.js';
+import { playCleanup } from './players/cleanup.js';
+import { act } from './players/others.js';
+import { playRun } from './players/run.js';
+import { playStop } from './players/stop.js';
+import type { Told } from './players/told.js';
+import { createTraces } from './players/traces.js';
+import { crashAtEvents } from './stack/crash-at-events.js';
+import { startParts } from './stack/parts.js';
+import { createPost } from './stack/post.js';
+import { type AfterCalls, type CallOfWorld, type Crash, createWire } from './stack/wire.js';
+
+export interface WorldOptions {
+  /** For the state and the logs of its processes. */
+  readonly directory: string;
+  readonly temporalBinary: string;
+  readonly bundlePath: string;
+  readonly signal: AbortSignal;
+  /** Default: 2. */
+  readonly workers?: number;
+}
+
+export interface WorldEnd {
+  readonly broken: readonly Broken[];
+  readonly outcomes: readonly { readonly job: string; readonly outcome: string; readonly lastedMs: number }[];
+  /** Troubles that have struck. */
+  readonly struck: ReadonlySet<string>;
+  readonly calls: number;
+  /** The endpoints that each job called, in order. */
+  readonly callsByJob: Readonly<Record<string, readonly EndpointName[]>>;
+  /** The number of events in the history of each job's first workflow. */
+  readonly eventsByJob: Readonly<Record<string, number>>;
+  readonly durationMs: number;
+}
+
+const deployment = 'world';
+/** Starts are spread over this time per job, so that jobs begin while others work. */
+const startEveryMs = 150;
+/** The time in which everything under way arrives after the last job has ended. */
+const settleMs = 8_000;
+const patienceMs = 360_000;
+
+export async function playWorld(plan: Plan, options: WorldOptions): Promise<WorldEnd> {
+  const beganMs = Date.now();
+  const apiKey = `canary-${randomBytes(12).toString('hex')}`;
+  const taskQueue = 'world';
+  const parts = await startParts({ ...options, workers: options.workers ?? 2, taskQueue, apiKey });
+  const open: (() => Promise<unknown>)[] = [() => parts.close()];
+  try {
+    const api = createSandboxClient({ baseUrl: parts.serviceUrl, apiKey, timeoutMs: 30_000 });
+    open.push(() => api.close());
+    const client = await connectTemporal({ address: parts.temporalAddress });
+    open.push(() => client.connection.close());
+    const broken: Broken[] = [];
+    const problems: string[] = [];
+    const bridgeUrl = `http://127.0.0.1:${parts.bridgePort}${webhookPath}`;
+    const post = await createPost(bridgeUrl, plan, () => undefined);
+    open.push(() => post.close());
+    await ensureWebhook(api, { url: post.url, name: 'world', secretFile: parts.secretFile });
+    await parts.startBridge();
+
+    const readBooks = () => persist(options.signal, () => fetchBooks(parts.serviceUrl, apiKey));
+    const traces = createTraces();
+    const disturb = async (trouble: AfterCalls) => {
+      if (trouble.kind === 'death') return parts.kill(trouble.part);
+      const admin = (path: string, body: unknown) =>
+        persist(options.signal, () => callAdmin(parts.serviceUrl, apiKey, path, body));
+      if (trouble.kind === 'hours') return admin('clock', { advanceSeconds: trouble.hours * 3_600 });
+      return admin('faults', trouble.fault);
+    };
+    // Deaths follow one another, so that a part is not killed while it starts.
+    let disturbing = Promise.resolve();
+    const restarts: Promise<void>[] = [];
+    const note = (key: string) => (error: unknown) => void problems.push(`${key}: ${String(error)}`);
+    const crash = ({ key, part }: Crash, pid: number | undefined) => {
+      const startAgain = parts.crash(part, pid);
+      // Workers start side by side; the other parts are one process each.
+      if (part === 'worker') restarts.push(startAgain().catch(note(key)));
+      else disturbing = disturbing.then(startAgain).catch(note(key));
+    };
+    const wire = await createWire(parts.serviceUrl, plan, {
+      async onCall(trouble, call) {
+        const job = trouble.at.job;
+        const isBatch = plan.jobs.some(({ key, kind }) => key === job && kind === 'batch');
+        // A terminated batch tells no end: only its items are terminated.
+        if (trouble.kind === 'message' && isBatch && call.workflowId === `sf-${deployment}-${job}`) return;
+        const record = { books: await readBooks(), calls: wire.calls } as unknown as WorldRecord;
+        const own = madeBy(record, { job, workflowId: `sf-${deployment}-${job}` });
+        const isOwn = own.some(({ id }) => id === call.sandboxId) || givenOf.get(job)?.includes(call.sandboxId ?? '');
+        const newest = own.filter(({ gone }) => gone === null).at(-1)?.id;
+        const sandboxId = isOwn ? (call.sandboxId ?? undefined) : newest;
+        const text = call.promptText ?? lastText(wire.calls.map((one) => one.call)) ?? 'hello';
+        await act(account, trouble, { sandboxId, call, text }, traces);
+      },
+      onCrash: (trouble, call) => crash(trouble, call.pid),
+      onCount(trouble) {
+        disturbing = disturbing.then(() => disturb(trouble)).catch(note(trouble.key));
+      },
+    });
+    open.push(() => wire.close());
+    await parts.startWorkers(wire.url);
+    const sourceId = await archivedByPerson({ api, signal: options.signal }, 'person-source');
+    const givenOf = new Map<string, readonly string[]>();
+    const account: Account = {
+      client,
+      api,
+      results: createResultStore(parts.resultsDirectory),
+      taskQueue,
+      deployment,
+      books: readBooks,
+      sourceId,
+      watch: wire.watch,
+      signal: options.signal,
+    };
+
+    const watching = new AbortController();
+    open.push(async () => watching.abort());
+    const crashedAtEvents = crashAtEvents(client, plan, {
+      deployment,
+      signal: watching.signal,
+      onCrash: (trouble) => crash(trouble, wire.calls.findLast(({ job }) => job === trouble.at.job)?.call.pid),
+    });
+
+    const told: Told[] = [];
+    const lasted = new Map<string, number>();
+    await Promise.all(
+      plan.jobs.map(async (job, at) => {
+        await sleep(at * startEveryMs);
+        const startedMs = Date.now();
+        try {
+          const end = await within(play(account, job, (given) => givenOf.set(job.key, given)));
+          told.push(end);
+          lasted.set(job.key, Date.now() - startedMs);
+        } catch (error) {
+          broken.push({ promise: 'every job ends in a named outcome', job: job.key, what: reasonOf(error) });
+        }
+      }),
+    );
+    await disturbing;
+    await Promise.all(restarts);
+    watching.abort();
+    for (const newcomer of traces.newcomers) {
+      const end = await newcomer.catch(() => undefined);
+      if (end) told.push(end);
+    }
+    if (problems.length > 0) throw new Error(`The world itself failed: ${problems.join('; ')}`);
+
+    const secrets = [
+      apiKey,
+      ...readFileSync(parts.secretFile, 'utf8')
+        .split('\n')
+        .filter((line) => line !== ''),
+    ];
+    const judge = async (): Promise<Broken[]> => {
+      const struck = new Set([...wire.struck, ...post.struck, ...crashedAtEvents]);
+      const record = { plan, told, books: await readBooks(), calls: wire.calls, traces, struck, sourceId };
+      return [
+        ...brokenSandboxes(record),
+        ...brokenPrompts(record),
+        ...brokenOutcomes(record),
+        ...brokenCauses(record),
+        ...brokenUses(record),
+      ];
+    };
+    const untilMs = Date.now() + settleMs;
+    let judged = await judge();
+    while (judged.length > 0 && Date.now() < untilMs) {
+      await sleep(500);
+      judged = await judge();
+    }
+    broken.push(
+      ...judged,
+      ...post.broken.map((what) => ({ promise: 'only signed events wake', job: null, what })),
+      ...(await brokenRuns(client, { told, terminated: traces.terminated }, secrets)),
+      ...brokenLogs(parts.logFiles, secrets),
+    );
+    return {
+      broken,
+      outcomes: told.map(({ job, outcome }) => ({ job, outcome, lastedMs: lasted.get(job) ?? 0 })),
+      struck: new Set([...wire.struck, ...post.struck, ...crashedAtEvents]),
+      calls: wire.calls.length,
+      callsByJob: groupCalls(wire.calls),
+      eventsByJob: await countEvents(client, told),
+      durationMs: Date.now() - beganMs,
+    };
+  } finally {
+    for (const close of open.reverse()) await close().catch(() => undefined);
+  }
+}
+
+/** @throws if the job has not ended after its deadline, its clean-up and a busy machine's share */
+async function within<T>(work: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const late = sleep(patienceMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`It did not end within ${patienceMs / 1_000} s`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+    late.catch(() => undefined);
+  }
+}
+
+async function play(account: Account, job: JobPlan, onGiven: (given: readonly string[]) => void): Promise<Told> {
+  switch (job.kind) {
+    case 'run':
+      return playRun(account, job, onGiven);
+    case 'batch':
+      return playBatch(account, job, onGiven);
+    case 'stop':
+      return playStop(account, job, onGiven);
+    case 'cleanup':
+      return playCleanup(account, job, onGiven);
+  }
+}
+
+function groupCalls(calls: readonly CallOfWorld[]): Record<string, EndpointName[]> {
+  const found: Record<string, EndpointName[]> = {};
+  for (const { job, call } of calls) found[job] = [...(found[job] ?? []), call.endpoint];
+  return found;
+}
+
+async function countEvents(client: Client, told: readonly Told[]): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const { job, workflowId } of told) {
+    const description = await client.workflow
+      .getHandle(workflowId)
+      .describe()
+      .catch(() => undefined);
+    found[job] = description?.historyLength ?? 0;
+  }
+  return found;
+}
+
+async function fetchBooks(serviceUrl: string, apiKey: string): Promise<Books> {
+  const answer = await fetch(new URL('/_local/books', serviceUrl), { headers: { authorization: `Bearer ${apiKey}` } });
+  if (!answer.ok) throw new Error(`The books were refused with ${answer.status}`);
+  return (await answer.json()) as Books;
+}
+
+async function callAdmin(serviceUrl: string, apiKey: string, path: string, body: unknown): Promise<void> {
+  const answer = await fetch(new URL(`/_local/${path}`, serviceUrl), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${path} was refused: ${await answer.text()}`);
+}
+
+const lastText = (calls: readonly ProxiedCall[]) => calls.findLast(({ promptText }) => promptText)?.promptText;
+
+function reasonOf(error: unknown): string {
+  const parts: string[] = [];
+  for (let at = error; at instanceof Error; at = at.cause) parts.push(at.message);
+  return parts.join(': ') || String(error);
+}

@@ -1,0 +1,97 @@
+/** A user who runs a batch. */
+import { jobWorkflowId } from '../../../src/contract/addresses.js';
+import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts/submit.js';
+import type { FanoutInput, ItemResult } from '../../../workflows/index.js';
+import type { BatchPlan } from '../plan/plan.js';
+import { type Account, archivedByPerson, madeByPerson, persist, timing } from './account.js';
+import { promptText } from './run.js';
+import { type Told, tellingOf } from './told.js';
+
+const deadlineMs = 120_000;
+/** Shorter than the batch, and longer than a worker is away that was killed. */
+const shortLease = { leaseLastsMs: 9_000, renewLeaseEveryMs: 4_000 };
+
+async function sourceOf(account: Account, { source, key }: BatchPlan) {
+  const sandbox = (sandboxId: string) => ({ kind: 'sandbox', sandboxId, allowStale: false }) as const;
+  if (source === 'archived') {
+    const sandboxId = await archivedByPerson(account, `person-${key}`);
+    return { given: [sandboxId], source: sandbox(sandboxId) };
+  }
+  if (source === 'usable') {
+    const sandboxId = await madeByPerson(account, `person-${key}`);
+    return { given: [sandboxId], source: sandbox(sandboxId) };
+  }
+  const prepare: FanoutInput['source'] = {
+    kind: 'prepare',
+    body: {},
+    put: [{ path: 'seed', content: { base64: Buffer.from('seed').toString('base64') } }],
+    commands: ['cat seed'],
+    prompts: [],
+    deadlineMs: 60_000,
+    end: 'delete',
+  };
+  return { given: [], source: prepare };
+}
+
+export async function playBatch(
+  account: Account,
+  plan: BatchPlan,
+  onGiven: (given: readonly string[]) => void,
+): Promise<Told> {
+  const { client, deployment, taskQueue, results, signal } = account;
+  const batchId = plan.key;
+  const workflowId = jobWorkflowId(deployment, batchId);
+  const { given, source } = await sourceOf(account, plan);
+  onGiven(given);
+  account.watch(plan.key, (tag) => tag.workflowId === workflowId || tag.workflowId.startsWith(`${workflowId}/`));
+  const input: FanoutInput = {
+    deployment,
+    batchId,
+    source,
+    timing: plan.tight ? { ...timing, ...shortLease } : timing,
+    pace: {
+      ...{ reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 },
+      // A run of the batch then lasts about a second.
+      ...(plan.tight && { maxMessages: 5 }),
+    },
+    policy: {
+      concurrency: plan.concurrency,
+      stopAt: { kind: 'go_on' },
+      retries: plan.retries,
+      itemDeadlineMs: 60_000,
+      deadlineMs,
+      budgetSeconds: null,
+      type: null,
+      end: plan.end,
+      ttlSeconds: 600,
+      onUnknownOutcome: 'abandon',
+    },
+  };
+  const items = Array.from({ length: plan.items }, (_, at) => ({
+    id: `item-${at}`,
+    prompts: [{ prompt: promptText(plan.key, at, plan.tight ? 2 : 0) }],
+  }));
+  await persist(signal, () => submitFanout(client, input, items, { taskQueue, results }));
+  const result = await persist(signal, () => awaitFanout(client, input, { lookEveryMs: 500 }), deadlineMs * 2);
+  const text = result.resultsRef === null ? '' : (await results.get(result.resultsRef)).toString('utf8').trim();
+  const told = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .flatMap((line) => (JSON.parse(line) as ItemResult).job ?? [])
+    .map(tellingOf);
+  return {
+    job: plan.key,
+    workflowId,
+    outcome: result.outcome,
+    jobs: told.flatMap(({ jobs }) => jobs),
+    left: [
+      ...result.left.flatMap(({ sandboxId, sandboxName }) => [sandboxId ?? [], sandboxName ?? []].flat()),
+      ...told.flatMap(({ left }) => left),
+    ],
+    saysArchived: told.flatMap(({ saysArchived }) => saysArchived),
+    saysDeleted: told.flatMap(({ saysDeleted }) => saysDeleted),
+    given,
+    othersPromptIds: [],
+    isTerminated: false,
+  };
+}

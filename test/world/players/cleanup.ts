@@ -1,0 +1,63 @@
+/** A cleanup of sandboxes that people left. */
+import { cleanupId } from '../../../src/contract/addresses.js';
+import { readPolicy } from '../../../src/retention/index.js';
+import { startCleanup } from '../../../src/temporal/cleanups/client.js';
+import type { CleanupReport, CleanupSummary } from '../../../workflows/index.js';
+import type { CleanupPlan } from '../plan/plan.js';
+import { type Account, archivedByPerson, madeByPerson, persist } from './account.js';
+import type { Told } from './told.js';
+
+const policyFor = (key: string, action: string) => `name: ${key}
+limits: {maxActions: 1000, maxPercent: 100}
+rules:
+  - rule: all of ${key}
+    match: {name: "${key}-*"}
+    action: ${action}
+`;
+
+/** A cleanup has no deadline of its own: its user cancels it. */
+const patienceMs = 90_000;
+
+export async function playCleanup(
+  account: Account,
+  { key, action, sandboxes }: CleanupPlan,
+  onGiven: (given: readonly string[]) => void,
+): Promise<Told> {
+  const { client, deployment, taskQueue, results, signal } = account;
+  const make = action === 'stop' ? madeByPerson : archivedByPerson;
+  const given = await Promise.all(Array.from({ length: sandboxes }, (_, at) => make(account, `${key}-${at}`)));
+  const workflowId = `${cleanupId(deployment, key)}-`;
+  onGiven(given);
+  account.watch(key, (tag) => tag.workflowId.startsWith(workflowId));
+  const settings = { settleMs: 0, lookFirstMs: 50, lookMaxMs: 500, actionDeadlineMs: 30_000, readLagMs: 1_000 };
+  const policy = readPolicy(policyFor(key, action), key);
+  const { workflowId: startedId } = await persist(signal, () =>
+    startCleanup(client, { deployment, taskQueue, policy, mode: 'apply', settings }),
+  );
+  const handle = client.workflow.getHandle(startedId);
+  const timer = setTimeout(() => void handle.cancel().catch(() => undefined), patienceMs);
+  try {
+    const summary = await persist(signal, () => handle.result() as Promise<CleanupSummary>, 240_000);
+    const report =
+      summary.reportRef === null
+        ? undefined
+        : (JSON.parse((await results.get(summary.reportRef)).toString('utf8')) as CleanupReport);
+    const didTo = (sandboxId: string, what: string) =>
+      report?.plan?.entries.some((one) => one.sandboxId === sandboxId && one.results.some((of) => of.outcome === what));
+    return {
+      job: key,
+      workflowId,
+      outcome: summary.outcome,
+      jobs: [],
+      // What the cleanup did not do is in its report; the sandboxes are a person's.
+      left: given,
+      saysArchived: given.filter((id) => didTo(id, 'stopped')),
+      saysDeleted: given.filter((id) => didTo(id, 'deleted')),
+      given,
+      othersPromptIds: [],
+      isTerminated: false,
+    };
+  } finally {
+    clearTimeout(timer);
+  }
+}

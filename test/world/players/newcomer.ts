@@ -1,0 +1,85 @@
+/** Somebody who arrives while a job works: runs a job in its sandbox, or cleans the sandbox up. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cleanupId, jobWorkflowId } from '../../../src/contract/addresses.js';
+import { readPolicy } from '../../../src/retention/index.js';
+import { startCleanup } from '../../../src/temporal/cleanups/client.js';
+import { startJob } from '../../../src/temporal/jobs/client.js';
+import type { CleanupReport, CleanupSummary, JobResult } from '../../../workflows/index.js';
+import type { Trouble } from '../plan/plan.js';
+import { type Account, persist, timing } from './account.js';
+import { promptText } from './run.js';
+import { type Told, tellingOf } from './told.js';
+import type { Traces } from './traces.js';
+
+type Newcomer = Extract<Trouble, { readonly kind: 'newcomer' }>;
+
+/** The call of the job waits so long: what the newcomer does meanwhile, it does while the job works. */
+const waitMs = 3_500;
+/** A cleanup has no deadline of its own: its user cancels it. */
+const patienceMs = 20_000;
+
+export async function bring(account: Account, trouble: Newcomer, sandboxId: string, traces: Traces): Promise<void> {
+  const coming =
+    trouble.brings === 'run' ? runIn(account, trouble.key, sandboxId, traces) : cleanUp(account, trouble, sandboxId);
+  let isOver = false;
+  traces.newcomers.push(
+    coming.then((told) => {
+      if (!isOver && trouble.brings === 'cleanup' && (told?.saysDeleted.length ?? 0) > 0) {
+        traces.cleaned.push({ job: trouble.at.job, sandboxId });
+      }
+      return told;
+    }),
+  );
+  await Promise.race([coming.catch(() => undefined), sleep(waitMs)]);
+  isOver = true;
+}
+
+async function runIn(account: Account, key: string, sandboxId: string, traces: Traces): Promise<Told> {
+  const { client, deployment, taskQueue, results, signal } = account;
+  const workflowId = jobWorkflowId(deployment, key);
+  account.watch(key, (tag) => tag.workflowId === workflowId);
+  const input = {
+    ...{ deployment, jobId: key, source: { kind: 'existing', sandboxId } as const, timing },
+    prompts: [{ prompt: promptText(key, 0, 2) }],
+    end: 'keep' as const,
+    onUnknownOutcome: 'abandon' as const,
+    deadlineMs: 30_000,
+  };
+  await persist(signal, () => startJob(client, input, { taskQueue, results }));
+  const handle = client.workflow.getHandle(workflowId);
+  const result = await persist(signal, () => handle.result() as Promise<JobResult>, 120_000);
+  // It resumes an archived sandbox, and leaves it running.
+  traces.resumed.set(sandboxId, Date.now());
+  traces.taken.add(sandboxId);
+  const base = { job: key, workflowId, given: [sandboxId], othersPromptIds: [], isTerminated: false };
+  return { ...base, ...tellingOf(result), outcome: result.outcome };
+}
+
+async function cleanUp(account: Account, { key }: Newcomer, sandboxId: string): Promise<Told | undefined> {
+  const { client, api, deployment, taskQueue, results, signal } = account;
+  const { sandbox } = await api.getSandbox(sandboxId);
+  const policy = readPolicy(
+    `name: ${key}\nlimits: {maxActions: 1000, maxPercent: 100}\nrules:\n  - rule: one\n    match: {name: ${JSON.stringify(sandbox.name)}}\n    action: delete-sandbox\n`,
+    key,
+  );
+  account.watch(key, (tag) => tag.workflowId.startsWith(`${cleanupId(deployment, key)}-`));
+  const settings = { settleMs: 0, lookFirstMs: 50, lookMaxMs: 500, actionDeadlineMs: 10_000, readLagMs: 1_000 };
+  const { workflowId } = await persist(signal, () =>
+    startCleanup(client, { deployment, taskQueue, policy, mode: 'apply', settings }),
+  );
+  const handle = client.workflow.getHandle(workflowId);
+  const timer = setTimeout(() => void handle.cancel().catch(() => undefined), patienceMs);
+  const ending = persist(signal, () => handle.result() as Promise<CleanupSummary>);
+  const summary = await ending.finally(() => clearTimeout(timer));
+  const report =
+    summary.reportRef === null
+      ? undefined
+      : (JSON.parse((await results.get(summary.reportRef)).toString('utf8')) as CleanupReport);
+  const isDeleted = report?.plan?.entries.some(
+    (one) => one.sandboxId === sandboxId && one.results.some(({ outcome }) => outcome === 'deleted'),
+  );
+  return {
+    ...{ job: key, workflowId, outcome: summary.outcome, jobs: [], left: [sandboxId], saysArchived: [] },
+    ...{ saysDeleted: isDeleted ? [sandboxId] : [], given: [sandboxId], othersPromptIds: [], isTerminated: false },
+  };
+}

@@ -1,0 +1,103 @@
+/** A user who runs one job. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WorkflowFailedError } from '@temporalio/client';
+import { TerminatedFailure } from '@temporalio/common';
+import { jobWorkflowId } from '../../../src/contract/addresses.js';
+import { jobProgress, resolveJob, startJob } from '../../../src/temporal/jobs/client.js';
+import type { JobInput, JobResult } from '../../../workflows/index.js';
+import type { RunPlan } from '../plan/plan.js';
+import { type Account, archivedByPerson, madeByPerson, persist, script, timing } from './account.js';
+import { type Told, tellingOf } from './told.js';
+
+/** The texts are unique in the world, so that an accepted prompt belongs to one step of one job. */
+export const promptText = (job: string, at: number, workSeconds: number, answerKb = 0) => {
+  const works = workSeconds > 0 ? `sleep ${workSeconds}; ` : '';
+  const talks = answerKb > 0 ? `; head -c ${answerKb * 1_024} /dev/zero | tr '\\0' x` : '';
+  return script(`${works}echo ${job} ${at}${talks}`);
+};
+
+/** Somebody else works there. */
+async function sharedSandbox(account: Account, name: string) {
+  const sandboxId = await madeByPerson(account, name);
+  const prompt = script('sleep 15; echo theirs');
+  const { promptId } = await persist(account.signal, () => account.api.sendPrompt(sandboxId, { prompt, new: true }));
+  return { sandboxId, othersPromptIds: promptId == null ? [] : [promptId] };
+}
+
+async function givenTo(account: Account, { source, key }: RunPlan) {
+  if (source === 'shared') return sharedSandbox(account, `person-${key}`);
+  if (source !== 'archived') return { sandboxId: undefined, othersPromptIds: [] };
+  return { sandboxId: await archivedByPerson(account, `person-${key}`), othersPromptIds: [] };
+}
+
+function inputOf(plan: RunPlan, { sourceId }: Account, given: string | undefined): Partial<JobInput> {
+  const { key, source, setup } = plan;
+  const files = plan.collect ? ['out.txt'] : [];
+  return {
+    source:
+      given !== undefined
+        ? { kind: 'existing', sandboxId: given }
+        : source === 'fork'
+          ? { kind: 'fork', sandboxId: sourceId }
+          : { kind: 'create', body: setup ? { setupScript: 'true' } : {} },
+    waitFor: plan.waitFor,
+    put: plan.put ? [{ path: 'in.txt', content: { base64: Buffer.from(key).toString('base64') } }] : [],
+    commands: Array.from({ length: plan.commands }, (_, at) => `echo ${key} ${at} >> out.txt`),
+    prompts: Array.from({ length: plan.prompts }, (_, at) => ({
+      prompt: promptText(key, at, plan.workSeconds, plan.answerKb),
+    })),
+    conversations: plan.conversations,
+    collect: plan.commands > 0 ? files : [],
+    // Whoever shares a sandbox with others does not end it.
+    end: source === 'shared' ? 'keep' : plan.end,
+    onUnknownOutcome: plan.onUnknown,
+    deadlineMs: plan.deadlineMs,
+    ttlSeconds: plan.ttlSeconds,
+    timing,
+  };
+}
+
+/** A person who looks every few seconds, and abandons a call whose outcome is unknown. */
+async function decideForIt(account: Account, jobId: string, isOver: () => boolean): Promise<void> {
+  const job = { deployment: account.deployment, jobId };
+  while (!isOver()) {
+    await sleep(3_000, undefined, { signal: account.signal }).catch(() => undefined);
+    if (isOver() || account.signal.aborted) return;
+    const blocked = await jobProgress(account.client, job).then(
+      (progress) => progress.blocked,
+      () => null,
+    );
+    if (blocked?.reason === 'outcome_unknown') {
+      await resolveJob(account.client, job, { action: 'abandon' }).catch(() => undefined);
+    }
+  }
+}
+
+export async function playRun(
+  account: Account,
+  plan: RunPlan,
+  onGiven: (given: readonly string[]) => void,
+): Promise<Told> {
+  const { client, deployment, taskQueue, results, signal } = account;
+  const jobId = plan.key;
+  const workflowId = jobWorkflowId(deployment, jobId);
+  const { sandboxId: given, othersPromptIds } = await givenTo(account, plan);
+  onGiven(given === undefined ? [] : [given]);
+  account.watch(plan.key, (tag) => tag.workflowId === workflowId);
+  const input = { ...inputOf(plan, account, given), deployment, jobId };
+  const base = { job: plan.key, workflowId, given: given === undefined ? [] : [given], othersPromptIds };
+  await persist(signal, () => startJob(client, input, { taskQueue, results }));
+  let isOver = false;
+  if (plan.onUnknown === 'wait') void decideForIt(account, jobId, () => isOver);
+  try {
+    const handle = client.workflow.getHandle(workflowId);
+    const result = await persist(signal, () => handle.result() as Promise<JobResult>, 240_000);
+    return { ...base, ...tellingOf(result), outcome: result.outcome, isTerminated: false };
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError && error.cause instanceof TerminatedFailure)) throw error;
+    const nothing = { jobs: [], left: [], saysArchived: [], saysDeleted: [] };
+    return { ...base, ...nothing, outcome: 'terminated', isTerminated: true };
+  } finally {
+    isOver = true;
+  }
+}

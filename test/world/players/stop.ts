@@ -1,0 +1,40 @@
+/** Users who request the stop of one sandbox. */
+import { sandboxStopId } from '../../../src/contract/addresses.js';
+import { requestStop } from '../../../src/temporal/stops/client.js';
+import { awaitStop } from '../../../src/temporal/stops/read.js';
+import type { StopPlan } from '../plan/plan.js';
+import { type Account, madeByPerson, persist, timing } from './account.js';
+import type { Told } from './told.js';
+
+export async function playStop(
+  account: Account,
+  { key, callers }: StopPlan,
+  onGiven: (given: readonly string[]) => void,
+): Promise<Told> {
+  const { client, taskQueue, deployment, signal } = account;
+  const sandboxId = await madeByPerson(account, `person-${key}`);
+  const workflowId = sandboxStopId(sandboxId);
+  onGiven([sandboxId]);
+  account.watch(key, (tag) => tag.workflowId === workflowId);
+  const outcomes = await Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      const options = { sandboxId, requestId: `${key}-${caller}`, deadlineMs: 60_000, timing };
+      const requested = await persist(signal, () => requestStop(client, options, { taskQueue, deployment }));
+      return (await persist(signal, () => awaitStop(client, requested), 120_000)).outcome;
+    }),
+  );
+  const isArchived = outcomes.some((outcome) => outcome === 'archived' || outcome === 'already_archived');
+  return {
+    job: key,
+    workflowId,
+    outcome: [...new Set(outcomes)].join(', '),
+    jobs: [],
+    // The caller knows the sandbox, and is told that it was not stopped.
+    left: isArchived ? [] : [sandboxId],
+    saysArchived: isArchived ? [sandboxId] : [],
+    saysDeleted: [],
+    given: [sandboxId],
+    othersPromptIds: [],
+    isTerminated: false,
+  };
+}

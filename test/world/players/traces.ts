@@ -1,0 +1,36 @@
+/** What other people have done in a world. */
+import type { Told } from './told.js';
+
+/** What others have done: what must remain of it, and what a job can no longer be held to. */
+export interface Traces {
+  /** Sandboxes that others stopped, resumed or deleted. */
+  readonly taken: Set<string>;
+  /** When each was last resumed, in ms since the epoch. */
+  readonly resumed: Map<string, number>;
+  readonly deleted: Set<string>;
+  readonly renamed: Set<string>;
+  /** Sandboxes on which somebody acted, whether or not it had an effect. */
+  readonly acted: Set<string>;
+  readonly promptIds: Set<string>;
+  /** Jobs that somebody cancelled or terminated, and follow-up prompts by their text. */
+  readonly followUps: Set<string>;
+  /** Ids of workflows that somebody terminated. */
+  readonly terminated: Set<string>;
+  /** Who arrived while a job worked. */
+  readonly newcomers: Promise<Told | undefined>[];
+  /** Sandboxes that a newcomer deleted while this job used them. */
+  readonly cleaned: { readonly job: string; readonly sandboxId: string }[];
+}
+
+export const createTraces = (): Traces => ({
+  taken: new Set(),
+  resumed: new Map(),
+  deleted: new Set(),
+  renamed: new Set(),
+  acted: new Set(),
+  promptIds: new Set(),
+  followUps: new Set(),
+  terminated: new Set(),
+  newcomers: [],
+  cleaned: [],
+});

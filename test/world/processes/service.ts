@@ -1,0 +1,16 @@
+/** Runs the local service of a world. It keeps its state when it is killed and started again. */
+import { serve } from '../../../bench/processes/entry.js';
+import { createLocalService, type LocalServiceOptions } from '../../../src/local-service/index.js';
+
+export type ServiceSettings = Pick<LocalServiceOptions, 'directory' | 'apiKey' | 'port' | 'timings'>;
+
+await serve<ServiceSettings>(async (settings) => {
+  const service = await createLocalService({
+    ...settings,
+    faultsEnabled: true,
+    isolation: 'plain',
+    maxCallRecords: 2_000_000,
+  });
+  const { url } = await service.listen();
+  return { url, close: () => service.close() };
+});
