@@ -50,8 +50,8 @@ export interface ActivityDependencies extends NotifyDependencies {
 /**
  * The activities of the main task queue. Jobs also need workers for the task queues `<taskQueue>-follow`
  * (`createFollowActivities`), `<taskQueue>-fork` (`createForkActivities`) and `<taskQueue>-notify`
- * (`createNotifyActivities`): `createSandflowWorker` runs all of them. If one has no worker, these activities log a
- * warning.
+ * (`createNotifyActivities`): `createSandflowWorker` runs all of them. If no worker polls one of these queues, the
+ * activities log a warning.
  */
 export function createActivities(dependencies: ActivityDependencies) {
   const { client, results, taskQueue } = dependencies;

@@ -1,6 +1,6 @@
 /**
- * Warns if nobody polls the other task queues of sandflow. An own worker with `createActivities` may not serve these
- * queues. A job that follows its prompt would then wait for ever.
+ * Warns if nobody polls the other task queues of sandflow. If you create a worker yourself with `createActivities`, it
+ * does not serve these queues. A job that follows its prompt would then wait for ever.
  */
 import { Context } from '@temporalio/activity';
 import { queuesWithoutWorker } from '../src/temporal/task-queue-pollers.js';

@@ -37,7 +37,9 @@ export interface ClaimedDeletion {
 const claimLastsMs = 600_000;
 const answerWithinMs = 30_000;
 const busyPauseMs = 400;
-/** A call under a claim must start within this time of the claim, in ms. A later call renews the claim first. */
+/**
+ * A call that needs a claim must start within this time after the claim, in ms. A later call renews the claim first.
+ */
 const claimIsFreshMs = 20_000;
 
 const ownId = () => activityInfo().workflowExecution?.workflowId ?? '';
@@ -77,15 +79,15 @@ export function watchSummary(sandboxId: string, workflowId: string): string {
   return deployment === undefined ? `watch ${sandboxId}` : `watch ${sandboxId}, deployment ${deployment}`;
 }
 
-/** Requests or renews, within an activity, the right to stop or delete a sandbox. Safe to repeat. */
+/** Called by activities: requests or renews a claim, the right to stop or delete a sandbox. Safe to repeat. */
 function claimSandbox(sandboxId: string, options: ClaimOptions, taskQueue: string): Promise<HoldAnswer> {
   const request = { ...options, claimant: ownId(), lastsMs: claimLastsMs };
   return sendUpdate(claimSandboxUpdate, request, { sandboxId, taskQueue });
 }
 
 /**
- * The claim of an attempt. `ask` requests the claim. `confirm` renews it if it is old: Temporal may have abandoned a
- * delayed attempt, and the claim may have been released.
+ * The claim of an attempt. `ask` requests the claim. `confirm` renews it if it is old, because a delayed attempt may
+ * have timed out and its claim may have been released.
  */
 export function createClaim(sandboxId: string, options: ClaimOptions, taskQueue: string) {
   let answer: HoldAnswer | undefined;
@@ -148,9 +150,9 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
     },
 
     /**
-     * Deletes a sandbox permanently, unless somebody leases it. Each attempt renews the claim, so that no repeated call
-     * outlives it. The deletion cannot be cancelled; follow the operation to `completed`, then release the claim. Safe
-     * to repeat.
+     * Deletes a sandbox permanently, unless somebody leases it. Each attempt renews the claim, so that it does not
+     * expire before a repeated call ends. The deletion cannot be cancelled; follow the operation to `completed`, then
+     * release the claim. Safe to repeat.
      * @param transcript the history to store before the deletion; none by default
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
@@ -161,7 +163,7 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
     ): Promise<Counted<ClaimedDeletion>> {
       return withCallCount(async (attempt): Promise<ClaimedDeletion> => {
         const { call } = attempt;
-        // Before the claim: the deletion must follow the claim at once.
+        // This comes before the claim, because the deletion must follow the claim at once.
         if (transcript) await storeTranscript({ client, results, attempt }, transcript);
         const claim = createClaim(sandboxId, { purpose, ends: 'any' }, taskQueue);
         const held = await claim.ask();

@@ -19,8 +19,8 @@ export interface Config {
     readonly apiKeyFile?: string;
   };
   /**
-   * Why no local service may be used although no service is configured: the other settings show that a service should
-   * be configured. Undefined if a local service may be used, and if a service is configured.
+   * Set if no service is configured, although other settings show that there should be one. It says why, and no local
+   * service is then used. Undefined if a service is configured, or if a local service may be used.
    */
   readonly noLocalService?: string;
   /** Webhook signing secrets, newest first. Several are accepted at once during a rotation. */
@@ -31,11 +31,11 @@ export interface Config {
   readonly notify: {
     /** File of the commands that notifications may run. Undefined if no file is named and Temporal is configured. */
     readonly commandsFile?: string;
-    /** True if the file of commands was named: then a missing file is an error. */
+    /** True if the file of commands was named. A missing file is then an error. */
     readonly commandsFileNamed: boolean;
     /** File of the secrets that sign notifications, one per line, mode 600. */
     readonly secretFile: string;
-    /** True if the secret file was named: then a missing file is not created. */
+    /** True if the secret file was named. A missing file is then not created. */
     readonly secretFileNamed: boolean;
   };
   /** Temporal's own environment configuration. */
@@ -43,12 +43,12 @@ export interface Config {
     /** True when an address is configured; otherwise an embedded server is used. */
     readonly configured: boolean;
     readonly connect: ClientConnectConfig;
-    /** True if the environment names a proxy for gRPC: then the address need not be reachable directly. */
+    /** True if the environment names a proxy for gRPC. The address then need not be reachable directly. */
     readonly throughProxy?: boolean;
     /** Address of the UI of the configured server, for links. */
     readonly uiUrl?: string;
   };
-  /** Name of this installation, which tells it apart from others on the same account. */
+  /** Name of this installation, which distinguishes it from others on the same account. */
   readonly deployment: string;
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
@@ -166,8 +166,8 @@ export function readConfig(given: Environment = process.env, connection: Connect
 }
 
 /**
- * The settings of the profile that the environment leaves open, by variable. The address and the key of a service belong
- * together, and so do the address and the namespace of Temporal: they never come from both.
+ * The settings of the profile that the environment does not set, by variable. The address and the key of a service
+ * always come from the same source. So do the address and the namespace of Temporal.
  */
 function usedSettings(env: Environment, connection: ConnectionSettings): Record<string, string> {
   const dropped = new Set<string>([

@@ -20,7 +20,10 @@ export const workflowTypes = {
   deliverNotification: 'deliverNotification',
 } as const;
 
-/** A lifecycle event of a sandbox, as the bridge relays it. It is only a hint: the service holds the truth. */
+/**
+ * A lifecycle event of a sandbox, as the bridge sends it. It may be wrong or out of date, so the receiver reads the
+ * sandbox.
+ */
 export interface SandboxEvent {
   /** The event's id, the same for every delivery. Receivers drop duplicates. */
   readonly id: string;
@@ -67,7 +70,9 @@ export interface Resolution {
 }
 export const resolveUpdate = defineUpdate<{ readonly step: string }, [Resolution]>('resolve');
 
-/** Registers a workflow for the events of a sandbox that it does not own. Expires unless renewed. */
+/**
+ * Registers a workflow for the events of a sandbox that it does not own. The registration expires unless it is renewed.
+ */
 export interface WatchRegistration {
   readonly workflowId: string;
   /** Lifetime from the time when the watch receives the registration, in ms. */
@@ -84,7 +89,8 @@ export const watchUnregisterSignal = defineSignal<[{ readonly workflowId: string
 export type LeaseUse = 'work' | 'fork';
 
 /**
- * During a lease, nobody else is granted a claim that would end its use. The holder also receives the sandbox's events.
+ * During a lease, nobody else gets a claim that would end this use of the sandbox. The holder of the lease also
+ * receives the sandbox's events.
  */
 export interface LeaseRequest {
   readonly workflowId: string;
@@ -98,7 +104,7 @@ export interface ClaimRequest {
   readonly claimant: string;
   /** Distinguishes simultaneous claims of one claimant. */
   readonly purpose: string;
-  /** The uses that the claim would end: a stop ends `work`, a deletion ends any. */
+  /** The kind of lease that the claim conflicts with: a stop ends `work`, a deletion ends any use. */
   readonly ends: LeaseUse | 'any';
   /** Lifetime from the time of the grant, in ms. */
   readonly lastsMs: number;
@@ -125,9 +131,8 @@ export const releaseClaimSignal = defineSignal<[Pick<ClaimRequest, 'claimant' | 
 export const cleanupProgressQuery = defineQuery<CleanupProgress>('cleanupProgress');
 
 /**
- * Requests a stop of the sandbox. Returns once the service has accepted the stop, the request has ended, or the service
- * refuses temporarily. A request that has not ended continues after the return. Safe to repeat with the same request
- * id.
+ * Requests a stop of the sandbox. Returns once the service has accepted or temporarily refused the stop, or the request
+ * has ended. Otherwise the request continues after the return. Safe to repeat with the same request id.
  */
 export const requestStopUpdate = defineUpdate<StopRequestView, [StopRequest]>('requestStop');
 

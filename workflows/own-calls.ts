@@ -1,6 +1,6 @@
 /**
  * The keys and names that calls of your own workflow need. With them, a retry, a crash or a reset creates no second
- * sandbox and sends no prompt twice. Calls the service in no way: pass the results to the activities.
+ * sandbox and sends no prompt twice. These functions do not call the service: pass their results to the activities.
  */
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { SendPromptInput } from '../activities/prompt/send.js';
@@ -9,7 +9,7 @@ import { executionOf, type OwnedName, ownedSandboxName, ownerWorkflowId } from '
 import type { SandboxView } from '../src/contract/records/sandbox-view.js';
 import type { PromptStep } from './job/types.js';
 
-/** What `createSandbox` and `forkSandbox` need besides the body of the request. */
+/** The fields that `createSandbox` and `forkSandbox` need in addition to the body of the request. */
 export interface OwnSandboxCall extends Omit<KeyedCall, 'name'> {
   /** The same for every attempt; different for every workflow, step and generation. */
   readonly idempotencyKey: string;
@@ -30,10 +30,10 @@ const workflowIdPattern = /^sf-([a-z0-9]{1,12})-(.+)$/;
  * result for every attempt, also after continue-as-new.
  *
  * @param step names the create within the workflow: 1 to 6 characters of `a-z0-9`; not `prep`, and not `i` with digits
- * @param options.generation 1 (the default) for the first sandbox of the step. It grows by one with each replacement,
- *   such as of a sandbox that became `cancelled`
- * @throws ApplicationFailure `bad_workflow_id` if the workflow's id is not `jobWorkflowId(deployment, id)`, or the step is
- *   outside of its grammar
+ * @param options.generation 1 (the default) for the first sandbox of the step. Add one for each replacement, for
+ * example when a sandbox became `cancelled`
+ * @throws ApplicationFailure `bad_workflow_id` if the workflow's id is not `jobWorkflowId(deployment, id)`, or the step
+ * is outside of its grammar
  */
 export function ownSandbox(step: string, { generation = 1 } = {}): OwnSandboxKey {
   const { workflowId, firstExecutionRunId, startTime } = workflowInfo();
@@ -59,7 +59,8 @@ export interface OwnPrompt extends PromptStep {
 }
 
 /**
- * Makes the input of `sendPrompt`, which sends the prompt at most once. Its result names the prompt and its conversation.
+ * Makes the input of `sendPrompt`, which sends the prompt at most once. Its result names the prompt and its
+ * conversation.
  * @param step names the prompt within the workflow
  */
 export function ownPrompt(
@@ -85,8 +86,8 @@ export function ownPrompt(
 }
 
 /**
- * A name that no other execution uses, for what is found by its name: the keys of `createApiKey` and the webhooks of
- * `createWebhook`.
+ * A name that no other execution uses. Use it for the keys of `createApiKey` and the webhooks of `createWebhook`, which
+ * later attempts find by their names.
  * @param prefix what it is for; at most 80 characters
  */
 export function ownName(prefix: string): string {
@@ -105,7 +106,7 @@ function nameOf(
 ): string {
   const [, deployment = '', jobId = ''] = workflowIdPattern.exec(workflowId) ?? [];
   const name = nameWithin({ deployment, jobId, ...parts });
-  // The names of items and of a preparation lead to the workflows of a batch.
+  // Such names belong to the workflows of a batch.
   if (name !== undefined && ownerWorkflowId(name) === workflowId) return name;
   const mend = 'Start the workflow with the id jobWorkflowId(deployment, id), and name the step with a-z and 0-9.';
   throw ApplicationFailure.nonRetryable(

@@ -1,6 +1,6 @@
 /**
- * Retry class `evidence`: scoped keys. See `retry/send-at-most-once.ts`. Use one name per purpose, because a key is
- * found by its name.
+ * Retry class `evidence`: scoped keys. See `retry/send-at-most-once.ts`. Use a different name for each purpose, because
+ * later attempts find a key by its name.
  */
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -18,9 +18,9 @@ import { checkSecretsCanBeKept, type KeptApiKey } from './secrets.js';
 type Created = { readonly kept: KeptApiKey } | { readonly lost: ApiKey };
 
 /**
- * Creates a scoped key, once; stored as `api-key-<id>`. If the answer is lost, a single new key with this name must be
- * the created key: its secret is rotated. The service refuses the rotation to callers with an API key. The new key is
- * then revoked, and another key is created.
+ * Creates a scoped key, once, and stores its secret as `api-key-<id>`. If the answer is lost and there is exactly one
+ * new key with this name, it is the created key, and its secret is rotated. The service does not allow callers with an
+ * API key to rotate. In this case the new key is revoked, and another key is created.
  *
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether a key was created, or if the secret of a
  *   created key is lost. The message names that key
@@ -70,7 +70,7 @@ async function adopt(
     return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef: await secrets.put(`api-key-${id}`, secret) };
   }
   if (await unlessRefused(attempt, (signal) => client.revokeApiKey(id, { signal }))) {
-    // The key is gone, so the next attempt cannot mistake it for its own.
+    // The revoked key no longer appears, so the next attempt cannot mistake it for its own.
     await Context.current().client.activity.heartbeat(activityInfo().taskToken, { phase: 'not_sent' });
     throw ApplicationFailure.retryable(`The key ${id}, whose secret was lost, was revoked`, 'api_key_revoked');
   }

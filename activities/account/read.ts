@@ -38,7 +38,7 @@ export function createAccountReads(client: SandboxClient) {
 
     /**
      * All sandboxes, across all pages. Safe to repeat.
-     * @param query `{ include: 'cost' }` also asks for the cost of each this month. Default: without
+     * @param query `{ include: 'cost' }` also returns the cost of each sandbox in this month. Default: without the cost
      */
     async listSandboxes(query: Pick<ListSandboxesQuery, 'include'> = {}): Promise<Counted<SandboxView[]>> {
       return withCallCount(async ({ call }) => {

@@ -1,4 +1,4 @@
-/** Views of records that may hold secrets: workflows see only fields without secrets. */
+/** Views of records that may contain secrets. Workflows see only the fields without secrets. */
 import type { ApiKey, Environment } from '../../src/contract/records/account-records.js';
 import type { Webhook } from '../../src/contract/records/sandbox-records.js';
 

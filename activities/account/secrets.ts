@@ -68,7 +68,7 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
   };
 }
 
-/** The store; for a worker without one, a store that refuses every call. */
+/** Returns the store. If the worker has none, returns a store that refuses every call. */
 export function secretsOrRefusal(secrets: SecretStore | undefined): SecretStore {
   if (secrets) return secrets;
   const refuse = async () => {
@@ -81,7 +81,8 @@ export function secretsOrRefusal(secrets: SecretStore | undefined): SecretStore 
 }
 
 /**
- * Checks that the store accepts a secret before the service creates one: a key stays valid even if its secret is lost.
+ * Checks that the store accepts a secret before the service creates one. If the secret were lost, the key would still
+ * be valid.
  * @throws what the store throws
  */
 export async function checkSecretsCanBeKept(secrets: SecretStore): Promise<void> {
@@ -90,7 +91,7 @@ export async function checkSecretsCanBeKept(secrets: SecretStore): Promise<void>
 
 /**
  * Reads the secret that a workflow names.
- * @throws ApplicationFailure if there is no such secret; it is final, since another attempt cannot help
+ * @throws ApplicationFailure if there is no such secret; not retried, because another attempt cannot help
  */
 export async function takeSecret(secrets: SecretStore, secretRef: string): Promise<string> {
   try {

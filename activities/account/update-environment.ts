@@ -15,7 +15,7 @@ import { takeSecret } from './secrets.js';
 export interface UpdateEnvironmentInput {
   readonly environmentId: string;
   readonly body: Omit<UpdateEnvironmentBody, 'envContents' | 'secretFiles'>;
-  /** Reference to the worker's secret store: the content itself would stay in history. */
+  /** Reference to the worker's secret store. The content itself would stay in the history. */
   readonly envContentsRef?: string;
   readonly secretFiles?: readonly { readonly path: string; readonly contentsRef: string }[];
 }

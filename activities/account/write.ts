@@ -15,7 +15,7 @@ import { type WebhookView, webhookView } from './redact.js';
 import { takeSecret } from './secrets.js';
 
 export interface UpdateSecretsInput {
-  /** References to values in the worker's secret store: the values themselves would stay in history. */
+  /** References to values in the worker's secret store. The values themselves would stay in the history. */
   readonly set?: Readonly<Record<string, { readonly secretRef: string }>>;
   readonly unset?: readonly string[];
 }

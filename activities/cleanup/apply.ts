@@ -23,9 +23,9 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
 
   return {
     /**
-     * Checks all guards again, and performs the action if no guard refuses. Safe to repeat: it detects what an earlier
-     * attempt has done.
-     * @throws as every activity; a sandbox that must not be touched is not an error
+     * Checks all guards again, and performs the action if no guard refuses. Safe to repeat, because it detects the
+     * action of an earlier attempt.
+     * @throws the failures of every activity. If a guard refuses, this is a result and not an error
      */
     async applyCleanup({ chunkRef, index }: ApplyCleanupInput): Promise<Counted<AppliedAction>> {
       const chunk = JSON.parse((await results.get(chunkRef)).toString('utf8')) as CleanupChunk;

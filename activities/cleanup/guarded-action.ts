@@ -11,8 +11,8 @@ import type { HoldAnswer } from '../../workflows/messages.js';
 import type { ClaimOptions } from '../watch.js';
 
 /**
- * What the action started. `gone`: somebody else, or an earlier attempt whose answer was lost, has already deleted the
- * resource.
+ * The result of the call. `gone`: the resource was already deleted, by somebody else or by an earlier attempt whose
+ * answer was lost.
  */
 export interface AppliedAction {
   readonly number: number;
@@ -26,13 +26,13 @@ export interface AppliedAction {
   readonly claim: ClaimOptions | null;
 }
 
-/** The outcome of a deleting call. `unnamed`: accepted, but the service returned no operation to follow. */
+/** The outcome of a call that deletes. `unnamed`: accepted, but the service returned no operation to follow. */
 export type Removal = { readonly operationId: string } | 'unnamed' | 'gone';
 
-/** What an action reads and does, through the service, Temporal and the clock. Null stands for a missing resource. */
+/** The reads and calls that an action makes. They return null for a missing resource. */
 export interface ActionPorts {
   readonly claim: (sandboxId: string) => Promise<HoldAnswer>;
-  /** Confirms the claim right before the act. */
+  /** Confirms the claim right before the call that stops or deletes. */
   readonly confirm: (sandboxId: string) => Promise<HoldAnswer>;
   readonly release: (sandboxId: string) => Promise<void>;
   readonly read: (sandboxId: string) => Promise<SandboxFacts | null>;
@@ -50,7 +50,7 @@ export interface ActionOptions {
   readonly policy: CleanupPolicy;
   /** How many actions this run may still perform under the nightly limits. */
   readonly allowed: number;
-  /** True if an earlier attempt may have acted without its answer arriving. */
+  /** True if an earlier attempt may have made its call although its answer was lost. */
   readonly isRepeated: boolean;
   /** The purpose of the claim on the sandbox. */
   readonly claimOptions: ClaimOptions;
@@ -61,8 +61,7 @@ export interface ActionOptions {
 
 /**
  * Claims the sandbox, reads it, looks up its owner, checks the guards, and only then acts. Between the last read and
- * the call, it does nothing but renew an old claim and check the guards. The caller must release the claim of a started
- * deletion.
+ * the call, it only renews an old claim and checks the guards. The caller must release the claim of a started deletion.
  */
 export async function doAction(planned: PlannedAction, options: ActionOptions): Promise<AppliedAction> {
   const { ports, claimOptions, isRepeated, verdictOf = judge } = options;
@@ -85,8 +84,8 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     if (isRepeated) {
       const earlier = stopOfEarlier(look);
       if (earlier !== null) return { ...answer, did: 'stopping', operationId: earlier };
-      // Another call would return the operation of the earlier one. But if this read were wrong and the resource still
-      // existed, that call would delete it without any guard.
+      // Another call would return the operation of the earlier call. But if this read is wrong and the resource still
+      // exists, that call would delete it without a check of the guards.
       if (isRemoved(look)) return { ...answer, did: 'gone' };
     }
     const verdict = verdictOf(look);
@@ -126,7 +125,9 @@ async function lookAgain(planned: PlannedAction, { policy, allowed, ports }: Act
   return { policy, planned, nowMs, facts, owner, leasedBy, claimGranted, allowed, missingKeeps, snapshots };
 }
 
-/** The stop that an earlier attempt with a lost answer started: it must not count as somebody else's change. */
+/**
+ * The stop that an earlier attempt started before its answer was lost. It must not count as a change by somebody else.
+ */
 function stopOfEarlier({ planned, facts }: ApplyLook): string | null {
   if (planned.action !== 'stop' || facts === null || facts.stopId === planned.facts.stopId) return null;
   return facts.state === 'archiving' || facts.state === 'archived' ? facts.stopId : null;

@@ -30,7 +30,7 @@ export interface NightQuery {
 const lookBackMs = 86_400_000;
 
 /**
- * A run records its next actions in its memo before it does them, so that the actions of a killed run count too.
+ * Before a run acts, it writes its next actions into its memo. So the actions of a killed run count too.
  * @throws SandflowError if the memo of a run is unreadable: its actions are unknown, and must not count as zero
  */
 export async function readNight(client: Client, night: NightQuery): Promise<Night> {

@@ -98,8 +98,7 @@ async function earlierFirstRunIds(
     if (looked > earlierExecutions) break;
     if (executionOf(runId) !== execution) continue;
     const found = await describe(client, workflowId, runId);
-    // The chain of this run has ended, whatever the run's own status: a later execution has the same id, and has ended
-    // too.
+    // The execution chain of this run has ended, because a later execution has the same id and has ended too.
     const hasEnded = found !== undefined && (closed.has(found.status) || found.status === 'CONTINUED_AS_NEW');
     if (hasEnded && executionOf(found.firstRunId) === execution) return [found.firstRunId];
   }

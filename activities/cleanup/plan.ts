@@ -1,4 +1,4 @@
-/** Reads the input of a cleanup plan, creates the plan, and stores it in the result store. */
+/** Reads the facts for a cleanup plan, creates the plan, and stores it in the result store. */
 import { activityInfo, Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
@@ -54,8 +54,8 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
 
   return {
     /**
-     * Returns why a planned run must not act, or null. Call it once the other runs of the night have had time to become
-     * visible. Safe to repeat.
+     * Returns why a planned run must not act, or null. Temporal lists new runs with a delay, so call it some time after
+     * planning. Safe to repeat.
      */
     async lookAtOtherCleanups(input: LookAtOthersInput): Promise<string | null> {
       const { otherRun, ended } = await nightOf(input, Date.now());

@@ -22,7 +22,7 @@ import { withHeartbeat } from '../retry/attempt.js';
 export interface ReadChunkInput {
   readonly place: FanoutPlace;
   readonly chunk: number;
-  /** False omits the known results of the chunk's items. */
+  /** If false, the known results of the chunk's items are omitted. */
   readonly withKnown: boolean;
 }
 
@@ -79,7 +79,7 @@ export function createFanoutStore(results: ResultStore) {
     let spentSeconds = 0;
     for (const at of items.keys()) {
       const known = await readKnownItem(results, place, firstIndex + at);
-      // An item whose fork must still be ended does not count: it gets another turn.
+      // An item whose fork must still be ended does not count, because it will be started again.
       if (!known || known.toEnd) continue;
       byOutcome[known.outcome] = (byOutcome[known.outcome] ?? 0) + 1;
       spentSeconds += known.machineSeconds;
@@ -154,7 +154,7 @@ export function createFanoutStore(results: ResultStore) {
 
 function settled(item: ItemResult, { endedAt, apiCalls, error, ...ending }: ItemEnding): ItemResult {
   const { job, times, type } = item;
-  // Nothing to store: the item has no job, or an earlier attempt, whose answer was lost, has stored the end of the job.
+  // There is nothing to store: the item has no job, or an earlier attempt has already stored the end of the fork.
   if (job === null || times.endedAt !== null) return item;
   const from = Date.parse(times.forkedAt ?? times.queuedAt ?? endedAt);
   return {

@@ -10,7 +10,7 @@ import { withHeartbeat } from '../retry/attempt.js';
 /** Temporal's name of the status; `NOT_FOUND` for an unknown workflow. */
 export type WorkflowStatus = string;
 
-/** The result of a job that a workflow started, but not as its child. */
+/** The result of a job that a workflow started, although not as a child workflow. */
 export interface AwaitedJob {
   /** Null if the job's workflow returned no outcome: it was terminated or does not exist. */
   readonly outcome: JobOutcome | null;

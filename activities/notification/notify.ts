@@ -26,7 +26,7 @@ export interface Notification {
   readonly at: string;
 }
 
-/** A target that may come from an older version: its `command` is never run. */
+/** A target that may come from an older version. A `command` in it is never run. */
 type GivenTarget = NotifyTarget & { readonly command?: unknown };
 
 export interface NotifyDependencies {
@@ -43,7 +43,7 @@ const restMs = 1_000;
 const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
 
 /**
- * Delivers a notification at least once.
+ * Delivers a notification, which may arrive more than once.
  * @throws ApplicationFailure `notify_failed`; final if another attempt cannot help
  */
 export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
@@ -78,7 +78,7 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
   };
 }
 
-/** Reads the worker's own configuration. A failure is not final: it may be fixed before the next attempt. */
+/** Reads the worker's own configuration. A failure is retried, because somebody may correct the configuration. */
 async function own<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -97,7 +97,7 @@ interface Post {
   readonly signal: AbortSignal;
 }
 
-/** Sends the notification. Follows no redirects: the responder must not choose the receiver. */
+/** Sends the notification. Follows no redirects, because the server that answers must not choose another receiver. */
 async function post(url: string, { id, body, secrets, signal }: Post): Promise<void> {
   const signed = notificationHeaders({ secrets, id, timestamp: Math.floor(Date.now() / 1_000), rawBody: body });
   const headers = { 'content-type': 'application/json', ...signed };
@@ -105,7 +105,7 @@ async function post(url: string, { id, body, secrets, signal }: Post): Promise<v
   const sent = (async () => request(url, { method: 'POST', headers, body, signal }))();
   const status = await sent.then(
     async ({ statusCode, body: answer }) => {
-      // The status decides. The body, which may be slow, is read only to reuse the connection.
+      // Only the status counts. The body is read only so that the connection can be used again.
       await answer.dump({ limit: 16_384, signal: AbortSignal.timeout(restMs) }).catch(() => undefined);
       return statusCode;
     },

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 
 export interface NotifyCommandRun {
-  /** Passed on stdin only: text of a workflow must not become part of a command line or an environment. */
+  /** Passed on stdin only, because text of a workflow must not become part of a command line or an environment. */
   readonly input: string;
   /** Kills the command and its child processes. */
   readonly signal: AbortSignal;

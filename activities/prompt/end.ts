@@ -16,7 +16,7 @@ export interface FollowedPrompt {
   readonly sandboxId: string;
   readonly promptId: string | null;
   readonly conversationId: string | null;
-  /** The prompt's text or digest, to find it in the history if there is no id. */
+  /** The text or digest of the prompt. Without an id, the prompt is found in the history by it. */
   readonly prompt: Text;
   /** Ids of this job's other prompts with the same text, to exclude these prompts if the history names them. */
   readonly knownPromptIds: readonly string[];
@@ -24,9 +24,8 @@ export interface FollowedPrompt {
 
 export interface PromptEnd {
   /**
-   * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if the
-   * service has not shown the prompt for longer than a read may lag: the ids in the answer to the send belonged to
-   * another prompt.
+   * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if no
+   * read shows the prompt for longer than a read may lag. The ids in the answer then belonged to another prompt.
    */
   readonly status: string;
   /** State of the sandbox once the prompt had ended or the sandbox was lost; null if the sandbox does not exist. */
@@ -75,7 +74,7 @@ export async function readPromptEnd(
         endedAt: prompt.endedAt ?? null,
       };
     } catch (error) {
-      // Prompts by id are an assumption: a service may return an id and have no prompt under it.
+      // That prompts can be read by id is an assumption. A service may return an id that it does not know later.
       if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
     }
   }
@@ -128,8 +127,8 @@ function beginOf(events: readonly SandboxHistoryEvent[], input: PromptInHistory)
 }
 
 /**
- * The events of one prompt, if the events name no prompt. Prompts of a conversation run one after another, so the order
- * shows which prompt an event belongs to.
+ * The events of one prompt, for events without a prompt id. The prompts of a conversation run one after another, so the
+ * order shows which prompt an event belongs to.
  */
 function turnOf(events: readonly SandboxHistoryEvent[], queued: SandboxHistoryEvent): SandboxHistoryEvent[] {
   const waiting: SandboxHistoryEvent[] = [];

@@ -23,7 +23,7 @@ export interface PromptQuery {
   readonly recordKey: string;
   /** Key of the record of the job's previous prompt in the same conversation; absent if there is none. */
   readonly previousRecordKey?: string;
-  /** False if others use the same sandbox: then no prompt is adopted, because its owner is unknown. */
+  /** False if others use the same sandbox. No prompt is then adopted, because its owner is unknown. */
   readonly isOwnSandbox: boolean;
   /** When the sandbox was created: older events belong to the source of the fork. Null if unknown. */
   readonly sandboxMadeAt: string | null;
@@ -44,13 +44,14 @@ const lookTimeoutMs = 8_000;
 const recordReads = 3;
 
 /**
- * Searches the history for the prompt, among the events that the record does not list. Returns null if no event or
- * several events match: a wrong match would report somebody else's answer. Always returns null in a shared sandbox.
+ * Searches the history for the prompt among the events that are not in the record. Returns null if no event or several
+ * events match, because a wrong match would report somebody else's answer. Always returns null in a shared sandbox.
  */
 export async function findPromptEvidence(query: PromptQuery, options: EvidenceOptions): Promise<PromptEvidence | null> {
   if (!query.isOwnSandbox) return null;
   const found = await findOnce(query, options);
-  // A history does not name its sandbox, so a misrouted answer looks valid: two reads must agree.
+  // A history does not name its sandbox, so the history of another sandbox would look valid. Therefore two reads must
+  // agree.
   const again = found && (await findOnce(query, options));
   const isSame = again && again.id === found.id && again.promptId === found.promptId;
   if (!isSame || again.conversationId !== found.conversationId) return null;
@@ -70,7 +71,10 @@ async function findOnce(
   return match && fitting.length === 1 ? match : null;
 }
 
-/** Reads the history from where the record began, or the whole history. Both may hold events that the record lists. */
+/**
+ * Reads the history from the event at which the read for the record began, or the whole history. The result may contain
+ * events that are in the record.
+ */
 export async function readNewHistory(
   client: SandboxClient,
   sandboxId: string,
@@ -81,7 +85,7 @@ export async function readNewHistory(
 }
 
 /**
- * Reads what the record lists: the events that queued a prompt, in the prompt's conversation if it has one.
+ * Reads the events for the record: those that queued a prompt, in the prompt's conversation if it has one.
  * @param previous the record of the job's previous prompt in this conversation; null if there is none
  */
 export async function readQueuedPrompts(
@@ -97,8 +101,8 @@ export async function readQueuedPrompts(
     };
     const reading = { ...calling, conversationId: query.conversationId, onLeftOut };
     const { since, events } = await readFrom(client, query.sandboxId, reading, previous?.rest ?? null);
-    // An event that is unreadable now and readable later would pass for a new prompt. One that stays unreadable matches
-    // no prompt, so the search may go on with it.
+    // An event that is unreadable now and readable later would look like a new prompt. An event that stays unreadable
+    // matches no prompt, so it does no harm.
     if (leftOut === 0 || reads === recordReads) {
       const queued = events.filter(({ type }) => type === 'prompt.queued');
       return { since, rest: leftOut === 0 ? (restOf(events) ?? since) : since, queued };
@@ -178,7 +182,7 @@ async function isAsAsked(
       shown.provider ??= prompt.provider;
       shown.model ??= prompt.model;
     } catch (error) {
-      // Prompts by id are an assumption: a service may not offer them.
+      // That prompts can be read by id is an assumption. A service may not support it.
       if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
     }
   }

@@ -1,37 +1,40 @@
 /**
- * Shares the reads of all follows of a worker process: one `GET /sandboxes` per tick, however many sandboxes are
- * followed. The loop runs only while a follow waits.
+ * Shares the reads of all follows of a worker process: one `GET /sandboxes` per interval, independent of the number of
+ * sandboxes. The loop runs only while a follow waits.
  *
- * The list is a hint. If it keeps failing, hangs, or omits a sandbox, a follow reads its sandbox by itself. Each follow
- * does so at growing intervals, and all of them share one rate limit.
+ * The list alone does not end a follow. If the list keeps failing, hangs, or omits a sandbox, a follow reads its
+ * sandbox by itself. It does so at growing intervals, and all follows share one rate limit.
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { describeFailure } from '../retry/classify.js';
 
 export interface FollowHubOptions {
-  /** Interval between ticks while a young follow waits, in ms. Default: 500. */
+  /** Interval between reads of the list while a new follow waits, in ms. Default: 500. */
   readonly minIntervalMs?: number;
-  /** Interval between ticks if every follow is old, in ms. Default: 10 000. */
+  /** Interval between reads of the list if all follows have waited for long, in ms. Default: 10 000. */
   readonly maxIntervalMs?: number;
 }
 
-/** What a tick reports about a sandbox. */
+/** What a read of the list reports about a sandbox. */
 export interface SharedRead {
-  /** Undefined if the list omits the sandbox, which proves nothing (trap S13): the follow must read it itself. */
+  /**
+   * Undefined if the list omits the sandbox. This proves nothing (trap S13), so the follow must read the sandbox
+   * itself.
+   */
   readonly sandbox: Sandbox | undefined;
 }
 
 export interface FollowHub {
   /**
-   * Waits for the first shared read that starts after this call, or for the turn of this follow to read by itself. Does
+   * Waits for the next shared read that starts after this call. Also returns when this follow may read by itself. Does
    * not fail if the list fails.
    * @throws the signal's reason
    */
   next(
     sandboxId: string,
     options: {
-      /** When the follow started, in ms since the epoch: older follows request fewer ticks. */
+      /** When the follow started, in ms since the epoch. Older follows need the list less often. */
       readonly followedSinceMs: number;
       /** When it last read by itself, in ms since the epoch; 0 for never. */
       readonly lookedAtMs: number;
@@ -50,9 +53,11 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** The interval between ticks for a follow, as a share of the follow's age. */
+/** The interval between two reads of the list for a follow, as a fraction of the follow's age. */
 const ageShare = 1 / 20;
-/** The interval between a follow's own reads, as a share of its age: twice the share for ticks. At most 30 s. */
+/**
+ * The interval between a follow's own reads, as a fraction of its age: twice the interval of the list, at most 30 s.
+ */
 const lookAgeShare = 1 / 10;
 const rarestLookMs = 30_000;
 /**
@@ -76,7 +81,8 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   let wake: AbortController | undefined;
   let failures = 0;
   let listing = false;
-  // The loop ends when no follow waits. These variables outlive it, so that the next waiter causes no immediate tick.
+  // The loop ends when no follow waits. These variables are kept, so that the next follow does not cause an immediate
+  // read.
   let lastTickMs = 0;
   let notBeforeMs = 0;
 
@@ -109,7 +115,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     }
   }
 
-  /** Wakes the follows whose turn it is to read by themselves. @returns when the next turn is */
+  /** Wakes the follows that may now read by themselves. @returns when the next follow may do so */
   function giveTurns(): number {
     const silentSinceMs = failures >= silentAfterFailures ? 0 : listing ? lastTickMs + silentAfterMs : Infinity;
     const turnOf = (waiter: Waiter) => Math.max(waiter.lookDueMs, waiter.isMissing ? 0 : silentSinceMs);
@@ -129,7 +135,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
       if (!listing && tickDueMs() <= Date.now()) void tick();
       const turnMs = giveTurns();
       if (waiters.size === 0) break;
-      // A younger follow may arrive, or the last one may leave: both change the next tick.
+      // A new follow may arrive, or the last one may leave. Both change the time of the next read.
       await pause(Math.min(listing ? Infinity : tickDueMs(), turnMs) - Date.now(), wake.signal);
     }
     running = false;

@@ -18,15 +18,15 @@ import { createFollower, type FollowHub } from './follow-hub.js';
 import { createPromptRecords, type PromptRecord, type PromptRecords } from './record.js';
 
 export interface FollowPromptInput extends FollowedPrompt {
-  /** Key of the record of the state before the prompt, in the result store. */
+  /** Key of the prompt's record in the result store. The record describes the state before the prompt. */
   readonly recordKey: string;
-  /** False if others use the same sandbox: then a prompt without an id can only be identified by its record. */
+  /** False if others use the same sandbox. A prompt without an id can then be identified only by its record. */
   readonly isOwnSandbox: boolean;
   /** Key of the full result in the result store, if it is too long for history. */
   readonly resultKey: string;
   /** Longest part of the answer that history and the job can hold, in bytes. */
   readonly answerBytes: number;
-  /** True if conversations run in parallel: then the sandbox's state does not show which conversation ended. */
+  /** True if conversations run in parallel. The state of the sandbox then does not show which conversation ended. */
   readonly sideBySide: boolean;
   /** How long a read may lag behind a write, in ms. An observation that lasts longer is final. */
   readonly readLagMs: number;
@@ -44,10 +44,13 @@ interface Follow {
 
 const heartbeatEveryMs = 15_000;
 const maxErrorLength = 2_000;
-/** Number of ticks between two checks of a prompt while the sandbox is running, if conversations run in parallel. */
+/**
+ * Used if conversations run in parallel: after this many reads of the list, the prompt itself is read, even while the
+ * sandbox is running.
+ */
 const confirmEveryTicks = 4;
 /**
- * Wait before the state of the sandbox is read again, in ms: if a stop ended the prompt, the state may change a moment
+ * Wait before the state of the sandbox is read again, in ms. If a stop ended the prompt, the state may change a moment
  * later.
  */
 const stateFollowsMs = 1_000;
@@ -103,7 +106,7 @@ async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
     const shared = listed?.state;
     if (shared === 'running' && !(sideBySide && tick % confirmEveryTicks === 0)) continue;
     const end = await one.readEnd().catch((error: unknown) => {
-      // Only a read of the sandbox itself shows whether it is gone.
+      // Only a read of the sandbox itself shows whether it still exists.
       if (isMissing(error)) return undefined;
       throw error;
     });
@@ -126,7 +129,7 @@ async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
   }
 }
 
-/** An unknown state is no loss: the prompt's own record shows its end. */
+/** An unknown state does not mean that the sandbox is lost. The record of the prompt at the service shows its end. */
 function isLoss(state: string | null): boolean {
   return state === null || (!isUsable(state) && (sandboxStates as readonly string[]).includes(state));
 }
@@ -143,7 +146,7 @@ async function stateAtEnd(one: Follow, { status }: PromptEndSeen): Promise<{ rea
     await new Promise((resolve) => setTimeout(resolve, stateFollowsMs));
     return { sandboxState: await readState(one) };
   } catch {
-    // The end of the prompt is known, and must not be lost because a read that would explain it failed.
+    // The end of the prompt is known. It must be reported even if this read, which would explain it, fails.
     return { sandboxState: 'idle' };
   }
 }

@@ -36,8 +36,8 @@ const smallestPage = 100;
  */
 const maxPages = 100;
 /**
- * Statuses that may refuse an unknown event, or show that the service breaks at it. If they mean something else, the
- * read of the whole history shows it.
+ * Statuses with which a service may refuse, or fail at, an unknown event id. If the status has another cause, the read
+ * of the whole history will fail too.
  */
 const refusals: ReadonlySet<number> = new Set([400, 404, 410, 422, 500, 501]);
 
@@ -67,7 +67,7 @@ export async function readHistory(
     );
     if (leftOut > 0) onLeftOut?.(leftOut);
     const known = byId.size;
-    // A service that does not page, or includes the event that `after` names, sends older events again: they must not
+    // A service may ignore `after`, or include that event itself. It then sends older events again, and these must not
     // follow newer ones.
     const from = events.findIndex(({ id }) => id === after) + 1;
     for (const event of events.slice(from)) byId.set(event.id, event);
@@ -80,9 +80,9 @@ export async function readHistory(
 }
 
 /**
- * Reads the events after the event with the id `after`: the time of a read must not grow with the conversation. Null if
- * the service refuses that id or answers without any prompt, which the caller knows to be there: then only the whole
- * history counts.
+ * Reads the events after the event with the id `after`, so that the time of a read does not grow with the conversation.
+ * The caller knows that there is a prompt after it. Returns null if the service refuses the id, or if its answer
+ * contains no prompt. The caller must then read the whole history.
  */
 export async function readHistoryAfter(
   client: SandboxClient,

@@ -1,8 +1,8 @@
 /**
- * Retry class `read-first`: interrupt. A blind repeat after a lost answer would also interrupt prompts that somebody has
- * queued since. So each attempt reads which prompt is the newest, and repeats the call only if it is the same as before
- * the first byte. A caller that interrupts again names its prompt: then the call is made only while a read shows that
- * prompt running.
+ * Retry class `read-first`: interrupt. If a lost call were simply repeated, it would also interrupt prompts that
+ * somebody has queued since. So each attempt reads which prompt is the newest. It repeats the call only if this is
+ * still the same prompt as before the first call. A caller that interrupts a second time names its prompt. The call is
+ * then made only while a read shows this prompt running.
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
@@ -17,7 +17,7 @@ import { type FollowPromptInput, recordReader } from './follow.js';
 import { readHistory } from './history.js';
 import { createPromptRecords } from './record.js';
 
-/** The newest prompt before the first byte of a call that may have taken effect; null if the sandbox had none. */
+/** The newest prompt before the first call that may have taken effect; null if there was none. */
 type Newest = string | null | 'unread';
 
 interface Intent {
@@ -26,16 +26,19 @@ interface Intent {
   readonly spent?: Spent;
 }
 
-/** Time limit of all reads of the history together, in ms. They must leave time for the call, however long it is. */
+/**
+ * Time limit of all reads of the history together, in ms. They must leave time for the call, even if the history is
+ * long.
+ */
 const readTimeoutMs = 8_000;
 
 /**
  * Interrupts the work of one conversation, or of all.
- * @param again the prompt that an earlier call has not ended: nothing is interrupted unless a read shows it running.
- *   Default: this is the first call
+ * @param again the prompt that an earlier interrupt did not end. Nothing is interrupted unless a read shows this prompt
+ * running. Default: this is the first interrupt
  * @returns the number of stopped prompts; 0 if the sandbox does not exist
- * @throws ApplicationFailure `outcome_unknown` if an answer was lost, and prompts were queued since, or the history could
- *   not be read before
+ * @throws ApplicationFailure `outcome_unknown` if an answer was lost, and either prompts were queued since or the
+ * history could not be read before the call
  */
 export function interruptSandboxActivity(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
@@ -80,7 +83,9 @@ export function interruptSandboxActivity(client: SandboxClient, results: ResultS
   };
 }
 
-/** The id of the newest prompt's first event; `unread` if the history cannot be read, which must not prevent the call. */
+/**
+ * The id of the newest prompt's first event; `unread` if the history cannot be read, which must not prevent the call.
+ */
 async function newestOf(
   client: SandboxClient,
   options: { readonly sandboxId: string; readonly conversationId: string | null; readonly attempt: Attempt },

@@ -1,7 +1,7 @@
 /**
- * The record of a prompt, written before the first byte of the prompt is sent. It lists the earlier history events that
- * queued a prompt and could be mistaken for this one. It is in the result store. There a reset job, a second run of an
- * item, and the activity that follows the prompt can find it.
+ * The record of a prompt, written before the first byte of the prompt is sent. It lists earlier events of the history
+ * that queued a prompt, because these could be mistaken for this prompt. It is in the result store, so that a reset
+ * job, a second run of an item, and the activity that follows the prompt can read it.
  *
  *     sending ──accepted──► accepted
  *        └──certainly not──► not_sent
@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 
-/** The ids by which an accepted prompt is known; null if the service named none. */
+/** The ids of an accepted prompt; null if the service returned none. */
 export interface PromptEvidence {
   readonly promptId: string | null;
   readonly conversationId: string | null;
@@ -34,8 +34,9 @@ export interface PromptRecord {
    */
   readonly since?: string | null;
   /**
-   * Id of the newest event at which no prompt was queued or running. The next prompt of the same conversation begins its
-   * read there: in a history without prompt ids, the end of an unseen prompt would pass for the end of another one.
+   * Id of the newest event at which no prompt was queued or running. For the next prompt of the same conversation, the
+   * read begins here. If it began later, in a history without prompt ids, the end of a missed prompt would look like
+   * the end of another one.
    */
   readonly rest?: string | null;
 }
@@ -72,8 +73,8 @@ export function createPromptRecords(results: ResultStore): PromptRecords {
 }
 
 /**
- * The record of a prompt that is about to be sent. It also lists what the previous record lists: a later answer may hold
- * events up to `since`, for example from a service that ignores where a read begins.
+ * The record of a prompt that is about to be sent. It also contains the events of the previous record, because a later
+ * answer may contain events up to `since`. For example, a service may ignore where a read begins.
  */
 export function recordOf(
   { queued, since, rest }: HistoryBefore,
@@ -86,7 +87,7 @@ export function recordOf(
 
 /**
  * The events, oldest first, that are not in the record. Without a record: all of them.
- * @param queued all events that queued a prompt, whatever its text
+ * @param queued all events that queued a prompt, with any text
  */
 export function newTo(
   record: Pick<PromptRecord, 'seen' | 'seenAll'> | null,

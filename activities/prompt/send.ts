@@ -21,14 +21,14 @@ export interface SendPromptInput {
   /**
    * - `ask_record`: the record in the result store shows whether an earlier run may have sent the prompt. Without a
    *   record, it was not sent.
-   * - `doubt`: like `ask_record`, but without a record it is unknown, for example after a reset on a worker with
-   *   another store.
+   * - `doubt`: like `ask_record`, but if there is no record, it is unknown whether the prompt was sent. An example is a
+   *   reset on a worker with another store.
    * - `known_not`: this run knows that it was not sent, or a person decided to send it again.
    */
   readonly earlier: 'ask_record' | 'doubt' | 'known_not';
 }
 
-/** Time limit of the reads before the first byte; they must leave time for the call. */
+/** Time limit of the reads before the prompt is sent. They must leave time for the call. */
 const recordTimeoutMs = 8_000;
 
 /**
@@ -85,7 +85,8 @@ async function whatOthersDid(
   if (earlier === 'known_not') return { was: 'not_sent' };
   const record = await records.read(query.recordKey);
   if (record?.phase === 'accepted' && record.accepted) return { was: 'accepted', value: record.accepted };
-  // If this activity wrote the record, nothing was sent: otherwise, its intent would also be recorded in Temporal.
+  // If this activity itself wrote the record, nothing was sent. Otherwise its intent would also be recorded in
+  // Temporal.
   if (record?.phase === 'sending' && record.by !== by) return { was: 'perhaps_sent', known: record };
   if (record === null && earlier === 'doubt') return { was: 'perhaps_sent', known: undefined };
   return { was: 'not_sent' };

@@ -1,6 +1,6 @@
 /**
- * Stores the history of a job's conversations in the result store, so that it can be read once the sandbox is gone. See
- * docs/decisions/0034-a-transcript-is-stored-at-the-end.md.
+ * Stores the history of a job's conversations in the result store, so that it can be read after the sandbox was
+ * deleted. See docs/decisions/0034-a-transcript-is-stored-at-the-end.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
@@ -17,7 +17,7 @@ export interface TranscriptRequest {
   readonly conversationIds: readonly string[];
   /** Key of the transcript in the result store. */
   readonly key: string;
-  /** Longest time for the reads, and as much again for the store, in ms: the end of the sandbox waits for both. */
+  /** Time limit of the reads, in ms, and also of the write to the store. The end of the sandbox waits for both. */
   readonly timeoutMs: number;
 }
 
@@ -28,7 +28,7 @@ const smallestPage = 100;
 const maxPages = 5;
 /** The longest transcript, in characters of JSON. */
 const maxLength = 4 * 1024 * 1024;
-/** Further attempts of the same activity do without a transcript that two attempts could not store. */
+/** If two attempts of an activity could not store the transcript, later attempts do not try again. */
 const maxAttempts = 2;
 
 /** Stores the transcript of a sandbox that the job keeps. Safe to repeat. A failure stores nothing. */
@@ -58,7 +58,10 @@ export async function storeTranscript(tools: TranscriptTools, request: Transcrip
   }
 }
 
-/** Waits for the store. A store that hangs must not keep the sandbox alive: the write then ends by itself, or never. */
+/**
+ * Waits for the store, with a time limit, because a store that hangs must not keep the sandbox running. The write may
+ * continue after that.
+ */
 async function within(ms: number, write: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   try {
@@ -102,7 +105,7 @@ async function readTranscript(
   return { sandboxId, readAt: new Date().toISOString(), complete, events: [...byId.values()] };
 }
 
-/** True if it was the last event of a prompt: a job that ends has no prompt after it. */
+/** True if it was the last event of a prompt. A job that ends sends no further prompt. */
 function isEnd(event: SandboxHistoryEvent | undefined): boolean {
   return ['prompt.completed', 'prompt.failed', 'prompt.interrupted'].includes(event?.type ?? '');
 }

@@ -7,7 +7,7 @@ import { effectOf, finalFailure, repeatableFailure } from './classify.js';
 /** A longer call sends heartbeats at this interval, so that a dead worker is detected long before a slow service. */
 const heartbeatEveryMs = 3_000;
 
-/** What the attempts of an activity have done so far; passed on as heartbeat details. */
+/** The calls that the attempts of an activity have made so far, passed on as heartbeat details. */
 export interface Spent {
   readonly calls: number;
   /** True if one of these calls may have taken effect. */
@@ -45,8 +45,8 @@ export function createAttempt(): Attempt {
 }
 
 /**
- * What earlier attempts have spent. A local activity has no heartbeat and makes one call per attempt. The calls of an
- * attempt whose worker was killed are unknown.
+ * The calls that earlier attempts have made. A local activity has no heartbeat and makes one call per attempt. If a
+ * worker was killed, the calls of its attempt are unknown.
  */
 function spentBefore(): Spent {
   const { attempt, isLocal, heartbeatDetails } = activityInfo();
@@ -76,7 +76,7 @@ export async function withCallCount<T>(body: (attempt: Attempt) => Promise<T>): 
 }
 
 /**
- * Checks the size of a result, because Temporal's own error for a result that is too large says less.
+ * Checks the size of a result, because Temporal's own error for a large result is less clear.
  * @throws ApplicationFailure `answer_too_large`
  */
 export function fitting<T>(value: T, calls: number): T {

@@ -18,7 +18,9 @@ export type Effect =
 const maxMessageLength = 2_000;
 const maxDetailsBytes = 4_000;
 
-/** Longest Retry-After that is obeyed, in ms: a proxy may request any pause, even after the service is back. */
+/**
+ * Longest Retry-After that is obeyed, in ms. A proxy may ask for any pause, even when the service is available again.
+ */
 const longestPauseMs = 300_000;
 
 /**
@@ -71,8 +73,9 @@ function short(details: ServiceFailure['details']): ServiceFailure['details'] {
 
 /**
  * Who retries a call, by its meaning:
- * - `temporal`: the retry policy of the activity, for ambiguous outcomes. It continues after a cancel.
- * - `workflow`: the workflow, for refusals that the service may lift later. It shows its wait and stops when cancelled.
+ * - `temporal`: the retry policy of the activity, if the effect of the call is unknown. It continues after a cancel.
+ * - `workflow`: the workflow, for refusals that may be temporary. Its wait is visible in Temporal's UI, and ends after
+ *   a cancel.
  * - `nobody`: the failure is final.
  */
 export function retryOwner(meaning: ErrorMeaning, effect: Effect): 'temporal' | 'workflow' | 'nobody' {
@@ -99,7 +102,10 @@ export function repeatableFailure(
   });
 }
 
-/** The failure of a call that must not be repeated, whatever its meaning: the workflow decides. */
+/**
+ * The failure of a call that must not be repeated automatically, even if its meaning would allow that. The workflow
+ * decides.
+ */
 export function finalFailure(failure: ServiceFailure): ApplicationFailure {
   return ApplicationFailure.create({
     message: failure.message,

@@ -8,12 +8,12 @@ import { ActivityCancelledError } from '@temporalio/client';
 export interface IntentBeats<Intent> {
   /**
    * Records the details. Resolves once Temporal has them; from then on they are repeated every 3 s.
-   * @throws the client's error if Temporal has abandoned this attempt or wants to cancel it
+   * @throws the client's error if this attempt has timed out or is to be cancelled
    */
   record(intent: Intent): Promise<void>;
   /** True once a cancel was requested. */
   readonly isCancelled: () => boolean;
-  /** Stops the heartbeats. Resolves when none is in flight. */
+  /** Stops the heartbeats. Resolves when the last one has been sent. */
   stop(): Promise<void>;
   /**
    * Adds to the details that the next attempt finds; they are sent with the failure of this attempt. Call it after
@@ -24,7 +24,7 @@ export interface IntentBeats<Intent> {
 
 const everyMs = 3_000;
 
-/** @param first the details of an earlier attempt, which must not be lost while this attempt prepares */
+/** @param first the details of an earlier attempt; they are sent until this attempt records its own */
 export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeats<Intent> {
   const context = Context.current();
   const { taskToken } = activityInfo();

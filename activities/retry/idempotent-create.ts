@@ -1,6 +1,6 @@
 /**
- * Retry class `keyed`: shared by create and fork. An idempotency key makes a call repeatable for 24 h. After that, and
- * after a reset, the name shows whether the call took effect: it is unique to its job, step and generation.
+ * Retry class `keyed`: shared by create and fork. With an idempotency key, a call can be repeated for 24 h. After that,
+ * and after a reset, the name shows whether the call took effect, because it is unique to its job, step and generation.
  */
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
@@ -12,11 +12,11 @@ import type { Attempt } from './attempt.js';
 import { outcomeUnknown } from './classify.js';
 
 export interface KeyedCall {
-  /** The exact name: the address of the owner. */
+  /** The exact name, which contains the id of the owner. */
   readonly name: string;
   /** Earliest possible time of the key's first send, in ms since the epoch. */
   readonly firstSentAtMs: number;
-  /** True after a reset: an earlier run, unknown to this one, may have sent the key. */
+  /** True after a reset, because an earlier run may have sent the key, and this run does not know it. */
   readonly lookFirst: boolean;
   /** True if nobody else can have the name, so that a sandbox of any age with this name matches. Default: false. */
   readonly ofAnyAge?: boolean;
@@ -26,7 +26,7 @@ export interface KeyedCall {
 export interface KeyedSandbox extends SandboxView {
   /** True if the sandbox was found by its name: an earlier run created it. */
   readonly found?: true;
-  /** True if an earlier call with the same key may have created the sandbox: somebody may have renamed it since. */
+  /** True if an earlier call with the same key may have created the sandbox. Somebody may then have renamed it. */
   readonly repeated?: true;
 }
 
@@ -71,9 +71,9 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
 }
 
 /**
- * True if an answer to a create names a sandbox that this call cannot have created. The service may not keep the name,
- * so a different name alone proves nothing. The address of another workflow is proof, and so are foreign access and an
- * older creation time.
+ * True if the answer to a create is about a sandbox that this call cannot have created. A different name alone proves
+ * nothing, because the service may not keep names. There are three proofs: the name belongs to another workflow, the
+ * caller is not the owner, or the sandbox is older than the call.
  */
 function isOfOthers(call: KeyedCall, { name, access, createdAt }: Sandbox): boolean {
   if (name === call.name) return false;
@@ -93,7 +93,8 @@ async function findByName(call: KeyedCall, { client, attempt, endpoint }: KeyedO
     throw outcomeUnknown(why, { endpoint, calls: attempt.calls() });
   }
   const match = matches[0];
-  // The sandbox exists, but a garbled row does not say which it is. To read on as if there were none would make a second one.
+  // The sandbox exists, but its id in this row is malformed. If the row were ignored, a second sandbox would be
+  // created.
   if (match && !isSandboxId(match.id)) {
     throw new UnexpectedResponseError('listSandboxes', 200, 'sandboxes[].id', 'is not the id of a sandbox');
   }

@@ -1,6 +1,6 @@
 /**
- * Retry class `read-first`: calls that may be repeated as long as the state still requires them. The state before the
- * first byte is recorded in Temporal before that byte is sent, so that a later attempt can detect changes.
+ * Retry class `read-first`: calls that may be repeated as long as the state still requires them. Before the first call,
+ * the current state is recorded in Temporal, so that a later attempt can detect changes.
  */
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
@@ -10,7 +10,7 @@ import type { BeforeRequest } from '../sandbox/decide-stop-call.js';
 import { type Attempt, createAttempt, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';
 
-/** What one attempt passes to the next. */
+/** The state that one attempt passes to the next. */
 interface Memory {
   readonly before: BeforeRequest | null;
   /**
@@ -27,7 +27,8 @@ export interface ReadFirst {
   readonly before: () => BeforeRequest | null;
   look(): Promise<Sandbox>;
   /**
-   * Makes the call after Temporal has recorded `before`. A cancel does not abort the call: its effect would be unknown.
+   * Makes the call after Temporal has recorded `before`. A cancel does not abort the call, because its effect would
+   * then be unknown.
    */
   send<T>(before: BeforeRequest, make: () => Promise<T>): Promise<T>;
   /** True for a 404 that has lasted longer than reads may lag. */
@@ -36,7 +37,7 @@ export interface ReadFirst {
 
 export interface ReadFirstOptions {
   readonly sandboxId: string;
-  /** The state before an earlier activity for the same request sent its first byte. Default: nothing was sent. */
+  /** The state before an earlier activity sent the same request. Default: nothing was sent. */
   readonly before?: BeforeRequest | null | undefined;
   /** How long a 404 must last to be final, in ms. Default: 90 s. */
   readonly readLagMs?: number | undefined;
@@ -133,7 +134,9 @@ function withMemory(failure: unknown, sent: SentBefore): unknown {
   });
 }
 
-/** The memory of an earlier attempt. Details of another form belong to an activity that runs this one inside itself. */
+/**
+ * The state that an earlier attempt recorded. Details in another format belong to an activity that calls this function.
+ */
 function rememberedOf(details: unknown): Memory | undefined {
   const isMemory = typeof details === 'object' && details !== null && 'missingSinceMs' in details;
   return isMemory ? (details as Memory) : undefined;

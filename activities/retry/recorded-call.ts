@@ -1,7 +1,7 @@
 /**
  * Records in the result store when the key of an item's fork was first sent, and with which body. A batch may be
  * resumed days later, with another policy, by a run that knows nothing of earlier runs. The service's list may omit the
- * fork (trap S13). A key is trusted for a day from its first send, and only with the same body.
+ * fork (trap S13). The key can be used for a day after it was first sent, and only with the same body.
  */
 import { posix } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
@@ -10,7 +10,7 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import { effectOf } from './classify.js';
 import type { KeyedSandbox } from './idempotent-create.js';
 
-/** The parts of a keyed call that must be the same when it is repeated. */
+/** The parts of a call with an idempotency key that must be the same in every repetition. */
 export interface RecordedCall<Body> {
   readonly body: Body;
   /** Earliest possible time of the key's first send, in ms since the epoch. */
@@ -60,7 +60,7 @@ export async function sendRecorded<Body, Call extends RecordedCall<Body>>(
 }
 
 /**
- * The service remembers a refused call for some minutes. During that time, it accepts the key only with the same body.
+ * The service remembers a refused call for some minutes. In this time it accepts the key only with the same body.
  */
 async function again<Body, T>(before: Body | undefined, send: (body?: Body) => Promise<T>): Promise<T> {
   try {

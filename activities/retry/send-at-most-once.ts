@@ -6,7 +6,7 @@
  *                              └──certainly not──► not_sent
  *
  * A later attempt sends if it finds no intent, or `not_sent`. If it finds `sending`, it searches for evidence and never
- * sends. An attempt that Temporal has abandoned can no longer record its intent, and therefore cannot send.
+ * sends. An attempt that has timed out can no longer record its intent, and therefore cannot make the call.
  *
  * Heartbeats during the call show Temporal that the worker still waits. A cancel does not abort the call: the workflow
  * must learn its outcome.
@@ -39,13 +39,13 @@ export interface EvidenceCall<Value, Known> {
   /** Called first: reports what another activity may have sent. Default: nothing was sent. */
   readonly earlier?: () => Promise<Earlier<Value, Known>>;
   /**
-   * Returns what `look` must know about the state before the first byte. The result is part of the intent, so it must
-   * be small and hold no secret. If `before` fails, nothing is sent, and Temporal retries the activity.
+   * Reads the state before the call, which `look` needs later. The result is part of the intent, so it must be small
+   * and contain no secret. If `before` fails, nothing is sent, and Temporal retries the activity.
    */
   readonly before: () => Promise<Known>;
-  /** Time limit of the call, in ms, if the attempt has that much time left. Default: 30 s. */
+  /** Time limit of the call, in ms. It is shorter if the attempt has less time left. Default: 30 s. */
   readonly longestMs?: number | undefined;
-  /** Makes the call. Has no abort signal: aborting a call would needlessly leave its outcome unknown. */
+  /** Makes the call. Has no abort signal, because after an abort the outcome would be unknown. */
   readonly send: (timeoutMs: number) => Promise<Value>;
   /** Returns evidence that the call took effect, or null. `known` is undefined if no record exists. */
   readonly look: (known: Known | undefined) => Promise<Value | null>;
@@ -61,12 +61,12 @@ interface Intent<Known> {
   readonly spent?: Spent;
 }
 
-/** The call is abandoned this long before the end of the attempt, in ms. */
+/** The call is given up this long before the end of the attempt, in ms. */
 const marginMs = 5_000;
 const longestCallMs = 30_000;
 /** An attempt that has less time than this left, in ms, does not make the call. */
 const shortestCallMs = 5_000;
-/** If recording the intent takes longer than this, Temporal may have abandoned the attempt. */
+/** If recording the intent takes longer than this, in ms, the attempt may have timed out at Temporal. */
 const slowestIntentMs = 5_000;
 const evidenceDelaysMs = [0, 500, 1_500, 3_000];
 
@@ -92,7 +92,7 @@ async function sendOrAdopt<Value, Known>(
   beats: IntentBeats<Intent<Known>>,
 ): Promise<Value> {
   if (call.attempt.attempt > 1 && earlier?.phase === 'sending') return adoptOrGiveUp(call, 'crash', earlier.known);
-  // An activity records `not_sent` only after it has asked about the earlier ones: they need not be asked again.
+  // An activity records `not_sent` only after it has checked the earlier activities, so it need not check them again.
   const others = earlier?.phase === 'not_sent' ? undefined : await prepared(call, () => call.earlier?.());
   if (others?.was === 'accepted') return others.value;
   if (others?.was === 'perhaps_sent') return adoptOrGiveUp(call, 'others', others.known);

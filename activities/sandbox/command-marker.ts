@@ -4,14 +4,14 @@
  *
  *     claim:   (nothing) ──mkdir──► running ──► ended         recover: (nothing) ──mkdir──► never
  *
- * A claim that finds the directory runs nothing. A recovery that finds no directory creates it: a claim that arrives
- * later then runs nothing. The command is a child process that inherits the script's descriptors, variables, working
- * directory and signals.
+ * If a claim finds the directory, it runs nothing. If a recovery finds no directory, it creates one, so that a claim
+ * that arrives later runs nothing. The command is a child process that inherits the script's descriptors, variables,
+ * working directory and signals.
  */
 
 /** Answers of the script in place of a result. */
 export type MarkerWord =
-  /** Another copy of the claim, or a recovery, came first: this copy ran nothing. */
+  /** Another copy of the claim, or a recovery, was first, so this copy ran nothing. */
   | 'taken'
   /** No marker can be created here: nothing was run. */
   | 'no_place'
@@ -32,7 +32,7 @@ export const recoveryWaitSeconds = 20;
 /** A longer command runs without a marker: the service accepts 120 KiB, including the text around the command. */
 export const longestMarkedBytes = 112 * 1024;
 
-/** How much of each output is kept, in blocks of 512 bytes (1,024 in bash); the rest is only passed through. */
+/** How much of each output is stored, in blocks of 512 bytes (1,024 in bash). The rest is passed on, but not stored. */
 const keptBlocks = 16_384;
 
 function checkName(name: string): void {
@@ -41,7 +41,8 @@ function checkName(name: string): void {
 
 function preamble(name: string): string {
   checkName(name);
-  // The prefix avoids a clash with the caller's variables: the command would receive our value of an exported one.
+  // The prefix avoids a clash with variables of the caller. If such a variable were exported, the command would receive
+  // our value.
   return `sandflow_d=/tmp/.sandflow-${name}
 sandflow_say() { echo "${tag(name)} $1" >&2; exit 96; }
 sandflow_end() {
@@ -58,7 +59,7 @@ function tag(name: string): string {
 
 /**
  * The script that runs `command` if nobody has tried before. It also removes the owner's other markers, because their
- * results have been recorded. Send it once; a duplicate is harmless.
+ * results are already recorded. Send it once. If it arrives twice, the command still runs once.
  * @param owner prefix of the name, and of all markers of one job in one sandbox
  */
 export function claimText(owner: string, name: string, command: string): string {

@@ -39,8 +39,8 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
     /**
      * Runs a command in a sandbox at most once, even if answers are lost or workers end. It leaves a marker on the
      * sandbox's disk: remove it with `removeCommandMarkers` once the result is recorded.
-     * @throws ApplicationFailure `outcome_unknown`; a `ServiceFailure` with `maybeSent` if the activity must be called
-     *   again with `recover`
+     * @throws ApplicationFailure `outcome_unknown`; a `ServiceFailure` with `maybeSent`: then call the activity again
+     * with `recover`
      */
     async runMarkedCommand(input: RunMarkedCommandInput): Promise<Counted<MarkedEnd>> {
       const attempt = createAttempt();

@@ -16,7 +16,7 @@ interface RecordedKey {
 }
 
 export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
-  /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
+  /** The same bytes in every attempt, because it comes from the history. `name` contains the id of the owner. */
   readonly body: Omit<CreateSandboxBody, 'setupScript'> & {
     readonly name: string;
     readonly setupScript?: Text;
@@ -28,7 +28,7 @@ export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey
 export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
   /** Id of the sandbox to fork. */
   readonly sandboxId: string;
-  /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
+  /** The same bytes in every attempt, because it comes from the history. `name` contains the id of the owner. */
   readonly body: ForkBody & { readonly name: string } & OtherFields;
   /** Derived from the execution chain, the step and the generation; never random. */
   readonly idempotencyKey: string;

@@ -2,7 +2,7 @@
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { isOpenStop } from '../../src/contract/records/states.js';
 
-/** The state before the first byte of a request that may have been accepted. */
+/** The state before the first request that may have been accepted. */
 export interface BeforeRequest {
   /** The last stop of the sandbox; null if it was never stopped. */
   readonly previousStopId: string | null;
@@ -12,8 +12,8 @@ export interface BeforeRequest {
  * - `ask`: no stop is in progress, and no earlier request was accepted: send the request.
  * - `joined`: a stop is in progress; the call would return it.
  * - `already_archived`: there is nothing to stop.
- * - `resumed_since`: a stop newer than our request has ended, and the sandbox is not archived. A person has resumed it
- *   and must not lose it again.
+ * - `resumed_since`: a stop that is newer than our request has ended, and the sandbox is not archived. A person has
+ *   resumed it, so it must not be stopped again.
  * - `gone`: the sandbox never got a machine.
  */
 export type StopDecision = 'ask' | 'joined' | 'already_archived' | 'resumed_since' | 'gone';
@@ -27,7 +27,7 @@ export function decideStop({ state, stop }: Seen, before: BeforeRequest | null):
   const isNew = before !== null && stop != null && stop.id !== before.previousStopId;
   if (state === 'archived') return isNew ? 'joined' : 'already_archived';
   if (!isNew) return 'ask';
-  // During archiving, `state` and `stop` of one answer can reflect different moments.
+  // During archiving, `state` and `stop` in one answer may be of different times.
   if (state === 'archiving') return stop.status === 'superseded' ? 'ask' : 'joined';
   return stop.status === 'superseded' || stop.status === 'completed' ? 'resumed_since' : 'joined';
 }
@@ -35,7 +35,7 @@ export function decideStop({ state, stop }: Seen, before: BeforeRequest | null):
 /**
  * - `ask`: the sandbox is archived, and nobody has requested another stop: send the request.
  * - `found`: it runs, is starting, or is still being archived.
- * - `stopped_again`: it has a stop unknown to the caller, which a resume would undo.
+ * - `stopped_again`: somebody has requested another stop, and a resume would undo it.
  */
 export type ResumeDecision = 'ask' | 'found' | 'stopped_again';
 

@@ -1,4 +1,4 @@
-/** Reads the answers of the scripts that collect a patch. A sandbox is not trusted: nothing is taken as it is. Pure. */
+/** Reads the answers of the scripts that collect a patch. A sandbox is not trusted, so every part is checked. Pure. */
 import { createHash } from 'node:crypto';
 import { cut } from '../../src/contract/texts/stored-text.js';
 import { type DiffWord, diffTag } from './diff-script.js';
@@ -18,7 +18,7 @@ export interface PatchHead {
   readonly filters: string | null;
   /** What git said about the files that it could not read; null if there are none. */
   readonly missed: string | null;
-  /** Undefined if the content is not whole. */
+  /** Undefined if the content is incomplete. */
   readonly content: Buffer | undefined;
 }
 
@@ -48,7 +48,7 @@ export function messageOf({ lines }: DiffAnswer): string {
   return cut(lines.join(' ').replace(/\s+/g, ' ').trim(), 500);
 }
 
-/** The commit, null if there is none, and the top folder. Undefined if the answer is not whole. */
+/** The commit (null if there is none) and the top folder. Undefined if the answer is incomplete. */
 export function readBase({ lines }: DiffAnswer): { commit: string | null; repository: string } | undefined {
   const [commit = '', ...rest] = lines;
   // A name may hold line breaks; the last one ends the answer.
@@ -58,7 +58,7 @@ export function readBase({ lines }: DiffAnswer): { commit: string | null; reposi
   return { commit: commit === 'none' ? null : commit, repository };
 }
 
-/** Undefined if the answer is not whole. */
+/** Undefined if the answer is incomplete. */
 export function readPatchHead(answer: DiffAnswer): PatchHead | undefined {
   const end = answer.lines.indexOf('content');
   const fields = new Map(answer.lines.slice(0, Math.max(0, end)).map(fieldOf));
@@ -86,7 +86,7 @@ export function hasId(content: Buffer, id: string): boolean {
   return hash.update(`blob ${content.byteLength}\0`).update(content).digest('hex') === id;
 }
 
-/** Number of files that a patch changes. Only a header begins like this: lines of files have a mark before them. */
+/** Number of files that a patch changes. Only headers begin like this, because lines of files begin with a mark. */
 export function changedFilesOf(patch: Buffer): number {
   let files = 0;
   for (let at = 0; at >= 0 && at < patch.length; ) {

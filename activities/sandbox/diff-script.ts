@@ -1,6 +1,6 @@
 /**
- * Builds the POSIX shell scripts that collect the changes of a git repository as a patch. They change neither its index
- * nor its working tree nor its objects, and are safe to repeat.
+ * Builds the POSIX shell scripts that collect the changes of a git repository as a patch. They do not change its index,
+ * its working tree or its objects, and are safe to repeat.
  *
  * The repository is not trusted. Its configuration can start programs, and can change what a patch looks like. Hooks,
  * monitors and filters are switched off, and the patch is made in an empty repository that only reads its objects.
@@ -22,7 +22,7 @@ export interface BaseScript {
   readonly path: string;
   /** Unique to the job and its sandbox. */
   readonly owner: string;
-  /** True if a prompt may have changed the repository: then only a commit that was recorded before counts. */
+  /** True if a prompt may have changed the repository. Then only a commit that was recorded earlier counts. */
   readonly mayHavePrompted: boolean;
 }
 
@@ -92,8 +92,8 @@ sandflow_say base "$sandflow_head" "$sandflow_root"
 const keptPatch = (owner: string) => `/tmp/.sandflow-diff-${checked(owner)}`;
 
 /**
- * Prints what is known about the patch, and the patch itself in base64 if it fits into one answer. A longer patch stays
- * in a file, until `patchRemovalText`.
+ * Prints facts about the patch. If the patch fits into one answer, also prints the patch in base64. A longer patch
+ * stays in a file until `patchRemovalText` removes it.
  */
 export function patchText({ owner, repository, base }: PatchScript): string {
   return `${preamble(owner)}sandflow_root=${quoted(repository)}

@@ -47,7 +47,7 @@ const longSeconds = 600;
 
 type Problem = Pick<CollectedDiff, 'outcome'> & { readonly message: string };
 
-/** A problem of the sandbox or its repository: another attempt cannot solve it. */
+/** A problem of the sandbox or its repository, which another attempt cannot solve. */
 class DiffProblem extends Error {
   constructor(
     readonly outcome: Exclude<CollectedDiff['outcome'], 'changes' | 'no_changes'>,
@@ -58,7 +58,7 @@ class DiffProblem extends Error {
 }
 
 export function createDiffActivities(client: SandboxClient, results: ResultStore) {
-  /** @throws DiffProblem if the service refuses the command, or if there is no whole answer */
+  /** @throws DiffProblem if the service refuses the command, or if the answer is incomplete */
   async function ask(
     { call }: Pick<Attempt, 'call'>,
     sandboxId: string,
@@ -87,7 +87,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
     const { sandboxId, owner } = input;
     const head = readPatchHead(await ask(attempt, sandboxId, patchText(input), longSeconds));
     if (!head?.content) throw cutOff;
-    // The script refuses such a patch. A sandbox that replaces programs of the script could send pieces without end.
+    // The script itself refuses such a patch. But a sandbox may replace the programs of the script, and could send an
+    // endless patch.
     if (head.size > maxPatchBytes) throw tooLarge;
     const isKept = head.size > patchPieceBytes;
     const content = isKept ? await readPieces(attempt, input, head) : head.content;
@@ -127,8 +128,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
 
   return {
     /**
-     * Finds the commit from which the changes of a repository count. Call it before the first prompt. A repository
-     * without one is not a failure. Safe to repeat: the sandbox keeps what the first call found.
+     * Finds the commit to which the changes of a repository are compared. Call it before the first prompt. If there is
+     * no such commit, this is not a failure. Safe to repeat: the sandbox keeps the result of the first call.
      */
     async recordDiffBase({ sandboxId, ...input }: DiffBaseInput): Promise<Counted<DiffBase>> {
       return withCallCount(async (attempt) => {
@@ -145,7 +146,7 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
 
     /**
      * Collects all changes since the base into the result store, as one patch: commits, the index, the working tree and
-     * untracked files. A repository without a patch is not a failure. Changes nothing in the repository. Safe to repeat.
+     * untracked files. If there is no patch, this is not a failure. Changes nothing in the repository. Safe to repeat.
      */
     async collectDiff(input: CollectDiffInput): Promise<Counted<CollectedFile>> {
       return withCallCount(async (attempt) => {

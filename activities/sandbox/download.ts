@@ -56,7 +56,8 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
     },
 
     /**
-     * Reads a file: into the answer, or into the result store if it is longer than 64 Ki characters. Safe to repeat.
+     * Reads a file. Returns its content or, if it is longer than 64 Ki characters, stores it in the result store. Safe
+     * to repeat.
      */
     async readFile(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<ReadFile>> {
       return withCallCount(async ({ call, attempt }) => {

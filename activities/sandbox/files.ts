@@ -78,8 +78,8 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
 }
 
 /**
- * True if the service refuses this file permanently. A missing sandbox does not count: the read may lag, and the
- * workflow waits for the sandbox.
+ * True if the service refuses this file permanently. If the sandbox is missing, the refusal is not permanent, because
+ * the read may lag. The workflow then waits for the sandbox.
  */
 export function isRefusal(error: unknown): error is ApiError {
   return (

@@ -53,7 +53,7 @@ async function follow(sandboxId: string, { client, hub, attempt, readLagMs }: Fo
     const shared = (await follower.next(attempt.signal)).sandbox;
     const ended = shared && endOf(shared);
     if (shared && !ended) continue;
-    // The list is a hint: a read of the sandbox itself confirms it.
+    // The list alone is not enough, so a read of the sandbox confirms it.
     const sandbox = await readItself();
     const confirmed = sandbox && endOf(sandbox);
     if (confirmed) return confirmed;

@@ -1,6 +1,7 @@
 /**
- * Runs a command at most once, under a marker on the sandbox's own disk. The direct answer counts. After a lost answer,
- * or in a later attempt, the marker shows the outcome: the command is never sent again under the same marker.
+ * Runs a command at most once, with a marker on the sandbox's own disk. If the answer arrives, it is the result. After
+ * a lost answer, or in a later attempt, the marker shows the outcome. The command is never sent twice with the same
+ * marker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
@@ -26,17 +27,17 @@ export interface CommandMarker {
   /** A new, unique name: owner, step and a random part. */
   readonly name: string;
   /**
-   * True if an earlier activity may have sent the command under this marker. The command is then only searched for, and
-   * not sent.
+   * True if an earlier activity may have sent the command with this marker. Then only the marker is checked, and the
+   * command is not sent.
    */
   readonly recover: boolean;
-  /** True after a reset: an earlier run, unknown to this one, may have run the command. */
+  /** True after a reset, because an earlier run may have run the command, and this run does not know it. */
   readonly wasReset?: boolean;
 }
 
 type CommandAnswer = ResponseOf<'runCommand'>;
 
-/** `not_begun`: the command has not run, and will not run under this marker on the machine's current disk. */
+/** `not_begun`: the command has not run, and cannot run later with this marker on the machine's current disk. */
 export type MarkedEnd =
   | { readonly how: 'answered' | 'recovered'; readonly answer: CommandAnswer }
   | { readonly how: 'not_begun' };
@@ -49,7 +50,7 @@ interface Intent {
 }
 
 const answerMarginMs = 15_000;
-/** How long a recovery waits beyond the command's own time limit, in ms. After that, the outcome is unknown. */
+/** How long a recovery waits after the time limit of the command, in ms. After that, the outcome is unknown. */
 const endMarginMs = 30_000;
 /** Pause between two recovery scripts, in ms: the script itself may return without waiting. */
 const recoverPauseMs = 1_000;
@@ -108,7 +109,10 @@ async function runUnmarked(call: MarkedCall): Promise<CommandAnswer> {
   return sent;
 }
 
-/** Sends a command after Temporal has recorded the intent. An attempt that Temporal has abandoned cannot send. */
+/**
+ * Sends a command after Temporal has recorded the intent. An attempt that has timed out cannot record its intent, and
+ * so cannot send.
+ */
 async function sendOnce(call: MarkedCall, body: CommandBody, marked: boolean): Promise<CommandAnswer | 'lost'> {
   const { client, sandboxId, attempt } = call;
   const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
@@ -160,7 +164,7 @@ async function recover(call: MarkedCall): Promise<MarkedEnd> {
           throw unknown(call, 'saw the command run for longer than its time limit');
         }
         if (word !== undefined) throw unknown(call, whatWasSeen[word]);
-        // The recovery itself was cut off, not the command.
+        // Only the recovery script reached its time limit, not the command.
         if (answer.timedOut) continue;
         return { how: 'recovered', answer };
       }

@@ -27,15 +27,17 @@ export type StopAnswer =
       readonly stop: StopView | null;
       /** The latest read of the sandbox. */
       readonly sandbox: SandboxView;
-      /** If the service no longer knows this stop, pass `before` to the next activity for the same request. */
+      /**
+       * Pass it as `before` to the next activity for the same request, in case the service no longer knows this stop.
+       */
       readonly before: BeforeRequest | null;
     }
   | 'gone';
 
 /**
- * Stops a sandbox. Joins a stop in progress; does not mistake somebody else's ended stop for its own. A request may
- * have been accepted although its answer is lost. It is repeated only if nothing has changed since. Otherwise the
- * repetition could stop a sandbox that a person has just resumed (specification, stop; trap S7).
+ * Stops a sandbox. If a stop is already in progress, returns that stop. Does not mistake an earlier stop of somebody
+ * else for its own. If an answer is lost, the request is repeated only if the sandbox has not changed since. Otherwise
+ * the repetition could stop a sandbox that a person has just resumed (specification, stop; trap S7).
  */
 export function stopSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function stopSandbox(input: StopSandboxInput): Promise<Counted<StopAnswer>> {
@@ -55,8 +57,8 @@ export function stopSandboxActivity(client: SandboxClient, results: ResultStore)
 async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFirst): Promise<StopAnswer> {
   const sandbox = await tools.look();
   const found = answerOf(sandbox, tools.before());
-  // This read may be older than a resume. The service's answer to a request is not: for an archived sandbox, it names
-  // the last stop.
+  // This read may be older than a resume. The answer to a stop request is always current: for an archived sandbox, it
+  // contains the last stop.
   const mayBeOld = found !== undefined && found !== 'gone' && found.how === 'already_archived';
   if (found && !mayBeOld) return found;
   const before = tools.before() ?? { previousStopId: sandbox.stop?.id ?? null };
@@ -64,11 +66,11 @@ async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFir
     const { id, stop: shown } = await tools.send(before, () => client.stopSandbox(sandboxId));
     if (found && sandbox.stop && (shown?.id ?? id) === sandbox.stop.id) return found;
     const stop = shown ? stopView(shown) : id === undefined ? null : pendingStop(id);
-    // A stop that has already ended may come from a cache: the sandbox shows the truth.
+    // If the answer shows a stop that has ended, it may come from a cache. A read of the sandbox decides.
     if (isOpenStop(stop)) return { how: 'asked', stop, sandbox: sandboxView(sandbox), before };
   } catch (error) {
     if (!isFinal(error) && !(mayBeOld && isRefusal(error))) throw error;
-    // The request may have become pointless since the read.
+    // Since the read, the request may have become unnecessary.
     const settled = answerOf(await tools.look(), tools.before());
     if (settled) return settled;
     throw error;
@@ -90,7 +92,8 @@ function pendingStop(id: string): StopView {
 }
 
 /**
- * True for a refusal that waiting does not resolve, or that shows that the sandbox's state has changed since the read.
+ * True if the request need not be repeated after this refusal: waiting does not help, or the state of the sandbox has
+ * changed since the read.
  */
 function isFinal(error: unknown): boolean {
   return isRefusal(error) && (error.meaning === 'permanent' || error.meaning === 'wait_out');
@@ -118,9 +121,9 @@ export type ResumedSandbox = SandboxView & {
 };
 
 /**
- * Resumes a sandbox only if it is archived and has no stop unknown to the caller: a blind repeat would supersede
- * somebody's newer stop.
- * @returns the sandbox after the resume, or as it was found
+ * Resumes a sandbox only if it is archived and has no stop that the caller does not know. Otherwise a repeated call
+ * could undo a newer stop of somebody else.
+ * @returns the sandbox after the resume or, without a resume, after the last read
  */
 export function resumeSandboxActivity(client: SandboxClient) {
   return async function resumeSandbox(input: ResumeSandboxInput): Promise<Counted<ResumedSandbox>> {

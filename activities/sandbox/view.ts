@@ -4,7 +4,7 @@ import { cut } from '../../src/contract/texts/stored-text.js';
 
 /** Limit of texts written by people and scripts, which may have any length. */
 const maxLength = 2_000;
-/** Limit of what should be short: names, addresses, the reason of a degraded machine. */
+/** Limit of texts that should be short: names, addresses, the reason of a degraded machine. */
 const maxShortLength = 300;
 
 function short(text: string | null | undefined): string | null {
@@ -36,7 +36,10 @@ export function sandboxView(sandbox: Sandbox): SandboxView {
   };
 }
 
-/** Fields that most reads lack. They are left out then: every read of a sandbox becomes part of a workflow's history. */
+/**
+ * Fields that most answers do not have. They are omitted if they are missing, because every read of a sandbox becomes
+ * part of a workflow's history.
+ */
 function whereKnown(sandbox: Sandbox): Partial<SandboxView> {
   const { health, healthReason, degradedSince, archiveAfter, environment, environmentVersion } = sandbox;
   const { visibility, hydration, sshEndpoint, cost } = sandbox;

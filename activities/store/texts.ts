@@ -27,8 +27,9 @@ export async function readText(results: ResultStore, text: Text): Promise<string
 }
 
 /**
- * As much as a call receives. A workflow names the object, and a store has objects of any size, such as downloaded disks: a
- * worker that reads many of them at once would run out of memory.
+ * The limit is the same as for the answer of a call. The input of a workflow chooses the object, and a store may
+ * contain very large objects, such as downloaded disks. A worker that reads many of them at once would run out of
+ * memory.
  */
 const maxStoredBytes = 64 * 1024 * 1024;
 

@@ -7,7 +7,7 @@ export interface BridgeMetrics {
   readonly delivery: (result: string, seconds: number) => void;
   readonly signal: (address: AddressKind, result: SignalResult) => void;
   readonly legacy: () => void;
-  /** How far the bridge's clock is ahead of the sender's timestamp, in seconds. Includes the transmission time. */
+  /** The bridge's clock minus the sender's timestamp, in seconds. Includes the transmission time. */
   readonly clockSkew: (seconds: number) => void;
   readonly reset: () => void;
 }

@@ -18,7 +18,7 @@ export interface Bridge {
   /** A request handler for `GET /metrics`. It is separate so that webhook senders do not see the metrics. */
   readonly metricsHandler: (request: IncomingMessage, response: ServerResponse) => void;
   /**
-   * Serves on a port of its own. If `metrics` is given, serves the metrics on that port.
+   * Listens on a port. If `metrics` is given, also serves the metrics at that address.
    * @throws SandflowError `no_webhook_secret` if there is no secret; errors of listening, such as EADDRINUSE
    */
   listen(
@@ -32,8 +32,8 @@ export interface Bridge {
 
 /**
  * Creates the bridge, which turns signed webhooks into signals. It acknowledges a delivery only when Temporal has
- * accepted all its signals. Its only state is its counters for the last minute, so any number of replicas may run side by
- * side.
+ * accepted all its signals. Its only state is its counters for the last minute, so any number of replicas may run side
+ * by side.
  */
 export function createBridge(options: BridgeOptions): Bridge {
   const { temporalClient: client, secrets, signalTimeoutMs = 3_000, maxBodyBytes = 256 * 1024 } = options;
@@ -84,7 +84,7 @@ export function createBridge(options: BridgeOptions): Bridge {
       timer = setTimeout(resolve, closeGraceMs);
     });
     await Promise.race([Promise.allSettled(underWay), grace]);
-    // Answers that were just written are sent first. Idle connections are closed then; those that are still busy are cut off.
+    // Answers that were just written are sent first. Then idle connections are closed, and busy ones are aborted.
     for (const server of servers) server.closeIdleConnections();
     await Promise.race([closed, grace]);
     clearTimeout(timer);
@@ -134,8 +134,8 @@ async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: 
 const maxConnections = 500;
 
 /**
- * Closes the oldest connection whenever there are too many. A delivery takes milliseconds, and must not be kept out by
- * somebody who only holds connections open.
+ * Closes the oldest connection when there are too many. A delivery takes milliseconds. So clients that only keep
+ * connections open cannot block deliveries.
  */
 function limitConnections(server: Server): void {
   const open = new Set<Socket>();

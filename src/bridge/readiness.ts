@@ -7,7 +7,7 @@ export interface Readiness {
   reset(): void;
 }
 
-/** Queries Temporal at most once a second, whatever the number of requests. */
+/** Queries Temporal at most once a second, independent of the number of requests. */
 export function createReadiness(
   client: Client,
   secrets: SecretSource,

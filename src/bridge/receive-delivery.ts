@@ -1,6 +1,6 @@
 /**
- * Handles a delivery: verifies the raw bytes, parses them, sends signals, and only then acknowledges. An invalid delivery
- * is refused before any signal is sent. The answer 503 (`unavailable`) may follow some of the signals.
+ * Handles a delivery: verifies the raw bytes, parses them, sends signals, and only then acknowledges. An invalid
+ * delivery is refused before any signal is sent. The answer 503 (`unavailable`) may follow some of the signals.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Client } from '@temporalio/client';
@@ -60,7 +60,7 @@ export async function receiveDelivery(
   const event = parseSandboxWebhookEvent(parseJson(rawBody));
   if (event === undefined) return 'malformed_body';
   if (event === 'unknown_type') return 'unknown_type';
-  // The signature covers both ids, so a difference is the sender's mistake. It is unknown which id is right.
+  // The signature covers both ids, so a difference is a mistake of the sender. It is unknown which id is right.
   if (event.id !== verified.deliveryId) return 'id_mismatch';
   if (event.legacy) metrics.legacy();
 
@@ -71,8 +71,8 @@ export async function receiveDelivery(
 }
 
 /**
- * Selects the addresses that are within the allowance. The others get no signal, but the delivery is still
- * acknowledged: a repeated delivery would exceed the allowance again.
+ * Selects the workflows that are within their limit. The others get no signal. The delivery is acknowledged anyway,
+ * because a repeated delivery would exceed the limit again.
  */
 function allowedOf({ allowance, metrics }: Receiver, event: SandboxWebhookEvent): EventAddress[] {
   return addressesOf(event).filter(({ kind, workflowId }) => {

@@ -8,11 +8,11 @@ import { readSecrets } from './secret-source.js';
 /** A place for a secret that is about to be created. */
 export interface SecretReservation {
   /**
-   * Makes `secret` the first secret of the file, in one step. The previous first secret follows it, for attempts in
-   * flight (S10).
+   * Makes `secret` the first secret of the file, in one step. The previous first secret comes second, for attempts that
+   * are already under way (S10).
    */
   keep(secret: string): Promise<void>;
-  /** Leaves the file as it was. After `keep` it does nothing. */
+  /** Does not change the file. After `keep` it does nothing. */
   discard(): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
 /**
  * Limits the number of events that a workflow receives. Anybody who may create sandboxes in the account can give a
- * sandbox the name of another job. Each signal then grows the history of that job. No sandbox reaches the limit by its
- * own changes of state.
+ * sandbox the name of another job. Each signal then grows the history of that job. The changes of state of one sandbox
+ * never reach the limit.
  */
 
 export interface SignalAllowance {
-  /** Returns false if the workflow is over its limit for now. Its safety poll finds the changes that it misses. */
+  /** Returns false if the workflow has reached its limit. It finds the changes of dropped events by its polls. */
   takes(workflowId: string, sandboxId: string): boolean;
   reset(): void;
 }

@@ -5,7 +5,7 @@ import { ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../contract/addr
 import type { SandboxWebhookEvent } from '../contract/records/webhook-events.js';
 
 /**
- * What became of a signal:
+ * The result of a signal:
  * - `accepted`: it is in the workflow's history.
  * - `nobody`: no open workflow has this id; the event is dropped.
  * - `rejected`: Temporal refuses it and always will.
@@ -60,7 +60,7 @@ export async function signalEvent(
 }
 
 function outcomeOf(address: EventAddress, error: unknown): SignalOutcome {
-  // The text of the error differs between connections and may be empty, so the class counts.
+  // The text of the error differs between connections and may be empty, so its class is checked.
   if (error instanceof WorkflowNotFoundError) return { address, result: 'nobody' };
   const cause = error instanceof ServiceError ? error.cause : error;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

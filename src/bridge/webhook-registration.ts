@@ -57,8 +57,8 @@ export async function ensureWebhook(client: SandboxClient, options: EnsureWebhoo
 
 /**
  * Replaces the signing secret and makes the new one the first in its file. The previous secret stays second until the
- * next rotation, since an attempt in flight can carry its signature (trap S10). The rotation is repeated until a secret
- * has been read.
+ * next rotation, because an attempt that is already under way may have its signature (trap S10). The rotation is
+ * repeated until a secret has been read.
  * @throws SandflowError `secret_file_unwritable`, before anything is replaced; the client's errors
  */
 export async function rotateWebhook(
@@ -101,9 +101,9 @@ async function createWebhook(client: SandboxClient, options: EnsureWebhookOption
 }
 
 /**
- * Deletes our webhook and returns true if another process registered the same webhook at the same time and its webhook
- * has priority. The older webhook stays or, at the same age, the webhook with the smaller id. The list is read twice,
- * since the other webhook may appear right after the first read.
+ * Another process may have registered the same webhook at the same time. The older of the two is kept or, at the same
+ * age, the one with the smaller id. If this is not ours, deletes ours and returns true. Reads the list twice, because
+ * the other webhook may appear right after the first read.
  */
 async function yields(client: SandboxClient, own: Webhook, retryDelaysMs: readonly number[]): Promise<boolean> {
   for (const delayMs of [0, ...retryDelaysMs.slice(0, 1)]) {

@@ -14,7 +14,10 @@ export interface CommandContext {
 /** The command to which another command is added. */
 export type Parent = CommandUnknownOpts;
 
-/** Adds a command with its action to its parent. Runs at start-up, so only the command's action may import heavy modules. */
+/**
+ * Adds a command with its action to its parent. Runs at start-up, so only the command's action may import heavy
+ * modules.
+ */
 export type AddCommand = (parent: Parent, context: CommandContext) => void;
 
 /** The options of the command that `Declaration` adds, as the parser returns them. */

@@ -1,4 +1,4 @@
-/** Turns an error into a message, an exit code, and the `error` of `--json`. */
+/** Converts an error to a message, an exit code, and the `error` of `--json`. */
 import type { JobError } from '../../workflows/job/result.js';
 import { diskFull, isDiskFull } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
@@ -48,7 +48,7 @@ function messageOf(error: unknown): string {
   const problem = pathProblemOf(error);
   if (problem !== undefined) return problem;
   if (!(error instanceof Error)) return String(error);
-  // Temporal's client hides the reason in a chain of causes: the innermost is the most specific.
+  // Temporal's client has the reason in a chain of causes. The innermost cause is the most specific.
   const cause = innermost(error);
   return cause === error || cause.message === '' ? error.message : `${error.message}: ${cause.message}`;
 }

@@ -1,4 +1,6 @@
-/** The examples on the help pages of commands, by the full name of the command. Other pages have a text of their own. */
+/**
+ * The examples on the help pages of commands, by the full name of the command. Other pages have a text of their own.
+ */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   jobs: ['sandflow jobs list --open', 'sandflow jobs watch nightly-42'],
   'jobs show': ['sandflow jobs show nightly-42', 'sandflow jobs show nightly-42 --fields outcome,stop.kept'],

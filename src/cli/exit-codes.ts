@@ -7,8 +7,8 @@ import { pathProblems } from './path-problems.js';
 
 export const exitCodes = {
   /**
-   * The job or batch completed and left nothing behind, or the command succeeded; also if there was nothing left to do, as
-   * for a second `cancel`.
+   * The job or batch completed and left nothing behind, or the command succeeded; also if there was nothing left to do,
+   * as for a second `cancel`.
    */
   done: 0,
   /**
@@ -53,7 +53,7 @@ const temporalErrors: ReadonlySet<string> = new Set([
   'ScheduleNotFoundError',
 ]);
 
-/** A path that cannot be used as it is asked for. Repeating the command does not help. */
+/** System error codes for a path that cannot be used. Repeating the command does not help. */
 const pathCodes: ReadonlySet<string> = new Set(Object.keys(pathProblems));
 
 /** Never throws. Returns `internal` for an unexpected error. */

@@ -1,11 +1,14 @@
-/** How help pages look: examples on each, no empty defaults, and `help COMMAND…` for commands at any depth. */
+/**
+ * The format of help pages: each has examples, empty defaults are omitted, and `help COMMAND…` works for commands at
+ * any depth.
+ */
 import { type Command, Help, type Option } from 'commander';
 import { examples } from './examples.js';
 import { locate, meantCommand, visibleCommands } from './located.js';
 import { UsageError } from './usage-error.js';
 
 export const helpStyle = {
-  /** A value that may be left out follows `=`. */
+  /** An optional value is written after `=`. */
   optionTerm: ({ flags, optional }: Option): string => (optional ? flags.replace(/ \[(.*)\]$/, '[=$1]') : flags),
   optionDescription(this: Help, option: Option): string {
     const isEmptyList = Array.isArray(option.defaultValue) && option.defaultValue.length === 0;

@@ -1,4 +1,4 @@
-/** Logs the stacks of unexpected errors for bug reports. */
+/** Logs the stack traces of unexpected errors for bug reports. */
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolders } from '../os/make-folders.js';

@@ -1,18 +1,18 @@
-/** The parts of the process that the command line may use; tests pass their own. */
+/** The parts of the process that the command line may use. Tests pass their own implementations. */
 import type { Config, ConnectionSettings } from '../config.js';
 import type { MainProgram } from '../supervisor/index.js';
 import type { FieldSelection } from './output/picked-fields.js';
 
 export interface OutputStream {
-  /** Returns false if the reader is behind. `drain` signals that there is room again. */
+  /** Returns false if the reader is too slow. `drain` signals that it can accept more. */
   write(text: string | Uint8Array): unknown;
   once?(event: 'drain' | 'close', listener: () => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  /** The fields that JSON on this stream is reduced to. Undefined for whole documents. */
+  /** The fields to which JSON on this stream is reduced. Undefined: whole documents are printed. */
   fields?: FieldSelection;
-  /** Terminals only; respects NO_COLOR. */
+  /** True if colours can be used. Only terminals have it. Respects NO_COLOR. */
   hasColors?(): boolean;
 }
 
@@ -29,8 +29,8 @@ export interface CliIo {
   /** The name of the command, like `jobs watch`, for `sandflow status`. */
   readonly command?: string;
   /**
-   * Reads the configuration. The home must be the user's own, unless `checksHome` is false: the operator of a worker, a
-   * bridge or a codec server prepares its home.
+   * Reads the configuration. The home must belong to the user, unless `checksHome` is false. A worker, a bridge or a
+   * codec server does not check this, because its operator prepares the home.
    * @throws SandflowError `home_not_trusted`, `bad_configuration`
    */
   readonly readConfig: (options?: {

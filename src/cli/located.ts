@@ -1,4 +1,4 @@
-/** Finds the command that a command line means, and what it may have meant instead. */
+/** Finds the command that a command line names, and suggests another one if it is mistyped. */
 import type { Command } from 'commander';
 import { editsBetween } from './edits.js';
 

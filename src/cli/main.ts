@@ -17,7 +17,7 @@ let lost: NodeJS.ErrnoException | undefined;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') lost ??= error;
 });
-// A job must not depend on whether somebody reads the messages of the command that started it.
+// A job must not be affected if nobody reads the messages of the command that started it.
 process.stderr.on('error', () => undefined);
 
 const exitCode = await runCli(process.argv.slice(2), {
@@ -30,7 +30,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   umask: (mask) => void process.umask(mask),
   interrupted: interrupt.signal,
 });
-// The error of an earlier write may come after this one has ended.
+// The error of an earlier write may arrive after this write has ended.
 process.stdout.write('', () => setImmediate(() => process.exit(lost ? sayLost(lost) : exitCode)));
 // A reader that has stopped reading, such as `less`, must not keep an interrupted command alive.
 if (interrupt.signal.aborted) setTimeout(() => process.exit(exitCode), 1_000);

@@ -1,6 +1,6 @@
 /**
- * Refuses values of options that are hardly meant: an empty one, and a separate word after an option whose value may be left
- * out. That word could as well be a prompt or a file, so such a value follows `=`.
+ * Refuses option values that are probably mistakes: an empty value, and a separate word after an option with an
+ * optional value. Such a word could also be a prompt or a file, so an optional value must follow `=`.
  */
 import type { Command } from 'commander';
 import { headLine } from './output/terminal-safe.js';
@@ -9,7 +9,7 @@ import { UsageError } from './usage-error.js';
 const plainValue = /^[\w./][\w.,:/@+-]{0,79}$/;
 
 /**
- * @param command the command that `args` mean
+ * @param command the command that `args` name
  * @throws UsageError
  */
 export function requireMeantValues(command: Command, args: readonly string[]): void {
@@ -31,7 +31,7 @@ export function requireMeantValues(command: Command, args: readonly string[]): v
   }
 }
 
-/** It is rarely meant: a variable of a script had no value. */
+/** An empty value is usually a mistake: a variable of a script was not set. */
 function refuseEmpty(flag: string): never {
   throw new UsageError(`${flag} has an empty value. Give it a value, or leave it out.`);
 }

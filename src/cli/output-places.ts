@@ -8,7 +8,7 @@ import { pathProblems } from './path-problems.js';
 import { UsageError } from './usage-error.js';
 
 export interface OutputPlace {
-  /** How messages begin, like `--out`. */
+  /** The beginning of messages, such as `--out`. */
   readonly option: string;
   /** Relative to the current folder. */
   readonly path: string;
@@ -50,7 +50,7 @@ async function requirePlace({ option, path, kind, intoFolder = false }: OutputPl
   }
 }
 
-/** Undefined if there is nothing, or if it cannot be seen. */
+/** Undefined if the path does not exist or cannot be read. */
 async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
   try {
     return (await stat(path)).isDirectory() ? 'folder' : 'file';

@@ -78,11 +78,15 @@ async function withProfile(config: Config, io: CliIo, context: CommandContext): 
   return merged;
 }
 
-/** Whoever owns a home could plant files and links in it, so it is checked before anything in it is read or changed. */
+/**
+ * The owner of a home could put files and links into it. So its owner is checked before anything in it is read or
+ * changed.
+ */
 async function refuseForeignHome({ home }: Config): Promise<void> {
   const { checkTrustedFolder } = await import('../os/trusted-folder.js');
   await checkTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' }).catch((error: unknown) => {
-    // Nothing can be read from a home that cannot be entered, and a command may do without it if all is configured.
+    // If the home cannot be entered, nothing can be read from it. If everything is configured, a command does not need
+    // it.
     const { code } = ((error instanceof SandflowError && error.cause) || {}) as { readonly code?: unknown };
     if (code !== 'EACCES' && code !== 'ENOTDIR') throw error;
   });
@@ -91,7 +95,7 @@ async function refuseForeignHome({ home }: Config): Promise<void> {
 /** After Ctrl-C, any error counts as the interruption. */
 const interruptedFailure = { exitCode: exitCodes.detached, error: plainError('interrupted', 'Interrupted.') };
 
-/** What a full disk breaks rarely says so. Names the disk, and how to continue. */
+/** Errors because of a full disk rarely say so. Adds the name of the disk, and how to continue. */
 async function namingDisk(failure: Failure, { io, jobId }: CommandContext): Promise<Failure> {
   const { exitCode, error } = failure;
   const isOwn = error.code === 'disk_full';
@@ -152,7 +156,7 @@ function usageErrorOf(error: CommanderError, args: readonly string[], at: Locate
   return plainError('bad_usage', `${sentence}${hint} See ${at?.name ?? 'sandflow'} --help.`);
 }
 
-/** A mistyped command of `fanout` is taken for a file of items. */
+/** A mistyped command of `fanout` looks like the name of an items file. */
 function withMeant(error: unknown, program: Command | undefined, args: readonly string[]): unknown {
   if (!(error instanceof UsageError) || !program) return error;
   const at = locate(program, args);

@@ -8,11 +8,11 @@ const whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
-/** Two years, in ms: the longest wait. Nothing is kept for longer. */
+/** Two years, in ms: the longest wait, because no data is kept for longer. */
 const longestWaitMs = 732 * unitsMs.d;
-/** For what is no wait: a time in the past, or the sum of many. */
+/** For durations that are not waits: a time in the past, or a total. */
 export const anyLength = { mostMs: Number.MAX_SAFE_INTEGER };
-/** A timer of this process is no longer than 24 days: a longer one would end at once. */
+/** A timer of Node is limited to 24 days; a longer one would end at once. */
 export const ofThisProcess = { mostMs: 24 * unitsMs.d };
 
 /**

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { EndpointName, ResponseOf } from '../contract/endpoints/endpoints.js';
 
-/** Where an error or a record comes from: an endpoint, or the request line of `SandboxClient.request`. */
+/** The call of an error or a record: the name of an endpoint, or the request line of `SandboxClient.request`. */
 export type CallName = EndpointName | `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
 
 /** Query parameters; undefined values are omitted. */
@@ -29,7 +29,10 @@ export interface CreateOptions extends CallOptions {
 
 /** Options of downloads and of `SandboxClient.request`. */
 export interface StreamOptions {
-  /** The longest silence in ms, while connecting and between two pieces of the body. Default: the client's deadline. */
+  /**
+   * The longest time without data, in ms, while connecting and between two pieces of the body. Default: the client's
+   * deadline.
+   */
   readonly timeoutMs?: number;
   /** Ends the download at once and closes its connection. */
   readonly signal?: AbortSignal;
@@ -62,7 +65,7 @@ export interface PlainRequest {
   readonly path: `/${string}`;
   /** Query parameters. Default: none. */
   readonly query?: Query;
-  /** JSON, sent as it is. */
+  /** JSON text, sent unchanged. */
   readonly body?: string;
   /** Id for the header that confirms a delete. */
   readonly confirmDelete?: string;
@@ -76,7 +79,7 @@ export interface PlainResponse {
   readonly header: (name: string) => string | undefined;
   /** All headers; names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Read or destroy the body, whatever the status: it holds a connection until then. */
+  /** Always read or destroy the body, because it holds a connection until then. */
   readonly body: Readable;
 }
 

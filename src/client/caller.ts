@@ -42,7 +42,7 @@ export type Call = <Name extends Exclude<EndpointName, RawEndpointName>>(
   options?: CreateOptions,
 ) => Promise<ResponseOf<Name>>;
 
-/** Calls an endpoint that answers bytes. Throws before the first byte if the call failed. */
+/** Calls an endpoint whose answer is bytes. If the call fails, throws before the first byte. */
 export type Open = <Name extends RawEndpointName>(
   endpoint: Name,
   parts: CallParts<Name>,

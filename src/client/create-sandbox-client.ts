@@ -34,12 +34,12 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
  * The service's endpoints as typed methods. Each call is exactly one attempt and resolves to the whole parsed body.
  * `endpoints[name].retry` of the contract says whether a call may be repeated after a failure.
  *
- * Every method throws `ApiError` after an answer other than 2xx. It throws `ConnectionError` or `TimeoutError` without
- * a whole answer (see `requestSent`), and `UnexpectedResponseError` after a 2xx that lacks what callers need. After an
+ * Every method throws `ApiError` after an answer other than 2xx. It throws `ConnectionError` or `TimeoutError` if there
+ * is no complete answer (see `requestSent`), and `UnexpectedResponseError` if a 2xx lacks a required field. After an
  * abort it throws the signal's reason.
  *
- * Downloads (`download…` to a file, `open…` as a stream) hold a fraction of a MiB in memory, whatever their size. Their
- * `timeoutMs` limits the silence between two pieces, not the whole download.
+ * Downloads (`download…` to a file, `open…` as a stream) hold less than a MiB in memory, independent of their size.
+ * Their `timeoutMs` limits the time between two pieces, not the whole download.
  */
 export interface SandboxClient
   extends AccountCalls,
@@ -51,8 +51,8 @@ export interface SandboxClient
     WebhookCalls,
     ApiKeyCalls {
   /**
-   * Sends any request under the base URL and resolves to the answer as it is, whatever its status. For tools; the
-   * other methods are typed.
+   * Sends any request below the base URL, and resolves to the unchanged answer, with any status. For tools; the other
+   * methods are typed.
    */
   request(request: PlainRequest, options?: StreamOptions): Promise<PlainResponse>;
 

@@ -29,7 +29,7 @@ export interface ExchangeResponse {
 const maxResponseBytes = 64 * 1024 * 1024;
 
 /**
- * Sends a request and reads the whole answer, whatever its status. Redirects are not followed.
+ * Sends a request and reads the whole answer, with any status. Redirects are not followed.
  * @throws ConnectionError, TimeoutError; UnexpectedResponseError for a body over 64 MiB; the signal's reason;
  *   SandflowError `bad_argument` for a header or path that HTTP cannot carry
  */

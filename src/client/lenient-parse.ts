@@ -70,7 +70,7 @@ type Parts = Record<PropertyKey, unknown>;
  * Removes the field of each issue. If the field was removed before, callers need it, and the row that contains it is
  * removed.
  * @param left paths of the fields that were removed before
- * @returns false if neither is possible
+ * @returns false if it can remove neither the fields nor the rows
  */
 function withoutBadParts(answer: unknown, issues: readonly Issue[], left: Set<string>): boolean {
   const badRows = new Map<unknown[], Set<number>>();

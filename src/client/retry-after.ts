@@ -5,7 +5,7 @@ const longestMs = 24 * 60 * 60 * 1_000;
  * The wait that a `Retry-After` header requests.
  * @param header seconds, or an HTTP date
  * @param nowMs the present, in ms since the epoch
- * @returns ms from `nowMs`, never negative, and at most a day; null if the header is missing or is neither
+ * @returns ms from `nowMs`, never negative, and at most a day; null if the header is missing or has another format
  */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   const value = header?.trim();

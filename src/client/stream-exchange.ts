@@ -21,7 +21,7 @@ export interface StreamResponse {
 const readAheadBytes = 256 * 1024;
 
 /**
- * Sends a request and resolves when the headers of the answer have come, whatever its status. `timeoutMs` limits
+ * Sends a request and resolves when the headers of the answer have arrived, with any status. `timeoutMs` limits
  * silence. Time in which the reader takes nothing does not count. Redirects are not followed.
  * @throws ConnectionError, TimeoutError; the signal's reason; SandflowError `bad_argument` for a header or path that
  *   HTTP cannot carry

@@ -17,7 +17,7 @@ const executionLength = 12;
 const maxStepLength = 6;
 const maxGenerationLength = 3;
 
-/** The characters that remain for deployment and job id together if every other part has its greatest length. */
+/** The number of characters for deployment and job id together, if every other part has its greatest length. */
 export const maxDeploymentAndJobIdLength =
   maxNameLength - namePrefix.length - executionLength - maxStepLength - maxGenerationLength - 5;
 
@@ -76,7 +76,10 @@ export function deploymentOfWorkflow(workflowId: string): string | undefined {
   return /^sf-([a-z0-9]{1,12})-/.exec(workflowId)?.[1];
 }
 
-/** The `execution` part for an execution chain. It is the tail of a v7 UUID: the head is a time, which can collide. */
+/**
+ * The `execution` part for an execution chain. It is the end of a v7 UUID. The beginning is a time, which two
+ * executions can share.
+ */
 export function executionOf(firstExecutionRunId: string): string {
   return firstExecutionRunId.replaceAll('-', '').slice(-executionLength);
 }
@@ -89,7 +92,7 @@ export function ownedSandboxName(parts: OwnedName): string {
   const { deployment, jobId, execution, step, generation } = parts;
   const name = `${namePrefix}-${deployment}-${jobId}-${execution}-${step}-${generation}`;
   const read = parseOwnedSandboxName(name);
-  // If a part held a dash, the name could be parsed as that of another job.
+  // If a part contained a dash, the name could be parsed as the name of another job.
   const same = read?.deployment === deployment && read.jobId === jobId && read.execution === execution;
   if (!same || !stepPattern.test(step)) {
     throw new RangeError(`"${name}" is not a valid sandbox name`);

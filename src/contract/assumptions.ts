@@ -1,6 +1,6 @@
 /**
- * The assumptions about points that the specification does not show. Each has a stable id. Rows of the endpoint table
- * and answers of the local service (`assumptionsHeader`) name these ids. docs/assumptions.md lists the same
+ * The assumptions that sandflow makes where the specification is silent. Each has a stable id. Rows of the endpoint
+ * table and answers of the local service (`assumptionsHeader`) name these ids. docs/assumptions.md lists the same
  * assumptions. No dependencies.
  */
 export const assumptions = {
@@ -58,7 +58,7 @@ export const assumptions = {
   'A-list-price': 'A dollar buys 36,000 machine-seconds.',
   'A-local-webhook-urls': 'The local service also accepts loopback http addresses for webhooks, unless it is strict.',
   'A-machine':
-    'vCPUs and memory of the machine sizes. A machine of the local service has the provider `baremetal`, the address 127.0.0.1, and a URL that nothing serves.',
+    'vCPUs and memory of the machine sizes. A machine of the local service has the provider `baremetal`, the address 127.0.0.1, and a URL at which no server answers.',
   'A-machine-variables':
     'All processes of a sandbox get the variables and secrets of its environment. A variable overrides a secret with the same name.',
   'A-names': 'A name has 1 to 100 characters and no control characters.',

@@ -17,7 +17,7 @@ export function diskFull(path: string, cause: unknown): SandflowError {
 }
 
 /**
- * Makes a write. Passes on every error but that of a full disk.
+ * Makes a write, and replaces the error of a full disk. Any other error is thrown unchanged.
  * @param path the file that is written, for the message
  * @throws SandflowError `disk_full`
  */

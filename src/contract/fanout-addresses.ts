@@ -5,13 +5,16 @@
 import { itemWorkflowId, jobWorkflowId } from './addresses.js';
 
 /**
- * Bounded, because a chunk is one message of Temporal and one workflow, whose history holds the starts of all its
+ * Limited, because a chunk is one message to Temporal and one workflow, whose history contains the starts of all its
  * items.
  */
 export const maxItemsInChunk = 100;
-/** Temporal accepts 2 MiB in a payload and 4 MiB in a message, and a part of that is needed around the chunk. */
+/**
+ * Temporal accepts 2 MiB in a payload and 4 MiB in a message. A chunk must be smaller, because the message contains
+ * other data too.
+ */
 export const maxBytesInChunk = 1_000_000;
-/** Temporal warns about payloads from 512 KiB on. So only a chunk with a single large item exceeds this size. */
+/** Temporal warns about payloads of more than 512 KiB. Only a chunk with a single large item exceeds this size. */
 export const usualBytesInChunk = 500_000;
 /**
  * Bounded, because the state of the batch grows with its chunks, and is one payload when the workflow continues as new.
@@ -41,7 +44,7 @@ export function fanoutPlaces(batch: {
   return {
     chunkWorkflow: (chunk: number) => chunkWorkflowId(deployment, batchId, chunk),
     itemWorkflow: (index: number) => itemWorkflowId(deployment, batchId, index),
-    /** Holds the items as they were submitted. A resume reads them. */
+    /** Contains the items in their submitted form. A resume reads them. */
     chunk: (chunk: number) => `${prefix}/chunks/${chunk}.json`,
     chunks: `${prefix}/chunks`,
     /** Written once every chunk is known. */

@@ -12,6 +12,6 @@ export function leadsOutOfSandbox(path: string): boolean {
   return false;
 }
 
-/** What to do about such a path, after its name. */
+/** The end of a message about such a path: what to do. */
 export const leadsOutText =
   'leads out of the sandbox\'s working directory. Use a path without "..", like out/report.csv';

@@ -1,6 +1,6 @@
 /**
- * Where the result store holds what the agents of a job have said, as it was when the job ended. No dependencies:
- * workflow code imports this file.
+ * The keys of transcripts in the result store. A transcript is the history of a sandbox at the end of its job. No
+ * dependencies: workflow code imports this file.
  */
 import { fanoutPrefix } from './fanout-addresses.js';
 

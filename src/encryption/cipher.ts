@@ -11,7 +11,7 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The purpose of a message. A message cannot be passed off as a message of another purpose. */
+/** The purpose of a message. A message for one purpose cannot be decrypted as a message for another. */
 export type Purpose = 'payload 1' | 'object 1';
 
 /** Encrypts piece by piece. The message is `begin`, then the results of `update`, then the result of `end`. */

@@ -49,7 +49,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin } = request.headers;
     if (origin !== undefined) {
-      // This check comes first: a page of another origin learns nothing, and nothing is decoded for it.
+      // This check comes first, so that nothing is decoded for a page of another origin.
       if (!origins.includes(origin)) return answer(response, 403, { message: 'This origin may not call.' });
       allow(origin, request, response);
     }

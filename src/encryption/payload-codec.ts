@@ -22,7 +22,7 @@ export interface PayloadCodecOptions {
 }
 
 /**
- * Creates a codec for Temporal's data converter. Payloads that are not encrypted are read as they are, unless
+ * Creates a codec for Temporal's data converter. Payloads that are not encrypted are read unchanged, unless
  * `requireEncrypted` is set. A payload is not bound to its workflow, because a codec server and a heartbeat by task
  * token do not know the workflow. `decode` throws SandflowError `encryption_key_unknown`, `not_decryptable`,
  * `not_encrypted`.

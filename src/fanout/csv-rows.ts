@@ -19,8 +19,8 @@ export async function* readCsvRows(
   content: AsyncIterable<string | Uint8Array>,
   options: { readonly delimiter: ',' | '\t' },
 ): AsyncGenerator<CsvRow> {
-  // Lines are counted in the parser, not in the loop below: an error discards parsed records that the loop has not read
-  // yet.
+  // Lines are counted in the parser and not in the loop below, because an error discards parsed records that the loop
+  // has not read yet.
   const begins: number[] = [];
   // The parser counts a CRLF within quotes as two lines.
   let countedTwice = 0;

@@ -5,8 +5,8 @@ import { type ItemLine, ItemsError, type PutWish } from './item-line.js';
 
 export interface Matrix {
   /**
-   * If empty, the item's own value or the default of the service applies. A single value applies to every item without
-   * its own value.
+   * If the list is empty, the item's own value or the default of the service applies. A single value applies to every
+   * item that has no value of its own.
    */
   readonly providers: readonly string[];
   readonly models: readonly string[];

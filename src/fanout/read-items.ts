@@ -1,4 +1,4 @@
-/** Reads the items of a batch, one after the other, whatever their number and size. */
+/** Reads the items of a batch one after the other, so that their number and size are not limited by memory. */
 import { bytesOf } from '../contract/texts/stored-text.js';
 import { readCsvLines } from './csv-lines.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';

@@ -1,4 +1,4 @@
-/** Creates the parts of the domain and connects them: stores, queues and what the queues call. Starts nothing. */
+/** Creates the parts of the service and connects them. Starts nothing. */
 import { setMaxListeners } from 'node:events';
 import { type SeedAccounts, seedAccounts } from './accounts/seed.js';
 import { createScheduler } from './background/scheduler.js';

@@ -1,5 +1,5 @@
 /**
- * The clock of the local service. Every rule that involves time reads it, so a test can hold it and move it forward by
+ * The clock of the local service. Every rule that involves time reads it, so a test can stop it and move it forward by
  * days at once. Network timeouts, agents and processes run in real time.
  */
 
@@ -32,15 +32,15 @@ export interface ControlledClock extends Clock {
   /** Lets the clock run on from the time at which it stands. Repeating it changes nothing. */
   release(): void;
   /**
-   * Moves the clock forward. Stops at each time at which something is due, in order, and waits for the work that it
-   * sets off. Resolves when all of that work has settled. Concurrent calls are carried out one after another.
+   * Moves the clock forward. Halts at each time at which something is due, and waits until that work has ended.
+   * Resolves when all work has ended. Concurrent calls are carried out one after another.
    */
   advance(ms: number): Promise<void>;
   /** Sets the clock to the real time and lets it run. Each timer still fires at the time that it was set for. */
   reset(): void;
   /** Sets the clock to an earlier state, such as the state of another service. Default: the real time, and running. */
   restore(state?: ClockState): void;
-  /** Registers work that `advance` waits for at each stop. */
+  /** Registers work that `advance` waits for whenever it halts. */
   waitFor(work: { readonly busy: () => boolean; readonly idle: () => Promise<void> }): void;
   /** Forgets every timer. */
   close(): void;
@@ -98,7 +98,7 @@ export function createClock(
 
   async function settled(): Promise<void> {
     do {
-      // Work that a timer or a commit sets off begins in a later turn of the event loop.
+      // If a timer or a commit starts work, the work begins in a later turn of the event loop.
       await new Promise(setImmediate);
       await Promise.all(works.map(({ idle }) => idle()));
     } while (works.some(({ busy }) => busy()));

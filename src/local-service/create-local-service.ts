@@ -163,7 +163,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
 
   async function close(): Promise<void> {
     assembly.closing.abort();
-    // The scheduler stops before the machines end: otherwise work that their end cuts short would count as done.
+    // The scheduler stops before the machines end. Otherwise work that is interrupted by their end would count as done.
     const worked = assembly.scheduler.stop();
     await server.close();
     await assembly.context.ssh.closeAll();

@@ -18,7 +18,7 @@ export interface InspectionFilter {
 export interface InspectionSummary {
   /** Number of calls by endpoint and response. */
   readonly calls: readonly CallCount[];
-  /** Number of calls by endpoint, whatever their outcome. */
+  /** Number of calls by endpoint, with any outcome. */
   readonly byEndpoint: Readonly<Record<string, number>>;
   /** Number of sandboxes that are not deleted. */
   readonly sandboxes: number;
@@ -38,7 +38,7 @@ export interface Inspection {
   stops(filter?: InspectionFilter): readonly StoredStop[];
   /** Attempts to deliver webhooks. */
   deliveries(filter?: InspectionFilter): readonly DeliveryAttempt[];
-  /** Totals of the service. Cheap, however many records there are. */
+  /** Totals of the service. Its cost does not depend on the number of records. */
   summary(): InspectionSummary;
 }
 

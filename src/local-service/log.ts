@@ -1,4 +1,4 @@
-/** Receives reports of what the local service could not do; silent by default. Fields never hold a secret. */
+/** Receives reports of failures of the local service. Default: no log. Fields never contain a secret. */
 export type Log = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 /** The message of an error, for a log or a record. */

@@ -33,8 +33,8 @@ export interface LocalServiceOptions {
   /** Providers whose prompts are run by a command inside the sandbox. */
   readonly commandAgents?: Readonly<Record<string, CommandAgentSettings>>;
   /**
-   * Providers that the built-in scripted agent serves. Default: all. A provider with neither this agent nor a command
-   * is not configured.
+   * Providers that the built-in scripted agent serves. Default: all. A provider without this agent and without a
+   * command is not configured.
    */
   readonly scriptedProviders?: readonly string[];
   /** The provider of prompts that do not name a provider. Default: `codex`. */

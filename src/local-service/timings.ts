@@ -1,7 +1,7 @@
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Times are short if a person waits for them; the others are as in the specification ("Limits"). */
+/** Times for which a person waits are short. The others are those of the specification ("Limits"). */
 export const defaultTimings = {
   /** From accepting a create to storing it, in ms; meanwhile a repeated key answers `idempotency_in_progress`. */
   acceptMs: 0,
@@ -23,7 +23,7 @@ export const defaultTimings = {
   dataExpiryMs: 14 * dayMs,
   /** How long an idempotency key stays valid (specification, "Limits": 24 hours). */
   idempotencyKeyMs: dayMs,
-  /** How long the key of a create stays taken if the create failed before the sandbox existed. */
+  /** How long the key of a create stays in use if the create failed before the sandbox existed. */
   idempotencyReleaseMs: 120_000,
   /** How long a webhook receiver may take to answer. */
   webhookTimeoutMs: 5_000,

@@ -7,7 +7,10 @@ import { makeFolders } from '../os/make-folders.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { isNotificationSecret } from '../webhook/index.js';
 
-/** Maximum number of secrets. A rotation needs no more. Each secret adds a signature to the header, and receivers refuse long headers. */
+/**
+ * Maximum number of secrets. A rotation needs no more. Each secret adds a signature to the header, and receivers refuse
+ * long headers.
+ */
 const mostSecrets = 8;
 
 /** Options of `createNotifySecrets`. */

@@ -1,6 +1,7 @@
 /**
- * Locks a path. The operating system releases the lock when its holder dies, for whatever reason. Node has no such lock
- * of its own. An exclusive SQLite transaction on an otherwise empty file is such a lock on every platform.
+ * Locks a path. The operating system releases the lock when the process that holds it ends, even after a crash. Node
+ * has no such lock of its own. An exclusive SQLite transaction on an otherwise empty file is such a lock on every
+ * platform.
  */
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

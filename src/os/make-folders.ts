@@ -4,8 +4,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Unlike the recursive `mkdir` of Node, it ends where the system answers ENOENT although the folder above exists, as below
- * /proc: Node repeats that call forever. Safe to repeat.
+ * Below /proc, the system answers ENOENT although the folder above exists. The recursive `mkdir` of Node then repeats
+ * its call for ever, and this function fails. Safe to repeat.
  * @param mode of the folders that are created. Default: as the umask leaves it
  */
 export async function makeFolders(path: string, { mode }: { readonly mode?: number } = {}): Promise<void> {

@@ -19,7 +19,10 @@ export function isTrustedOwner(uid: number): boolean {
   return own === undefined || uid === own || uid === 0;
 }
 
-/** Says what is wrong with a folder on the path to ours. Whoever may rename entries of it could replace our folder. */
+/**
+ * Says what is wrong with a folder on the path to our folder. Anyone who may rename its entries could replace our
+ * folder.
+ */
 export function problemOnTheWay(stats: Stats): string | undefined {
   const { uid, gid, mode } = stats;
   if (!isTrustedOwner(uid) && !(uid === overflowUser && isUserNamespace())) return `belongs to user ${uid}`;

@@ -46,8 +46,8 @@ function holdLeash(child: ChildProcess, pid: number): void {
   holder.on('error', () => child.kill('SIGKILL'));
   holder.stdin.on('error', () => undefined);
   holder.unref();
-  // The word tells the shell that the child has ended and that the parent lives. The shell must kill nothing then,
-  // since another process may have the id.
+  // This word tells the shell that the child has ended while the parent lives. The shell must then kill nothing,
+  // because another process may now have the id.
   child.once('exit', () => holder.stdin.end('done\n'));
 }
 

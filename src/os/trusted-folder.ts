@@ -114,7 +114,8 @@ export interface Walk {
 }
 
 /**
- * Collects every folder and link that a path leads through. Whoever may change one decides where the path leads.
+ * Collects every folder and link that a path leads through. Anyone who may change one of them decides where the path
+ * leads.
  * @param path absolute
  * @throws errors of `lstat` and `readlink`; a missing part ends the walk instead
  */

@@ -1,7 +1,7 @@
 /** Describes what a job left behind, in the same words for the terminal and the report. */
 import type { LeftBehind } from '../../workflows/job/result.js';
 
-/** Says what may still run or exist, without the reason. Names that others chose are not escaped. */
+/** Describes what may still run or exist, without the reason. Names that others chose are not escaped. */
 export function whatIsLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind): string {
   if (sandboxId === null) return `a sandbox "${sandboxName ?? ''}" may exist`;
   const sandbox = `${sandboxId}${sandboxName === null ? '' : ` (${sandboxName})`}`;

@@ -8,7 +8,7 @@ const tags: ReadonlySet<string> = new Set(
 );
 const empty: ReadonlySet<string> = new Set(['br', 'hr']);
 
-/** HTML in the text stays text, and nothing in the result loads anything. Links open another page. */
+/** HTML in the text is shown as text, and the result loads no other resource. Links open another page. */
 export function markdownMarkup(text: string): Markup {
   return html`<div class="markdown" dir="auto">${parseMarkdown(text).map(asMarkup)}</div>`;
 }

@@ -71,7 +71,7 @@ export interface PageDetails {
   readonly sandboxId: string | null;
   readonly sandboxName: string | null;
   readonly error: { readonly code: string; readonly message: PageText } | null;
-  /** Leftovers that need attention, a sentence each. */
+  /** What may still run, one sentence each. */
   readonly left: readonly string[];
   /** How the sandbox ended, in words. */
   readonly end: string;
@@ -101,7 +101,7 @@ export interface PageData {
   readonly detailsPerBlock: number;
 }
 
-/** Where Temporal's UI shows workflows. */
+/** The address of Temporal's UI, for links to workflows. */
 export interface WorkflowUi {
   /** Address of the UI, such as `http://127.0.0.1:8233`. */
   readonly url: string;
@@ -111,9 +111,9 @@ export interface WorkflowUi {
 
 /** What every report needs. */
 export interface ReportContext {
-  /** List price of a machine-second. Default: unknown, and the report shows no money. */
+  /** List price of a machine-second. Default: unknown; the report then shows no amounts of money. */
   readonly dollarsPerSecond?: number | null;
-  /** Default: unknown, and ids are no links. */
+  /** Default: unknown; ids are then not links. */
   readonly ui?: WorkflowUi | null;
 }
 

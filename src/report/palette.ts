@@ -19,7 +19,7 @@ export const light = {
   differs: '#fff1cf',
   differsMore: '#ffd97a',
   queued: '#8792a2',
-  // Of the phases, prompting stands out most: it is the work. The others are paler.
+  // The phase of prompting has the strongest colour, because it is the work. The other phases are paler.
   booting: '#b98337',
   preparing: '#4d98a0',
   prompting: '#1f57d6',

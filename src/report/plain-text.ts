@@ -1,6 +1,6 @@
 /**
- * Makes the text of agents fit for a page: without terminal colours, control characters or marks that change the
- * direction.
+ * Prepares the text of agents for a page: removes terminal colours, control characters and marks that change the
+ * direction of text.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of terminals are what it removes

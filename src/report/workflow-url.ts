@@ -2,7 +2,7 @@
 import { withoutEndSlashes } from '../contract/urls.js';
 import type { WorkflowUi } from './page-data.js';
 
-/** @returns null if there is no UI, or if its address is not one of the web */
+/** @returns null if there is no UI, or if its address is not an `http` or `https` URL */
 export function workflowUrl(ui: WorkflowUi | null | undefined, workflowId: string): string | null {
   if (!ui || !/^https?:\/\//i.test(ui.url)) return null;
   const path = ['namespaces', ui.namespace, 'workflows', workflowId].map(encodeURIComponent).join('/');

@@ -8,14 +8,17 @@ import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 
 const scheme = 'file-store:';
-/** Errors of a path that no object can have: something is missing, a file is used as a folder, it is too long, it holds NUL. */
+/**
+ * Error codes for a path that no object can have: a folder is missing or is a file, the path is too long, or it
+ * contains NUL.
+ */
 const namesNothing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
-/** Maximum number of attempts. An object may be replaced while it is opened, but not this often in a row. */
+/** Maximum number of attempts. An object may be replaced while it is opened, but hardly this often in a row. */
 const attemptsToRead = 100;
 
 /**
  * Creates a result store in a directory, for workers and users that share a host or a file system. Files have mode 600.
- * The directory itself may be a link. No link inside it is followed: whoever may write to the store could otherwise
+ * The directory itself may be a link. No link inside it is followed. Otherwise anyone who can write to the store could
  * make this process read and write files elsewhere.
  *
  * @param directory created if it is missing
@@ -135,7 +138,7 @@ function tooLarge(bytes: number, maxBytes: number): SandflowError {
 }
 
 export interface StoredObject {
-  /** Names the object in its store; opaque to everyone else. */
+  /** Identifies the object in its store. Other code must not interpret it. */
   readonly ref: string;
   /** Size in bytes. */
   readonly size: number;
@@ -147,7 +150,7 @@ export interface StoredObject {
 export interface ListedObject {
   /** The key that the object was stored under. */
   readonly key: string;
-  /** Names the object in its store; opaque to callers. */
+  /** Identifies the object in its store. Callers must not interpret it. */
   readonly ref: string;
 }
 
@@ -157,12 +160,12 @@ export interface ResultStore {
   put(key: string, content: Uint8Array): Promise<StoredObject>;
   /**
    * Writes content of any size piece by piece, so that it is never in memory as a whole. If `content` throws, nothing
-   * of it is left, and the error is passed on.
+   * is stored, and the error is thrown again.
    */
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
   /**
-   * @param options.maxBytes a longer object is not read; no limit by default. A store that does not know the size of an
-   *   object before it reads it may ignore this
+   * @param options.maxBytes a longer object is not read; no limit by default. A store may ignore this if it does not
+   * know the size of an object before reading it
    * @throws SandflowError `result_not_found`, `result_too_large`
    */
   get(ref: string, options?: { readonly maxBytes?: number }): Promise<Buffer>;

@@ -42,7 +42,7 @@ export async function readChunk(store: ResultStore, place: FanoutPlace, chunk: n
   return readJson<StoredChunk>(store, object);
 }
 
-/** How many chunks and items a batch has in all; null while that is not known. */
+/** The total number of chunks and items of a batch; null while it is not known. */
 export async function readSeal(store: ResultStore, place: FanoutPlace): Promise<SealRequest | null> {
   const { seal, chunks } = fanoutPlaces(place);
   const object = (await store.list(chunks)).find(({ key }) => key === seal);
@@ -67,7 +67,7 @@ export async function readItemResult(
   return newest ? readJson<ItemResult>(store, newest) : null;
 }
 
-/** Reads what a restarted chunk must know about an item. */
+/** Reads the facts about an item that a restarted chunk needs. */
 export async function readKnownItem(store: ResultStore, place: FanoutPlace, index: number): Promise<KnownItem | null> {
   let known: KnownItem | null = null;
   for (const object of await itemGenerations(store, place, index)) {
@@ -105,8 +105,8 @@ function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd |
 }
 
 /**
- * Yields the newest result of every submitted item of a batch, in the order of the batch, as `results.jsonl` holds
- * them. Works also while the batch runs. Reads one item at a time, so that no batch is too large. Writes nothing.
+ * Yields the newest result of every submitted item of a batch, in the order of the batch, as in `results.jsonl`. Works
+ * also while the batch runs. Reads one item at a time, so that the size of the batch does not matter. Writes nothing.
  * @param store the result store that the batch's workers write to
  */
 export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace): AsyncGenerator<ItemResult> {

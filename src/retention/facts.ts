@@ -58,7 +58,7 @@ export function factsOf(sandbox: Sandbox): SandboxFacts {
 
 /**
  * Time of the last known activity in the sandbox. A working agent moves `archiveAfter`, so `archiveAfter` minus the
- * auto-stop time is the time of such an activity. Commands and SSH leave no trace (trap S11).
+ * auto-stop time is the time of such an activity. Commands and SSH do not change the record (trap S11).
  */
 function idleSinceOf(sandbox: Sandbox): string | null {
   if (sandbox.state === 'archived') return sandbox.stop?.endedAt ?? sandbox.updatedAt ?? null;
@@ -83,7 +83,7 @@ function savedOf(sandbox: Sandbox): Saved {
 }
 
 /**
- * The facts that have changed since the plan: any change makes a planned action invalid. Cost is not compared, because
+ * The facts that have changed since the plan. Any change makes a planned action invalid. Cost is not compared, because
  * it grows by itself.
  */
 export function changedSince(planned: SandboxFacts, now: SandboxFacts): (keyof SandboxFacts)[] {

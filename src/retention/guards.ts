@@ -20,7 +20,7 @@ export interface ApplyLook {
   readonly nowMs: number;
   /** Null if the sandbox no longer exists. */
   readonly facts: SandboxFacts | null;
-  /** The owner according to the sandbox's current name or, if the sandbox is gone, according to its last name. */
+  /** The owner according to the sandbox's current name or, if the sandbox no longer exists, its last name. */
   readonly owner: Ownership;
   /** Workflows that hold a lease on the sandbox, according to the watch's answer to the claim. */
   readonly leasedBy: readonly string[];
@@ -28,7 +28,7 @@ export interface ApplyLook {
   readonly claimGranted: boolean;
   /** Number of actions that the night's limits allow this run. */
   readonly allowed: number;
-  /** The sandboxes in `planned.keeps` that are gone. */
+  /** The sandboxes in `planned.keeps` that no longer exist. */
   readonly missingKeeps: readonly string[];
   /** With `delete-snapshot`: all snapshots of the sandbox that are complete. */
   readonly snapshots: readonly SnapshotFacts[];
@@ -65,7 +65,7 @@ export const guards: readonly Guard[] = [
     name: 'rule',
     refuses: ({ policy, facts, owner, planned, nowMs }) => {
       if (facts === null) return null;
-      // The cost is that of the plan: only the service's list shows it, and it only grows.
+      // The cost comes from the plan, because only the service's list shows it. It can only have grown since.
       const candidate = { facts: { ...facts, dollars: planned.facts.dollars }, owner };
       const rule = ruleFor(policy, candidate, nowMs);
       return rule?.rule === planned.rule && rule.action === planned.action ? null : 'its rule no longer matches';

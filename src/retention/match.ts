@@ -38,7 +38,7 @@ function fitsRule(rule: Rule, { facts, owner }: Candidate, nowMs: number): boole
   );
 }
 
-/** True if a sandbox fits the name, environment and creator conditions of a rule, whatever its age and state. */
+/** True if a sandbox fits the name, environment and creator conditions of a rule. Ignores its age and state. */
 export function fitsGroup({ names, environments, creators }: RuleMatch, facts: SandboxFacts): boolean {
   return (
     (names === null || (facts.name !== null && fitsAny(names, facts.name))) &&

@@ -11,7 +11,8 @@ export const ownerStatuses = ['open', 'closed', 'kept', 'unknown', 'none', 'othe
  * - `closed`: Temporal showed that the execution that created it is closed. The sandbox is an orphan.
  * - `kept`: the job that created it has ended and kept this sandbox on purpose.
  * - `unknown`: its name refers to a workflow of this deployment, but Temporal does not know this workflow, or knows
- *   only other executions of it. This proves nothing: another cluster may hold the workflow, or its retention may be over.
+ *   only other executions of it. This proves nothing, because the workflow may be in another cluster, or its retention
+ *   may be over.
  * - `none`: no job created it.
  * - `other-deployment`: another deployment on the account created it.
  */

@@ -47,8 +47,8 @@ export function isOwn(access: string | null): boolean {
 }
 
 /**
- * Refuses every sandbox that may have an owner. Only sandboxes without a job, and those of jobs that have ended, are
- * touched.
+ * Refuses every sandbox that may have an owner. Only sandboxes without a job, and sandboxes of ended jobs, may be
+ * stopped or deleted.
  */
 export function ownerRefusal({ status, workflowId }: Ownership): Decision | null {
   switch (status) {

@@ -73,7 +73,7 @@ export interface PlanEntry {
 }
 
 export interface PlannedAction {
-  /** From 1, in the order in which they are done. */
+  /** Number of the action, from 1. Actions are done in this order. */
   readonly number: number;
   readonly action: Exclude<RuleAction, 'keep'>;
   readonly rule: string;
@@ -83,8 +83,8 @@ export interface PlannedAction {
   /** The snapshot to delete; null unless the action is `delete-snapshot`. */
   readonly snapshotId: string | null;
   /**
-   * The newest sandboxes of the group, which are kept in place of this one. If one of them is gone, this sandbox is
-   * left alone.
+   * The newest sandboxes of the group. This sandbox is deleted only because these are kept. If one of them no longer
+   * exists, this sandbox is not deleted.
    */
   readonly keeps: readonly string[];
 }

@@ -2,8 +2,8 @@
  * Plans what a cleanup does, and why it leaves the other sandboxes alone. Pure: the same facts, policy and time produce
  * the same plan.
  *
- * Only the first rule that matches a sandbox applies. Its action is refused if the sandbox is protected, has an owner or
- * is one of the newest of its group, or if there is nothing to do; the plan names the first of these reasons. The
+ * Only the first rule that matches a sandbox applies. Its action is refused if the sandbox is protected, has an owner
+ * or is one of the newest of its group, or if there is nothing to do; the plan names the first of these reasons. The
  * remaining actions are done oldest sandbox first, up to the night's limit.
  */
 import { type Candidate, fitsGroup, groupOf, ruleFor, sinceMs } from './match.js';

@@ -74,7 +74,7 @@ const rule = z
       .min(0)
       .max(20)
       .default(0)
-      .describe('How many of the newest that match name, environment and creator to keep, regardless of age'),
+      .describe('How many of the newest sandboxes that match name, environment and creator to keep, regardless of age'),
     keepLastPer: z
       .enum(['rule', 'name', 'environment', 'creator'])
       .default('rule')
@@ -129,7 +129,7 @@ export const policySchema = z
     windows: z.array(window).default([]).describe('When cleanups may act. Default: always'),
     limits: z
       .strictObject({
-        // The state that a run passes to its next run grows by one reference for every fifty actions.
+        // The limit is needed because the state that a run passes to its next run grows with the number of actions.
         maxActions: z.number().int().min(0).max(10_000).default(100).describe('Maximum number of actions per night'),
         maxPercent: z
           .number()

@@ -1,12 +1,12 @@
 /** A cleanup policy that has been read: durations are in ms, and every default is filled in. Types only. */
 import type { OwnerStatus } from './ownership.js';
 
-/** `keep` leaves the sandboxes that its rule matches alone, and no later rule applies to them. */
+/** `keep` does nothing to the sandboxes that its rule matches, and no later rule applies to them. */
 export type RuleAction = 'stop' | 'delete-sandbox' | 'delete-snapshot' | 'keep';
 
 /**
- * The conditions of a rule, which must all hold. A null condition always holds. A sandbox that lacks a fact never fits
- * a condition on this fact.
+ * The conditions of a rule, which must all hold. A null condition always holds. If a fact about a sandbox is unknown, a
+ * condition on this fact does not hold.
  */
 export interface RuleMatch {
   /** Patterns of names. */
@@ -35,7 +35,7 @@ export interface Rule {
   readonly rule: string;
   readonly match: RuleMatch;
   readonly action: RuleAction;
-  /** How many of the newest sandboxes of each group are kept, whatever their age and state. */
+  /** How many of the newest sandboxes of each group are kept, independent of their age and state. */
   readonly keepLast: number;
   readonly keepLastPer: KeepLastPer;
   /** With `delete-snapshot`: how many of the newest snapshots of each sandbox are kept. At least 1. */

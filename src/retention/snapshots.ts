@@ -12,9 +12,8 @@ function oldestFirst(a: SnapshotFacts, b: SnapshotFacts): number {
 const madeMs = ({ createdAt }: SnapshotFacts) => Date.parse(createdAt ?? '') || Number.POSITIVE_INFINITY;
 
 /**
- * The snapshots that may be deleted, oldest first. The newest snapshots stay, as many as the rule says, and so do
- * snapshots that are too young. A named snapshot stays unless the rule lists its name, because a create may
- * refer to that name.
+ * The snapshots that may be deleted, oldest first. The rule says how many of the newest snapshots are kept, and how old
+ * a snapshot must be. A named snapshot is kept unless the rule lists its name, because a create may refer to that name.
  */
 export function deletableSnapshots(
   snapshots: readonly SnapshotFacts[],

@@ -44,8 +44,8 @@ export function isWindowOpen({ windows, timeZone }: CleanupPolicy, atMs: number)
 }
 
 /**
- * The policy with its windows open at any time, for a cleanup that somebody starts on purpose. Each window still begins
- * at its time of day, so that what earlier runs did since then counts towards the limits of the night.
+ * The policy with its windows open at any time, for a cleanup that somebody starts by hand. Each window still begins at
+ * its time of day, so that actions of earlier runs since then count towards the limits of the night.
  */
 export function withOpenWindows(policy: CleanupPolicy): CleanupPolicy {
   const windows = policy.windows.map((window) => ({ ...window, toMinute: window.fromMinute, days: weekdays }));

@@ -9,7 +9,7 @@ const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
 /**
  * A secret store in a directory of mode 700, one file of mode 600 per secret, for workers that share a file system.
- * Nothing is made before the first `put`.
+ * Nothing is created before the first `put`.
  */
 export function createSecretStore(directory: string): SecretStore {
   const root = resolve(directory);
@@ -27,7 +27,7 @@ export function createSecretStore(directory: string): SecretStore {
       const temporary = join(root, `.${randomUUID()}.tmp`);
       try {
         await makeFolders(root, { mode: 0o700 });
-        // It may have been there before, made by others for others to read.
+        // The folder may have existed before, with a mode that lets others read it.
         await chmod(root, 0o700);
         await writeSynced(temporary, value);
         await rename(temporary, path);
@@ -76,7 +76,7 @@ function checkedName(name: string): string {
   );
 }
 
-/** A secret is shown once: it must outlast a loss of power that follows at once. */
+/** The service shows a secret only once, so it must be on the disk before the call returns. */
 async function writeSynced(path: string, value: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
@@ -89,16 +89,16 @@ async function writeSynced(path: string, value: string): Promise<void> {
 
 export interface SecretStore {
   /**
-   * Keeps `value` under `name`. Safe to repeat: the last one wins, and no reader sees half of one.
-   * @param name 1 to 128 of `a-z A-Z 0-9 . _ -`, not beginning with a dot
-   * @returns the reference that `get` and `delete` take; it holds the name and nothing secret
+   * Stores `value` under `name`. Safe to repeat: the last value counts, and no reader sees a part of a value.
+   * @param name 1 to 128 characters of `a-z A-Z 0-9 . _ -`, not beginning with a dot
+   * @returns the reference that `get` and `delete` take; it contains the name and no secret
    * @throws SandflowError `bad_secret_name`, `secret_store_unwritable`
    */
   put(name: string, value: string): Promise<string>;
   /** @throws SandflowError `secret_not_found` */
   get(ref: string): Promise<string>;
-  /** Safe to repeat: what is not there is no error. */
+  /** Safe to repeat: a missing secret is not an error. */
   delete(ref: string): Promise<void>;
-  /** The names, in order. */
+  /** The names of all secrets, sorted. */
   list(): Promise<string[]>;
 }

@@ -1,2 +1,2 @@
-/** Where workers keep secrets that the service shows once. */
+/** The store in which workers keep secrets that the service shows once. */
 export { createSecretStore, type SecretStore } from './directory-store.js';

@@ -82,7 +82,8 @@ function command(
     // The default of this setting depends on whether Temporal is configured. For a child it always is.
     SANDFLOW_DEPLOYMENT: config.deployment,
     SANDBOX_WEBHOOK_SECRET_FILE: resolve(config.webhookSecretFile),
-    // What the profile of this process says is in the other variables; a child must not choose a profile itself.
+    // The other variables contain the settings of the profile of this process, so a child must not choose a profile
+    // itself.
     SANDFLOW_PROFILE: 'none',
   };
   const unset: string[] = [];

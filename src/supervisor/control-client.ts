@@ -24,7 +24,7 @@ const askTimeoutMs = 5_000;
 
 export interface Presence {
   readonly stack: StackDescription;
-  /** Resolves when the connection has ended, through `release` or because the supervisor has gone. */
+  /** Resolves when the connection has ended, by `release` or because the supervisor has ended. */
   readonly lost: Promise<void>;
   /** Leaves the stack. Repeating it changes nothing. */
   release(): void;
@@ -41,7 +41,8 @@ interface JoinOptions {
 }
 
 /**
- * The result of an attempt to join. `nobody`: no supervisor is there. `lost`: it went away before the stack was ready.
+ * The result of an attempt to join. `nobody`: there is no supervisor. `lost`: the supervisor ended before the stack was
+ * ready.
  */
 type Joined = 'nobody' | 'lost' | Presence;
 
@@ -76,7 +77,7 @@ export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   }
 }
 
-/** True if a supervisor answers, whatever its settings are. */
+/** True if a supervisor answers, with any settings. */
 export async function isSupervisorThere(stateFile: string): Promise<boolean> {
   const state = await readState(stateFile);
   if (!state) return false;
@@ -133,7 +134,7 @@ function readyStack(
 ): Promise<StackDescription | 'nobody' | 'lost'> {
   return new Promise((resolve, reject) => {
     let accepted = false;
-    // Another program may have the port of a supervisor that died. Such a program does not say hello.
+    // The supervisor may have died, and another program may use its port. Such a program sends no hello.
     const timeout = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.on('error', () => socket.destroy());
     void lost.then(() => {

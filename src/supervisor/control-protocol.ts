@@ -3,7 +3,7 @@
  *
  *     client      {"nonce"}
  *     supervisor  {"type":"hello", "pid", "proof", "nonce"}
- *     client      {"proof", "settings", "client"}          which settings it has, and which command it is
+ *     client {"proof", "settings", "client"} its settings, and the name of its command
  *     supervisor  {"type":"progress", "line"} …            while the stack starts
  *                 {"type":"ready", "stack"} or {"type":"failed", "code", "message"}
  *
@@ -12,10 +12,12 @@
  *     client      {"proof", "ask"}                         status, keep, end or force_end
  *     supervisor  {"type":"status", "status"}
  *
- * Each side proves to the other that it knows the token of the state file, without sending the token. Another program
- * may have the port of a supervisor that died. Such a program must learn nothing, and its answers must not be trusted.
+ * Each side proves to the other that it knows the token of the state file, without sending the token. The supervisor
+ * may have died, and another program may use its port. Such a program must not learn the token, and its answers must
+ * not be trusted.
  *
- * A client counts as present while its connection is open. The kernel closes the connection however the client ends.
+ * A client counts as present while its connection is open. The kernel closes the connection when the client ends, even
+ * after a crash.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -90,8 +92,7 @@ export const supervisorStateSchema = z.object({
 export type SupervisorState = z.infer<typeof supervisorStateSchema>;
 
 /**
- * Computes a digest of all settings that a stack depends on, so that no client joins a stack with other settings or
- * another key.
+ * Computes a digest of all settings of a stack and its key. A client joins a stack only if the digests are equal.
  */
 export function settingsDigest(config: Config): string {
   const { sandboxService, temporal, deployment, taskQueue, encryption, notify } = config;

@@ -84,7 +84,7 @@ export async function openControlServer(
     onMessages(socket, clientMessageSchema, (message) => {
       if (!strangers.has(socket)) return;
       if ('nonce' in message) {
-        // One answer per connection: for a client that never reads, unread answers would pile up.
+        // Only one answer per connection. Otherwise unread answers would fill the memory if a client never reads.
         if (hasAnswered) return void socket.destroy();
         hasAnswered = true;
         const proof = proofOf(token, 'supervisor', message.nonce);

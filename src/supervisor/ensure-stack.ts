@@ -15,7 +15,8 @@ import { type StackPaths, stackPaths } from './stack-paths.js';
 
 const retryMs = 50;
 /**
- * Maximum number of supervisors that are started. One death during the wait is an accident; this many have a cause.
+ * Maximum number of supervisors that are started. One may die by accident, but this many die for a reason that a
+ * restart does not remove.
  */
 const maxSpawns = 4;
 const maxLogBytes = 5 * 1024 * 1024;
@@ -47,7 +48,7 @@ export interface StackHandle {
   readonly bridgeUrl: string | undefined;
   /** Where the bridge listens, or will listen as soon as there is a webhook secret. */
   readonly bridgeAddress: string | undefined;
-  /** Resolves when the supervisor has gone, or after `release`. Call `ensureStack` again for a new stack. */
+  /** Resolves when the supervisor has ended, or after `release`. Call `ensureStack` again for a new stack. */
   readonly lost: Promise<void>;
   /** Leaves the stack. Repeating it changes nothing. */
   release(): void;
@@ -55,8 +56,8 @@ export interface StackHandle {
 
 /**
  * Joins the supervisor of `config.home`, or starts one in the background, and waits until the stack is ready. The stack
- * stays up at least until the handle is released. The end of this process releases the handle too, whatever ends the
- * process. Safe to call from many processes at once.
+ * stays up at least until the handle is released. The handle is also released when this process ends, even after a
+ * crash. Safe to call from many processes at once.
  * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`, `file_not_trusted`,
  *   `stack_differs`, `supervisor_failed`, or the error of the part that cannot start
  */

@@ -1,4 +1,4 @@
-/** Keeps one part of the stack running: restarts it whenever it ends, after longer and longer pauses. */
+/** Keeps one part of the stack running: restarts it whenever it ends, after pauses that grow. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const firstBackoffMs = 200;

@@ -69,8 +69,8 @@ export async function runSupervisor(
 }
 
 /**
- * A stack supplies every part that is not configured. If an installation has lost the setting of its service, the stack
- * would start a service that nobody requested instead of the configured one.
+ * A stack starts every part that is not configured. If the setting of the service is missing by mistake, the stack
+ * would start a local service instead of using the configured one.
  * @throws SandflowError `bad_configuration`
  */
 export function requireStackSettings({ noLocalService }: Pick<Config, 'noLocalService'>): void {
@@ -112,7 +112,7 @@ async function holdStack(
     } finally {
       await temporal.connection.close();
     }
-    // From here on no client can join: a client that comes now waits for the lock and gets a new stack.
+    // From now on no client can join this stack. A new client waits for the lock and gets a new stack.
     await control.close();
     log(signal.aborted ? 'stopping as requested' : 'stopping: nothing left to do');
   } finally {

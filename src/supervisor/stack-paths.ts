@@ -1,4 +1,4 @@
-/** Where everything of a stack is kept, under its SANDFLOW_HOME. */
+/** The paths of all files of a stack, below its SANDFLOW_HOME. */
 import { join } from 'node:path';
 
 export interface StackPaths {

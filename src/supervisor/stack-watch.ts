@@ -1,4 +1,4 @@
-/** What the supervisor knows about its stack, and its answers to `sandflow status`, `up` and `down`. */
+/** The state of the stack as the supervisor knows it, and its answers to `sandflow status`, `up` and `down`. */
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config.js';
 import type { Ask, StackStatus } from './control-protocol.js';

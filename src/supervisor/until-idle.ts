@@ -17,7 +17,10 @@ interface UntilIdleOptions {
   readonly idleMs: number;
   /** True if the stack stays up while it is idle. Default: false. */
   readonly isKept?: () => boolean;
-  /** Called at each check: since when the stack has had nothing to do, in ms since the epoch; undefined while it has. */
+  /**
+   * Called at each check with the time since which the stack is idle, in ms since the epoch; undefined while it is not
+   * idle.
+   */
   readonly onCheck?: (quietSinceMs: number | undefined) => void;
   /** Ends the wait. */
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 /**
- * Remembers which webhook the secret file belongs to. A service never shows a secret again, so nothing else tells
- * whether the secret at hand is the one of a registration that is found.
+ * Remembers which webhook the secret file belongs to. A service never shows a secret again. So this is the only way to
+ * know whether the stored secret belongs to an existing registration.
  */
 import { join } from 'node:path';
 import { z } from 'zod';

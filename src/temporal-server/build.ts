@@ -12,7 +12,7 @@ const buildFlags = ['-buildvcs=false', '-ldflags=-s -w'];
 const notFoundExitCode = 127;
 
 export interface GoBuildOptions {
-  /** Such as `v1.5.1`. Newer tags need Go's `replace`, which `go install` refuses. */
+  /** Such as `v1.5.1`. Newer tags use `replace` in their module, which `go install` refuses. */
   readonly version: string;
   /** An empty directory; the binary is put there as `temporal`. */
   readonly directory: string;

@@ -13,7 +13,7 @@ import { prepareNamespace } from './namespace.js';
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 10_000;
 const attempts = 3;
-/** The server prints this if another process has taken the port since it was found free. */
+/** The server prints this if another process has taken the port in the meantime. */
 const portTaken = 'address already in use';
 
 export interface EmbeddedServerOptions {
@@ -67,7 +67,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   }
 }
 
-/** @returns `port_taken` or `ended` if the process ended early; another process may have taken a port meanwhile */
+/** @returns `port_taken` or `ended` if the process ended early, for example because another process has taken a port */
 async function tryStart(
   options: EmbeddedServerOptions,
   log: RotatingLog,
@@ -126,7 +126,7 @@ interface ServerArguments {
 function serverArguments({ port, uiPort, uiHost, namespace, databaseFile }: ServerArguments): string[] {
   const where = ['--ip', '127.0.0.1', '--port', String(port), '--namespace', namespace];
   const ui = uiPort === undefined ? ['--headless'] : ['--ui-ip', uiHost, '--ui-port', String(uiPort)];
-  // The default pragmas are three times slower; with these a crash of the server loses nothing either.
+  // The default pragmas are three times slower. With these pragmas, a crash of the server loses no data either.
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'];
   const file = databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas];
   const dynamic = [...dynamicConfig, shutHttpApi()].flatMap((value) => ['--dynamic-config-value', value]);
@@ -146,8 +146,8 @@ const dynamicConfig = [
 
 /**
  * In addition to gRPC the server has an HTTP API that cannot be disabled and accepts a plain POST from anybody, web
- * pages included. This API answers only requests with a host name of its list. The random name in the list is unknown
- * to everybody.
+ * pages included. This API answers only requests for a host name in its list. The list contains only a random name that
+ * nobody knows.
  */
 function shutHttpApi(): string {
   return `frontend.httpAllowedHosts=["${randomBytes(16).toString('hex')}.invalid"]`;

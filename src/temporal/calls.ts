@@ -14,7 +14,7 @@ export const firstQueryTimeoutMs = 4_000;
 /** A call can fail at its deadline a little before `Date.now()` reaches the deadline. */
 const deadlineSlackMs = 100;
 
-/** How long to wait after a failure that has passed by the next workflow task, in ms. */
+/** How long to wait after a failure that the next workflow task resolves, in ms. */
 const pauseMs = 500;
 
 /**
@@ -56,8 +56,8 @@ export async function withAnswerTimeout<T>(
 }
 
 /**
- * A query of a run with local reads, which older versions began, can fail if its replay meets a read that is in progress.
- * The read has ended by the next query.
+ * Older versions started runs that read by local activities. A query of such a run can fail while a read is in
+ * progress. The next query succeeds, because the read has ended.
  */
 function isLostReplay(error: unknown): boolean {
   const texts = /Missing associated machine for LocalActivity|Activity type of recorded marker/;

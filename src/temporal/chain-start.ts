@@ -1,7 +1,7 @@
-/** When a workflow began that may have continued as new. */
+/** Finds when a workflow began, even if it has continued as new. */
 import type { StartMemo } from '../../workflows/shared/start-memo.js';
 
-/** The start of the first run, as its memo says; otherwise that of this run. */
+/** The start of the first run, from the memo. Without one, the start of this run. */
 export function chainStart(run: {
   readonly startTime: Date;
   /** Readable values. */

@@ -16,8 +16,8 @@ export interface WorkerConnection {
 }
 
 /**
- * Connects the native client on which workers run. If Temporal's runtime does not run yet, it starts with a log on stderr;
- * call `logTo`, `serveMetrics` or `Runtime.install` first for another one.
+ * Connects the native client on which workers run. If Temporal's runtime does not run yet, it starts with a log on
+ * stderr; call `logTo`, `serveMetrics` or `Runtime.install` first for another one.
  * @throws SandflowError `temporal_unreachable`
  */
 export async function connectWorker(

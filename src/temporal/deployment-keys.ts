@@ -1,8 +1,8 @@
 /**
- * Announces the keys of a deployment, so that no process writes what others cannot read. The announcement is stored in
- * Temporal, which every process reaches. It is the content of a paused schedule that never starts anything: a schedule
- * has no retention and needs no worker. The announcement contains key ids and check values, but no keys. It is not
- * encrypted, because processes without keys read it.
+ * Announces the keys of a deployment, so that no process writes data that others cannot read. The announcement is
+ * stored in Temporal, which every process reaches. It is the content of a paused schedule that never starts anything: a
+ * schedule has no retention and needs no worker. The announcement contains key ids and check values, but no keys. It is
+ * not encrypted, because processes without keys read it.
  */
 import {
   Client,
@@ -42,7 +42,7 @@ export interface AgreeOptions {
   readonly announce?: boolean;
 }
 
-/** `unasked`: the announced keys could not be read from Temporal, which does not mean that the keys differ. */
+/** `unasked`: the announced keys could not be read from Temporal, so it is unknown whether the keys match. */
 export type Agreement = { readonly kind: 'agreed' } | { readonly kind: 'unasked'; readonly reason: string };
 
 /**

@@ -51,8 +51,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * True if the workflow task that would have accepted an update failed, such as the last task of a run if an event arrives
- * meanwhile. The update was not accepted; the next task accepts it.
+ * True if the workflow task with an update failed. For example, an event may arrive during the last task of a run. The
+ * update was not accepted, but the next task will accept it.
  */
 export function isTaskFailure(error: unknown): boolean {
   return hasCode(error, ['failedPrecondition']) && /workflow task failure/.test((error as Error).message);
@@ -87,7 +87,7 @@ function nativeReason(said: string): string | undefined {
 }
 
 function hasCode(error: unknown, names: readonly (keyof typeof grpc)[]): boolean {
-  // The native connection's own error also counts as an instance of the client's `ServiceError`, but has no cause.
+  // The error of the native connection is also an instance of the client's `ServiceError`, but has no cause.
   if (isGrpcServiceError(error)) return names.some((name) => grpc[name] === error.code);
   return error instanceof ServiceError && hasCode(error.cause, names);
 }

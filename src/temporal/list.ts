@@ -9,7 +9,7 @@ import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js'
 
 /** What the lists of jobs and of batches have in common. */
 export interface ListedWorkflow {
-  /** `running`, or how the workflow ended. A workflow with a named outcome is `completed`, whatever the outcome. */
+  /** `running`, or how the workflow ended. A workflow with any named outcome is `completed`. */
   readonly status: string;
   /** How the job or batch ended; null while it runs, and if its workflow was terminated or timed out. */
   readonly outcome: string | null;
@@ -46,8 +46,8 @@ export interface ListJobsOptions {
   /** Lists only running jobs or batches. Default: false. */
   readonly open?: boolean;
   /**
-   * Lists only jobs or batches that ended and failed. Their outcome is neither `completed` nor `cancelled`, or the
-   * workflow itself failed, was terminated or timed out. Default: false.
+   * Lists only jobs or batches that ended and failed. Their outcome is not `completed` or `cancelled`, or the workflow
+   * itself failed, was terminated or timed out. Default: false.
    */
   readonly failed?: boolean;
   /** Lists only jobs or batches that started or ended at or after this time. Default: no limit. */
@@ -101,7 +101,7 @@ async function* executions(
 ): AsyncGenerator<ListedWorkflow & { readonly id: string; readonly memo: Readonly<Record<string, unknown>> }> {
   checkDeployment(deployment);
   const prefix = `WorkflowId STARTS_WITH '${jobWorkflowId(deployment, '')}'`;
-  // A run that continued as new is not the end of the workflow.
+  // Runs that continued as new are excluded, because the workflow has not ended with them.
   const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix, `ExecutionStatus != 'ContinuedAsNew'`];
   if (open) query.push(isRunning);
   if (since) query.push(`(StartTime >= '${since.toISOString()}' OR CloseTime >= '${since.toISOString()}')`);
@@ -137,7 +137,9 @@ async function* executions(
   }
 }
 
-/** A job of an earlier version has no outcome in its memo: whether it failed is unknown, and it is not listed as failed. */
+/**
+ * A job of an earlier version has no outcome in its memo: whether it failed is unknown, and it is not listed as failed.
+ */
 function hasFailed({ status, outcome }: Pick<ListedWorkflow, 'status' | 'outcome'>): boolean {
   if (status !== 'completed') return status !== 'cancelled' && status !== 'running';
   return outcome !== null && outcome !== 'completed' && outcome !== 'cancelled';

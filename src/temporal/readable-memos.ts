@@ -1,5 +1,5 @@
 /**
- * Lists and describes workflows even if part of a memo cannot be read: a value with a lost key must not hide other
+ * Lists and describes workflows even if a part of a memo cannot be read. A value with a lost key must not hide other
  * values.
  */
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';

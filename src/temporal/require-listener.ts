@@ -1,6 +1,6 @@
 /**
- * Checks that something listens at the address of a Temporal server. The SDK waits for a server for its whole time, and
- * the worker's native part reports a refused connection in words of its own. So this check comes before both.
+ * Checks that something listens at the address of a Temporal server. Without this check, the SDK would wait for a
+ * server until its timeout, and the worker's native part would report a refused connection in other words.
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ const defaultWithinMs = 1_500;
 const pauseMs = 250;
 const defaultPort = 7233;
 
-/** What a refused connection says. Any other failure may pass, so it does not count. */
+/** The messages for a refused connection. Any other failure may be temporary, so it is ignored. */
 const refusals: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'nothing listens at this address'],
   ['ENOTFOUND', 'the name of the host is unknown'],

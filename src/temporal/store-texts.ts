@@ -1,6 +1,6 @@
 /**
  * Puts long texts and files of an input into the result store before anything is started, so that the input contains
- * only references to them. A setup script may contain secrets, so no history contains it if there is a store.
+ * only references to them. If there is a store, setup scripts always go there, because they may contain secrets.
  */
 import { createHash } from 'node:crypto';
 import type { FanoutInput, FanoutItem } from '../../workflows/fanout/types.js';
@@ -20,7 +20,7 @@ interface Slot {
   readonly field: string;
   /** Its size in the input. */
   readonly bytes: number;
-  /** True if not even its beginning belongs in the input. */
+  /** True if the input must not contain any part of it, not even the first 80 characters. */
   readonly isPrivate?: boolean;
   content(): Buffer;
   replace(stored: StoredText): void;
@@ -82,8 +82,8 @@ async function kept<T>(input: T, options: KeepOptions, slotsOf: (draft: Draft<T>
 }
 
 /**
- * Selects the slots whose content does not stay in the input. With a store, these are all slots that are private or too
- * long. With or without a store, the longest slots are added until the rest fits.
+ * Selects the texts and files that do not stay in the input. If there is a store, these are all that are private or too
+ * long. In any case, the longest texts are then added, until the remaining texts are small enough for the input.
  */
 function longOnes(slots: readonly Slot[], { results, roomBytes = maxInlineBytes }: KeepOptions): Slot[] {
   let total = slots.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -38,8 +38,8 @@ const timestampPattern = /^[0-9]{1,12}$/;
 
 /**
  * Checks the signature and the age of a delivery (specification, "Events"). Compares in constant time with every
- * secret, so that the duration shows neither which byte nor which secret was wrong. The signature is checked before the
- * age, so that `stale_timestamp` is returned only for genuine deliveries.
+ * secret, so that the duration does not reveal which byte or which secret was wrong. The signature is checked before
+ * the age, so that `stale_timestamp` is returned only for genuine deliveries.
  */
 export function verifyDelivery(delivery: DeliveryToVerify): Verification {
   const { headers, rawBody, secrets, nowMs, toleranceSeconds = timestampToleranceSeconds } = delivery;

@@ -69,10 +69,10 @@ export interface SandflowWorker {
 /**
  * Creates a worker with four task queues. Workflows and most activities use the main queue. Follows have a queue with
  * slots of their own, since a follow lasts for hours and must not starve stops. Forks of batches have a queue with a
- * rate limit. Notifications have a queue where a hanging receiver delays nothing else.
+ * rate limit. Notifications have their own queue, so that a hanging receiver delays nothing else.
  *
- * @throws SandflowError `bad_argument` if an activity of yours has the name of one of sandflow's, or `workflowsPath` lacks
- *   sandflow's workflows
+ * @throws SandflowError `bad_argument` if an activity of yours has the name of one of sandflow's, or `workflowsPath`
+ * lacks sandflow's workflows
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
@@ -97,7 +97,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
     taskQueue: followTaskQueue(taskQueue),
     activities: createFollowActivities(options),
     maxConcurrentActivityTaskExecutions: options.maxFollows ?? 5_000,
-    // A follow never finishes within a grace period: it continues on another worker.
+    // A follow rarely ends within a grace period, so it continues on another worker.
     shutdownGraceTime: 0,
   });
   const forks = await Worker.create({

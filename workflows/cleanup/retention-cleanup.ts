@@ -5,8 +5,8 @@
  *     plan ─► refused (window, another run) ─► report
  *       └──► chunk of actions ⇄ keep its results ─► report
  *
- * Plan, actions and results are in the result store, because a fleet of ten thousand exceeds the size limit of a
- * history. A long run continues as new between two chunks. It always returns a named outcome.
+ * The plan, the actions and the results are in the result store, because for ten thousand sandboxes they exceed the
+ * size limit of a history. A long run continues as new between two chunks. It always returns a named outcome.
  */
 import { CancellationScope, isCancellation, log, metricMeter, setHandler, sleep } from '@temporalio/workflow';
 import type { JobError } from '../job/result.js';
@@ -34,7 +34,7 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
   let outcome: CleanupOutcome = 'applied';
   let error: JobError | null = null;
   try {
-    // Only the memo of the current run is visible, so it must include the actions of the previous runs.
+    // Other cleanups see only the memo of the current run, so this memo must include the actions of the previous runs.
     if (run.planned) run.reserve(run.left);
     const planned = run.planned ?? (await planInTime(run));
     if (input.mode === 'plan') outcome = 'planned';

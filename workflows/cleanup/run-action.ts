@@ -38,7 +38,8 @@ export async function runCleanupAction(
     return await CancellationScope.withTimeout(run.settings.actionDeadlineMs, async () => {
       for (let attempt = 1; ; attempt += 1) {
         const applied = await retryRefusals(run, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
-        // The failed deletion itself changed the sandbox, so this action counts as failed, not as skipped.
+        // The guard refused only because our failed deletion changed the sandbox. So this action counts as failed, not
+        // as skipped.
         if (applied.did === 'skipped' && attempt > 1) return { ...last, why: `${last.why}; then ${applied.why}` };
         if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
         if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing left to delete');
@@ -65,7 +66,7 @@ function resultOf({ number, guard, operationId }: AppliedAction, outcome: Action
   return { number, outcome, guard, why, operationId };
 }
 
-/** The stop's own record confirms its end. The state of the sandbox may reflect an earlier stop. */
+/** Only the record of this stop confirms its end. The state of the sandbox may belong to an earlier stop. */
 async function followStop(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, operationId } = applied;
   const lag = new Lag(run.settings.readLagMs);
@@ -80,7 +81,7 @@ async function followStop(run: CleanupState, applied: AppliedAction): Promise<Ac
   return resultOf(applied, 'not_confirmed', 'the service returned no id for the stop');
 }
 
-/** Follows a deletion. Its claim prevents leases until it has ended. */
+/** Follows a deletion to its end. Until then, the claim prevents new leases. */
 async function followDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, claim } = applied;
   return claim === null

@@ -67,7 +67,10 @@ export class CleanupState implements Caller {
     this.apiCalls = carried?.apiCalls ?? 0;
   }
 
-  /** Records actions before they run, so that other runs of the same night count them even if this run is killed. */
+  /**
+   * Records planned actions in the memo. Even if this run is killed, other runs of the same night then count these
+   * actions.
+   */
   reserve(actions: number): void {
     const { stopped, deleted, gone, failed, not_confirmed: unconfirmed } = this.counts;
     const fleet = this.planned?.fleet ?? null;

@@ -24,7 +24,7 @@ export interface CleanupSettings {
   readonly lookFirstMs: number;
   /** Longest delay between two polls, in ms. */
   readonly lookMaxMs: number;
-  /** How long a read may lag behind a write, in ms. A resource that is missing for longer is gone. */
+  /** How long a read may lag behind a write, in ms. A resource that is missing for longer no longer exists. */
   readonly readLagMs: number;
   /** History length, in events, after which the cleanup continues as new. Default: when Temporal suggests it. */
   readonly maxHistoryEvents: number | null;
@@ -74,7 +74,7 @@ export interface CleanupPlanned {
   readonly takenTonight: number;
   /** Number of planned actions. */
   readonly due: number;
-  /** Number of actions that the limits leave for a later night. */
+  /** Number of planned actions that exceed the limits and wait for a later night. */
   readonly overLimit: number;
   /** Sandboxes of closed jobs of this deployment. */
   readonly orphans: number;
@@ -120,7 +120,7 @@ export type CleanupCounts = Readonly<Record<ActionOutcome, number>>;
 /**
  * - `planned`: a dry run.
  * - `applied`: every due action was attempted; the counts show the results.
- * - `outside_window`, `another_run`: nothing was done, for this reason.
+ * - `outside_window`, `another_run`: nothing was done, because no window is open or because another run is in progress.
  * - `cancelled`: the cleanup was cut short.
  * - `failed`: no plan could be created in time, or the results could not be stored.
  */
@@ -152,7 +152,7 @@ export interface CleanupSummary {
 
 /** One sandbox of the report: its planned actions and their results. */
 export interface ReportEntry extends PlanEntry {
-  /** One for each planned action; a sandbox may have several snapshots to delete. */
+  /** One entry per planned action. There may be several, because a sandbox may have several snapshots to delete. */
   readonly results: readonly ActionResult[];
 }
 

@@ -1,4 +1,7 @@
-/** Limits the unconfirmed starts of child workflows: one workflow task response holds at most 4 MiB, inputs included. */
+/**
+ * Limits how many starts of child workflows one workflow task contains. The response to a task may have at most 4 MiB,
+ * including the inputs of the children.
+ */
 import { condition } from '@temporalio/workflow';
 import { payloadBytes } from '../../src/contract/texts/stored-text.js';
 
@@ -15,7 +18,7 @@ export class ChildStartLimit {
   async within<T>(input: unknown, start: () => Promise<T>): Promise<T> {
     const bytes = payloadBytes(input);
     const fits = () => this.takenBytes === 0 || this.takenBytes + bytes <= roomBytes;
-    // All waiters wake together, and the first one takes the room.
+    // All waiting calls wake together, and the first one uses the free space.
     while (!fits()) await condition(fits);
     this.takenBytes += bytes;
     try {

@@ -4,8 +4,9 @@
  *     prepare ─► check source ─► share out ⇄ chunks report, items come ─► end source ─► results
  *        └──────────┴── cancel, deadline, budget, first failure, enough ──┘
  *
- * The batch holds counts and passes items to chunks, which run them, so its size does not depend on the number of items. It
- * continues as new when its history is long. The chunks are not affected: they address it by its workflow id.
+ * The batch keeps only counts and passes its items to chunks, which run them. So its size does not depend on the number
+ * of items. When its history is long, it continues as new. The chunks do not notice this, because they signal its
+ * workflow id.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { toJobTermination } from '../job/termination.js';
@@ -60,7 +61,7 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
   });
 }
 
-/** Obtains the source in parallel with everything else: items arrive in the meantime. */
+/** Obtains the source in parallel, because items arrive in the meantime. */
 function startSourcing(run: BatchState): CancellationScope {
   const scope = new CancellationScope();
   const isDone = run.seal !== null && run.records.every(({ state }) => state === 'ended');

@@ -1,4 +1,4 @@
-/** A bounded list of what needs attention: names the first entries and counts the rest. Pure. */
+/** A bounded list of sandboxes and prompts that may still run. It names the first entries and counts the rest. Pure. */
 import type { LeftBehind } from '../job/result.js';
 
 export class LeftList {

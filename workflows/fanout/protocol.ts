@@ -37,7 +37,7 @@ export type StoredChunk = ChunkSubmission;
 /** The source that every item of the batch starts from. */
 export type ItemSource = Exclude<SandboxSource, { kind: 'existing' }>;
 
-/** What a chunk may use. An absent field keeps its value. */
+/** The amounts that a chunk may use. If a field is absent, its previous value still applies. */
 export interface ChunkGrant {
   /** Grows with every grant to this chunk. */
   readonly seq: number;
@@ -80,7 +80,7 @@ export interface ChunkReport {
   readonly throttledUntilMs: number | null;
   /** Why an item cannot continue by itself; if several cannot, the item that has waited longest. */
   readonly blocked: { readonly message: string; readonly since: string } | null;
-  /** Why the source can no longer be forked, as an item found out. */
+  /** Why the source can no longer be forked, if an item has detected this. */
   readonly sourceError: JobError | null;
   /** The first few entries that need attention; `leftMore` counts the others. */
   readonly left: readonly LeftBehind[];
@@ -103,7 +103,7 @@ export interface ChunkInput {
   readonly attempt: number;
   /** True if no item of the chunk was ever started. */
   readonly isFresh: boolean;
-  /** True if items that failed in an earlier execution of the batch are retried, regardless of `retries`. */
+  /** True if items that failed in an earlier execution of the batch are retried, even beyond `retries`. */
   readonly retryFailed: boolean;
   readonly source: ItemSource;
   /** Default machine size of forks. */
@@ -117,7 +117,10 @@ export interface ChunkInput {
   readonly carried?: CarriedChunk;
 }
 
-/** An item as a chunk carries it to its next run. Absent fields have the values of an item without any fork yet. */
+/**
+ * An item in the state that a chunk passes to its next run. Absent fields have the values of an item that has no fork
+ * yet.
+ */
 export interface CarriedItem {
   readonly state?: 'running' | 'ended';
   readonly generation?: number;
@@ -146,7 +149,7 @@ export interface CarriedChunk {
   readonly blocked: readonly (readonly [index: number, message: string, since: string])[];
 }
 
-/** What remains to do for an item that an earlier workflow may have run. */
+/** The remaining work of an item that an earlier workflow may have run. */
 export type Resumption =
   | { readonly kind: 'done' }
   | {
@@ -168,7 +171,7 @@ export interface KnownItem {
   readonly machineSeconds: number;
   /** Machine-seconds of the newest generation. Absent in a record that version 0.1.0 read. */
   readonly newestSeconds?: number;
-  /** Set if the fork of the newest generation has not ended as requested, or this is unknown. */
+  /** Set unless the fork of the newest generation has certainly been stopped, deleted or kept as requested. */
   readonly toEnd: ItemToEnd | null;
 }
 
@@ -180,13 +183,13 @@ export interface ChunkPlace {
   readonly digest: string;
 }
 
-/** What the batch keeps of a report. The entries that need attention are kept for all chunks together. */
+/** The part of a report that the batch keeps. It keeps the list of what may still run for all chunks together. */
 export interface KeptReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sourceError'> {
   /** Number of entries that its items left. */
   readonly leftCount: number;
 }
 
-/** A chunk as the batch keeps it. */
+/** The record of a chunk in the state of the batch. */
 export interface ChunkRecord extends ChunkPlace {
   state: 'waiting' | 'open' | 'ended';
   /** Number of starts of its workflow; 0 before the first. */
@@ -196,7 +199,7 @@ export interface ChunkRecord extends ChunkPlace {
   retryFailed: boolean;
   /** True if an earlier execution of the batch started its workflow. */
   isAttached: boolean;
-  /** True while an attached chunk has not yet reported what it holds. */
+  /** True while a chunk of an earlier execution has not yet reported its grant and its items. */
   awaitsReport: boolean;
   /** The last grant that was sent, with all fields. */
   sent: Required<ChunkGrant>;
@@ -208,7 +211,7 @@ export interface ChunkRecord extends ChunkPlace {
   before: Pick<KeptReport, 'apiCalls' | 'leftCount'>;
 }
 
-/** Why a batch ends before all items had their turn. `enough`: the requested number of successes is reached. */
+/** Why a batch ends before all items were started. `enough`: the requested number of successes is reached. */
 export type EndReason = Exclude<FanoutOutcome, 'completed' | 'partly_failed'> | 'enough';
 
 /** The concurrency limit while the service throttles. */
@@ -243,7 +246,10 @@ export interface CarriedBatch {
   /** Number of entries in `left` that are the batch's own. Absent in state that an older version carried. */
   readonly ownLeftCount?: number;
   readonly arrivedAtMs: number;
-  /** When each clock was last due, in ms since the epoch, so that a quick succession of runs does not starve it. */
+  /**
+   * When each periodic task was last due, in ms since the epoch. Without this, a task would never run if each run is
+   * shorter than its interval.
+   */
   readonly clockedAtMs: Readonly<Partial<Record<BatchClock, number>>>;
   readonly seal: SealRequest | null;
   readonly source: ReadySource | null;
@@ -262,7 +268,7 @@ export interface ReadySource {
   readonly sandboxId: string | null;
 }
 
-/** The input of the workflow: the user's input, plus what a resume or an earlier run adds. */
+/** The input of the workflow: the user's input, and the fields that a resume or an earlier run adds. */
 export interface BatchInput extends FanoutInput {
   /** Key of the batch's first execution; absent in that execution. */
   readonly batchKey?: string;

@@ -81,8 +81,8 @@ export interface FanoutResult extends FanoutProgress {
   /** Reference of `results.jsonl`: one line per item, its newest generation, in the order of the batch. */
   readonly resultsRef: string | null;
   /**
-   * The first 100 entries that need attention: what did not end as requested, or may have been created but was not
-   * found.
+   * The first 100 sandboxes and prompts that may still run: those that did not end as requested, and those that may
+   * have been created but were not found.
    */
   readonly left: readonly LeftBehind[];
   /** Number of entries that do not fit in `left`; the items' results name all of them. */

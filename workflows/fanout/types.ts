@@ -82,9 +82,9 @@ export interface FanoutPolicy {
   readonly waitFor?: 'usable' | 'hydrated';
   /** How the prompts of an item run: in order in one conversation, or in parallel in several. Default: `one`. */
   readonly conversations?: 'one' | 'each';
-  /** False for forks without snapshots. Default: as the source. */
+  /** False for forks without snapshots. Default: the setting of the source. */
   readonly snapshots?: boolean;
-  /** False for forks without monitoring. Default: as the source. */
+  /** False for forks without monitoring. Default: the setting of the source. */
   readonly monitoring?: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** Calls into a machine: retries while the machine may still run, and fails once it will not run again. */
+/**
+ * Makes calls that need the machine of a sandbox. Retries while the machine may still come back, and fails once it will
+ * not.
+ */
 import { sleep } from '@temporalio/workflow';
 import type { ResultErrorCode } from '../../src/contract/errors/result-error-codes.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
@@ -9,7 +12,7 @@ import { readSandbox } from './sandbox/wait-until-usable.js';
 import type { JobState } from './state.js';
 import { sandboxFailed, serviceFailureOf } from './termination.js';
 
-/** Why the machine seems to be lost, and how long this must last before the job ends. */
+/** A sign that the machine is lost, and how long it must last before the job ends. */
 interface Loss {
   readonly code: ResultErrorCode;
   readonly message: string;
@@ -19,8 +22,8 @@ interface Loss {
 const longestPauseMs = 15_000;
 
 /**
- * Like `retryRefusals`. A call may be refused because the machine does not run or does not exist. Then the job reads
- * the sandbox, and waits only while the machine may come back.
+ * Like `retryRefusals`. If a call is refused because the machine does not run or does not exist, the job reads the
+ * sandbox. It waits only while the machine may come back.
  *
  * @param call an activity that needs a running machine and that may be repeated after a refusal
  * @throws JobTermination `sandbox_failed`: `sandbox_stopped`, `sandbox_gone` or `sandbox_error`; or the error of the
@@ -44,7 +47,7 @@ export async function callMachine<T>(
         }
       });
     } catch (error) {
-      // A 404 is final only if it lasts: reads and calls may lag behind the create.
+      // A 404 is final only if it lasts, because reads and calls may lag behind the create.
       if (serviceFailureOf(error)?.status !== 404) throw error;
       await endIfLost(run, sandboxId, lostSinceMs);
       if (lasted(lostSinceMs, 'not_found') >= run.timing.readLagMs) throw error;
@@ -57,7 +60,7 @@ export async function callMachine<T>(
 async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<string, number>): Promise<void> {
   const loss = await lossOf(run, sandboxId);
   if (loss === undefined) {
-    // The next loss starts a new clock. The clock of 404 refusals keeps running.
+    // The machine runs again, so the time of a later loss starts again. Only the time of 404 refusals continues.
     for (const code of lostSinceMs.keys()) if (code !== 'not_found') lostSinceMs.delete(code);
     return;
   }
@@ -66,7 +69,7 @@ async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<stri
 }
 
 /**
- * Ends the job if the state of the sandbox explains why work in the machine was cut off.
+ * Ends the job if the state of the sandbox shows why work in the machine was interrupted.
  * @throws JobTermination `sandbox_failed` if the machine is lost
  */
 export async function endIfMachineLost(run: JobState, sandboxId: string): Promise<void> {
@@ -96,7 +99,7 @@ async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefine
   }
   const isStopped = state === 'archiving' || state === 'archived' || state === 'cancelled';
   if (!isStopped) return undefined;
-  // If the sandbox shows no new stop, the read may be older than this job's resume.
+  // If the sandbox shows no new stop, the read may date from before this job's resume.
   const isNew = state === 'cancelled' || (stop !== null && stop.id !== run.previousStopId);
   const message = 'The sandbox was stopped while the job ran';
   return { code: 'sandbox_stopped', message, believedAfterMs: isNew ? 0 : readLagMs };

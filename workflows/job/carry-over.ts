@@ -3,7 +3,7 @@ import type { CarriedInbox } from '../shared/event-inbox.js';
 import { JobState, type Milestone } from './state.js';
 import type { JobInput } from './types.js';
 
-/** All carried fields. Other fields are determined again, or are not in use when a run continues as new. */
+/** All fields that the next run receives. It can compute the other fields again, or does not need them. */
 export const carriedFields = [
   'startedAtMs',
   'deadlineAtMs',
@@ -54,7 +54,7 @@ export interface JobExecution extends JobInput {
   readonly carried?: CarriedJob;
 }
 
-/** JSON has no infinity, so an infinite time is carried as null. */
+/** JSON cannot represent infinity, so an infinite time becomes null. */
 const isMoment = (name: string) => name.endsWith('AtMs');
 /** Times for which null means unset, not infinite. */
 const mayBeUnset: ReadonlySet<string> = new Set(['firstSentAtMs', 'resumedAtMs']);
@@ -62,7 +62,7 @@ const mayBeUnset: ReadonlySet<string> = new Set(['firstSentAtMs', 'resumedAtMs']
 export function carryJob(run: JobState): CarriedJob {
   const fields: Record<string, unknown> = {};
   for (const name of carriedFields) fields[name] = run[name] === Number.POSITIVE_INFINITY ? null : run[name];
-  // Steps of the input are carried in the input, and not again in `prompts`.
+  // The prompts of the input are carried in the input, so `prompts` does not repeat them.
   fields.prompts = run.prompts.map((prompt, index) =>
     index in run.input.prompts ? { ...prompt, step: null } : prompt,
   );

@@ -7,7 +7,7 @@ import { renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';
 import type { JobState } from './state.js';
 
-/** A sandbox without auto-stop is looked after as often as one with this auto-stop, in seconds. */
+/** If a sandbox has no auto-stop, the job checks it as often as one with this auto-stop, in seconds. */
 const unstoppedSeconds = 1_800;
 
 /** Renews what expires while the job runs, and calls `onDeadline` at the deadline, even if a renewal is waiting. */
@@ -21,7 +21,7 @@ async function untilDeadline(run: JobState): Promise<void> {
     const { deadlineAtMs } = run;
     const leftMs = deadlineAtMs - Date.now();
     if (leftMs <= 0) return;
-    // If an item's fork becomes `cancelled`, its next fork sets a new deadline.
+    // If the fork of an item becomes `cancelled`, the deadline starts again with the next fork.
     await condition(() => deadlineAtMs !== run.deadlineAtMs, leftMs, { summary: 'deadline' });
   }
 }
@@ -29,7 +29,7 @@ async function untilDeadline(run: JobState): Promise<void> {
 async function renewWhatExpires(run: JobState): Promise<void> {
   const ttlEveryMs = ((run.input.ttlSeconds ?? unstoppedSeconds) * 1_000) / 2;
   let ttlDueAtMs = Date.now() + ttlEveryMs;
-  // A run that continues an earlier run does not know when the earlier run renewed the lease.
+  // If this run continues an earlier one, it does not know when that run renewed the lease.
   let leaseDueAtMs = run.watched ? Date.now() : Number.POSITIVE_INFINITY;
   for (;;) {
     const { watched } = run;
@@ -39,7 +39,7 @@ async function renewWhatExpires(run: JobState): Promise<void> {
     if (leftMs > 0) await condition(isOther, leftMs, { summary: 'renewal of lease and auto-stop' });
     if (run.watched && !watched) leaseDueAtMs = Date.now() + renewLeaseInMs(run.timing, true);
     if (isOther()) continue;
-    // Separate renewals: a refusal of one does not affect the other.
+    // The two renewals are separate, so that a refusal of one does not affect the other.
     if (Date.now() >= leaseDueAtMs) {
       const lease = { use: 'work', lastsMs: run.timing.leaseLastsMs } as const;
       const isRenewed = run.sandbox === null || (await renewLease(run.sandbox.id, lease));
@@ -66,8 +66,8 @@ async function withoutEnding(renew: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Renews the auto-stop, so that the sandbox does not stop by itself. The auto-stop of somebody else's sandbox keeps its
- * current length.
+ * Renews the auto-stop, so that the sandbox does not stop by itself. For somebody else's sandbox, it does not change
+ * the length of the auto-stop.
  */
 async function renewTtl(run: JobState): Promise<void> {
   const { sandbox, input } = run;

@@ -31,15 +31,15 @@ export interface CollectedDiff {
   readonly base: string | null;
   /** Number of changed files; null without a patch. */
   readonly changedFiles: number | null;
-  /** What the patch lacks, one sentence each. */
+  /** Parts that are missing from the patch, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** From where the changes of a repository count, as it was before the first prompt. */
+/** The state of the repository before the first prompt, to which its changes are compared. */
 export type DiffBase =
   | {
       readonly kind: 'known';
-      /** Null if there was no commit yet. */
+      /** Null if the repository had no commit yet. */
       readonly commit: string | null;
       /** The top folder of the repository in the sandbox. */
       readonly repository: string;

@@ -58,8 +58,8 @@ export function handleMessages(run: JobState): void {
 }
 
 /**
- * Why a prompt is refused; undefined if it is accepted. A prompt that is too large to carry over would end the job
- * without a result.
+ * Why a prompt is refused; undefined if it is accepted. If the state of a job is too large for continue-as-new, the job
+ * ends without a result. So such a prompt is refused.
  */
 function promptProblem(run: JobState, step: PromptStep): string | undefined {
   const { prompt, ...options } = step;

@@ -12,7 +12,7 @@ export function idempotencyKeyOf({ origin }: JobInput, generation: number): stri
   return `${origin?.key ?? workflowInfo().firstExecutionRunId}-${origin?.step ?? ownStep}-${generation}`;
 }
 
-/** The name is the address of the workflow that owns the sandbox. */
+/** The name contains the id of the workflow that owns the sandbox. */
 export function sandboxNameOf({ deployment, jobId, origin }: JobInput, generation: number): string {
   return ownedSandboxName({
     deployment,

@@ -29,7 +29,7 @@ export interface JobProgress {
   readonly phase: JobPhase;
   /** When the job entered this phase. */
   readonly since: string;
-  /** The newest 100 phases, oldest first. Missing if a worker of an older version answers. */
+  /** The newest 100 phases, oldest first. Absent if a worker of an older version answers. */
   readonly phases?: readonly EnteredPhase[];
   /** Why the job cannot continue by itself; null if it can. */
   readonly blocked: {

@@ -1,4 +1,4 @@
-/** What a job reports of its state: its progress while it runs, and its result at the end. */
+/** Builds the progress of a running job, and its result at the end. */
 import { degradedOf } from '../../src/contract/records/sandbox-view.js';
 import type { JobProgress, JobTimes } from './progress.js';
 import type { JobError, JobOutcome, JobResult, PromptResult } from './result.js';

@@ -91,7 +91,9 @@ export interface CollectedFile {
   readonly diff?: CollectedDiff;
 }
 
-/** Something that a job could not interrupt, stop, delete or find again. It needs a person's attention. */
+/**
+ * A sandbox, prompt or command that a job could not interrupt, stop, delete or find again. A person must look after it.
+ */
 export interface LeftBehind {
   /**
    * `sandbox`: a machine that may be running. `prompt`, `command`: work that may still run in a sandbox that remains.
@@ -142,11 +144,11 @@ export interface JobResult {
   /** One entry per file to collect, and one for the patch if the job collects one. */
   readonly files: readonly CollectedFile[];
   /**
-   * Set if a read showed the sandbox as alive but not fully reachable while the job used it, even if it recovered. Absent
-   * in results of earlier versions.
+   * Set if the service reported the sandbox as alive but not fully reachable, even if the sandbox recovered later.
+   * Absent in results of earlier versions.
    */
   readonly degraded?: DegradedSandbox | null;
-  /** Empty if nothing needs attention, whatever the outcome. */
+  /** Empty if nothing was left running. Independent of the outcome. */
   readonly left: readonly LeftBehind[];
   /** The newest 200 wakes. */
   readonly wakes: readonly Wake[];
@@ -155,8 +157,8 @@ export interface JobResult {
   /** The newest 100 phases, oldest first. Missing in results of older versions. */
   readonly phases?: readonly EnteredPhase[];
   /**
-   * Number of calls to the service by this job's own steps, including every attempt. Excludes the reads that all
-   * follows of a worker share, and the calls of an attempt whose worker was killed before it reported them.
+   * Number of calls to the service by this job's own steps, counting every attempt. It does not include polls that
+   * several jobs share, or calls of a worker that was killed before it reported them.
    */
   readonly apiCalls: number;
   /** From start to end, in ms. */
@@ -183,6 +185,6 @@ export interface Wake {
 
 /** The memo of a workflow that keeps its sandbox. Cleanups skip that sandbox. */
 export interface KeptMemo {
-  /** Id of the kept sandbox. Any other sandbox that the job created and lost is an orphan. */
+  /** Id of the kept sandbox. Every other sandbox of the job is an orphan. */
   readonly kept: string;
 }

@@ -26,7 +26,7 @@ const longestRemovalMs = 30_000;
 /**
  * Runs the commands of the job, except those that `run` records as done.
  * @throws JobTermination `sandbox_failed` at the first non-zero exit; `outcome_unknown` if it is unknown whether a
- *   command ran, and the decision is not to run it again
+ * command ran, and somebody or the policy decides not to run it again
  */
 export async function runCommands(run: JobState, sandboxId: string): Promise<void> {
   const { commands: texts = [] } = run.input;
@@ -80,8 +80,8 @@ function begin(run: JobState, sandboxId: string, generation: number): CommandUnd
 }
 
 /**
- * Runs the command under one marker, and never twice under the same marker. If the command certainly did not run, the
- * caller sends it again under the next marker.
+ * Runs the command with a marker, at most once per marker. If it is certain that the command did not run, the caller
+ * sends it again with the next marker.
  */
 async function settled(
   run: JobState,
@@ -94,7 +94,7 @@ async function settled(
     const end = await callMachine(run, sandboxId, 'command', () => send(run, sandboxId, underWay, what));
     if (end.how === 'answered') return end.answer;
     run.command = { ...underWay, recover: true };
-    // A read may lag by this long, and may therefore not show yet that the machine was replaced.
+    // Reads may lag by this time, so a read may not show yet that the machine was replaced.
     if (end.how === 'not_begun')
       await sleep(run.timing.readLagMs, { summary: 'until a stop of the sandbox would be visible' });
     if (await isSameMachine(run, sandboxId, underWay)) return end.how === 'recovered' ? end.answer : 'resend';
@@ -135,7 +135,9 @@ async function decide(run: JobState, underWay: CommandUnderWay, unknown: JobErro
   return action;
 }
 
-/** If the sandbox remains, both copies of the command may run in it at the same time. */
+/**
+ * Both copies of the command may run at the same time. Adds this to `left`, unless the sandbox is stopped or deleted.
+ */
 function nameFirstCopy(run: JobState): void {
   const { input, sandbox } = run;
   if (input.source.kind !== 'existing' && input.end !== 'keep') return;
@@ -165,7 +167,7 @@ async function removeMarkers(run: JobState, sandboxId: string): Promise<void> {
     const { calls } = await commands.removeCommandMarkers.executeWithOptions(options, [sandboxId, ownerOf(sandboxId)]);
     run.apiCalls += calls;
   } catch (error) {
-    // Remaining markers name this sandbox and this execution, so nobody else reads them.
+    // If markers remain, they do no harm: their names contain this sandbox and this execution.
     run.apiCalls += serviceFailureOf(error)?.calls ?? 0;
   }
 }

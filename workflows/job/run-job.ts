@@ -1,7 +1,7 @@
 /**
- * The steps of every job, standalone or an item of a batch. A job obtains a sandbox, prepares it, prompts, follows,
- * collects files, and ends as the input says. A job always ends with a named outcome; its cleanup runs in a scope that
- * cannot be cancelled.
+ * The steps of every job, including items of a batch. A job obtains and prepares a sandbox, sends its prompts, follows
+ * them, and collects files. Then it stops, deletes or keeps the sandbox as the input says. A job always ends with a
+ * named outcome; its cleanup runs in a scope that cannot be cancelled.
  */
 import { CancellationScope, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
@@ -49,14 +49,14 @@ export async function runJob(run: JobState): Promise<JobResult | typeof continue
     await work.run(() => doWork(run));
   } catch (error) {
     end = isOverdue ? { kind: 'deadline_exceeded' } : endOf(error, work);
-    // Ends the steps that run in parallel with the step that threw.
+    // Ends the steps that run in parallel with the failed step.
     work.cancel();
   }
   timers.cancel();
   if (end.kind === 'history_is_long') {
     await timing.catch(() => undefined);
     if (!CancellationScope.current().consideredCancelled) return continuesAsNew;
-    // A new run would not know of a cancel that arrived in the meantime.
+    // A cancel has arrived in the meantime, and a new run would not know of it.
     end = { kind: 'cancelled' };
   }
   run.takesPrompts = false;
@@ -69,13 +69,18 @@ export async function runJob(run: JobState): Promise<JobResult | typeof continue
   return result;
 }
 
-/** True if this run was reset: it has a new id, and no record of what the old run sent after the reset point. */
+/**
+ * True if this run was created by a reset. It has a new run id, and its history lacks the calls after the reset point.
+ */
 function isResetRun(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo();
   return runId !== originalExecutionRunId;
 }
 
-/** Its time counts from the first start, but its deadline from the reset: a person who resets a job wants it to run. */
+/**
+ * Its duration counts from the first start. Its deadline counts from the reset, because a person who resets a job wants
+ * it to run.
+ */
 function noteReset(run: JobState): void {
   run.wasReset = true;
   run.startedAtMs = Math.min(run.startedAtMs, workflowInfo().startTime.getTime());
@@ -108,7 +113,7 @@ function endOf(error: unknown, work: CancellationScope): WorkEnd {
   return { kind: 'terminated', termination: toJobTermination(error) };
 }
 
-/** The outcome of the job, and what its cleanup must know. */
+/** The outcome of the job, and the facts that its cleanup needs. */
 function endingOf(run: JobState, end: FinalEnd): JobEnding {
   const { input, blocked } = run;
   const cutShort = (outcome: 'cancelled' | 'deadline_exceeded', message: string): JobEnding => ({

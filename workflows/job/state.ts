@@ -24,7 +24,7 @@ import type {
 import type { JobInput, JobTiming, PromptStep } from './types.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-/** A prompt and its status. Only the step holds the text, so that continue-as-new carries it once. */
+/** A prompt and its status. The text is only in `step`, so that continue-as-new passes it on once. */
 export interface JobPrompt extends Mutable<Omit<PromptResult, 'prompt' | 'promptRef'>> {
   readonly step: PromptStep;
 }
@@ -41,7 +41,7 @@ export interface CommandUnderWay {
   readonly markerName: string;
   /** Stops of the sandbox that existed before the command was sent. */
   readonly stopIds: readonly (string | null)[];
-  /** True if the command may have been sent: then the job only searches for its marker. */
+  /** True if the command may have been sent. The job then only checks its marker. */
   readonly recover: boolean;
   /** Why it is unknown whether the command ran; null otherwise. */
   readonly unknown: JobError | null;
@@ -69,9 +69,9 @@ export class JobState {
   diffBase: DiffBase | null = null;
   /** The patch of the repository; null before it is collected. */
   diff: CollectedFile | null = null;
-  /** What needs a person's attention; see `leave`. */
+  /** Sandboxes, prompts and commands that a person must look after; see `leave`. */
   left: LeftBehind[] = [];
-  /** Sandboxes that were created, and then not found for longer than a read may lag. */
+  /** Sandboxes that were created, but could not be found for longer than a read may lag. */
   lost: SandboxView[] = [];
   /** Generation of the latest create or fork. */
   generation = 1;
@@ -83,7 +83,8 @@ export class JobState {
   /** Number of decisions to create another sandbox because it was unknown whether the previous one exists. */
   resends = 0;
   /**
-   * True if this run, or an earlier run of the chain, was reset: it does not know what was sent after the reset point.
+   * True if this run or an earlier run of the chain was created by a reset. It does not know the calls after the reset
+   * point.
    */
   wasReset = false;
   /** True if an earlier run created the sandbox. */
@@ -100,12 +101,13 @@ export class JobState {
   /** Id of the sandbox's last stop before this job adopted or resumed it; null if there was none. */
   previousStopId: string | null = null;
   /**
-   * When the job last requested a resume that may have been accepted: reads may show the stopped sandbox for a while.
+   * When the job last requested a resume that may have been accepted. For a while after this time, reads may still show
+   * the stopped sandbox.
    */
   resumedAtMs: number | null = null;
   /** True if events arrive through the watch, because the sandbox's name is not this job's. */
   watched = false;
-  /** True once another job has leased the sandbox: this job must then claim the sandbox before it stops it. */
+  /** True once another job has leased the sandbox. This job must then claim the sandbox before it stops it. */
   isShared = false;
   setup: { status: string; error: string | null } | null = null;
   /**
@@ -121,12 +123,15 @@ export class JobState {
   blocked: JobProgress['blocked'] = null;
   /** A person's decision about a call of unknown outcome, until it is used. */
   resolution: Resolution | null = null;
-  /** True while the job accepts prompts: a prompt that is added now will still be sent. */
+  /** True while the job accepts and sends further prompts. */
   takesPrompts = true;
   onThrottled: ((untilMs: number) => void) | undefined;
   /** Called with the reason when the job is blocked, and with null when it continues. */
   onBlocked: ((message: string | null) => void) | undefined;
-  /** Called when the result of the work is known, before the sandbox ends. Bounded in time; does not throw. */
+  /**
+   * Called when the result of the work is known, before the sandbox is stopped or deleted. Has a time limit; does not
+   * throw.
+   */
   beforeEnd: ((soFar: JobResult) => Promise<void>) | undefined;
   generationBeganMs = this.startedAtMs;
   phase: JobPhase = 'creating';
@@ -134,7 +139,7 @@ export class JobState {
   phases: EnteredPhase[] = [];
   /** True once a call that stores the history of the sandbox has succeeded. */
   isTranscriptTaken = false;
-  /** Number of calls that were to store the history. */
+  /** Number of calls with a request to store the history. */
   transcriptRequests = 0;
   /** When the time for cleanup is over, in ms since the epoch; null before cleanup. */
   cleanUpEndsAtMs: number | null = null;
@@ -193,7 +198,8 @@ export class JobState {
   recordCreated(sandbox: SandboxView & { readonly found?: true }): void {
     this.sandbox = sandbox;
     this.isFound = sandbox.found === true;
-    // If an earlier answer was lost, the machine has been running since before this answer. Clocks may differ.
+    // If an earlier answer was lost, the machine was started before this answer. The clocks of service and worker may
+    // differ.
     const createdAtMs = Date.parse(sandbox.createdAt ?? '') || Date.now();
     const madeAtMs = Math.min(Date.now(), Math.max(createdAtMs, this.generationBeganMs));
     this.reachedAtMs.set('made', madeAtMs);
@@ -209,7 +215,7 @@ export class JobState {
     return this.cleanUpEndsAtMs;
   }
 
-  /** Records what needs attention. The newest entry of a sandbox or conversation replaces older ones. */
+  /** Adds an entry to `left`. The newest entry for a sandbox or conversation replaces older ones. */
   leave(left: Omit<LeftBehind, 'conversationId'> & { readonly conversationId?: string | null }): void {
     const named: LeftBehind = { ...left, conversationId: left.conversationId ?? null };
     const keyOf = ({ kind, sandboxId, sandboxName, conversationId }: LeftBehind) =>
@@ -218,7 +224,7 @@ export class JobState {
   }
 
   /**
-   * Call it only during a wait: a new run must be able to repeat whatever is in progress.
+   * Call it only during a wait, because a new run must be able to repeat the current step.
    * @throws ContinueAsNewRequest if the history is long and cleanup has not started
    */
   continueAsNewIfDue(): void {

@@ -23,7 +23,7 @@ export class JobTermination extends Error {
 }
 
 /**
- * @param code a code of sandflow, or an equivalent code of the service; `foreign` for a code that another part chose
+ * @param code a code of sandflow or of the service; use `foreign` for a code that comes from elsewhere
  */
 export function jobError(code: JobErrorCode | ForeignCode, given: string): JobError {
   const own = { status: null, requestId: null, details: null };
@@ -39,7 +39,8 @@ export function outcomeUnknown(message: string): JobTermination {
 }
 
 /**
- * The failure of a local activity arrives directly; that of any other activity is the cause of an `ActivityFailure`.
+ * The failure of a local activity arrives directly. The failure of any other activity is the cause of an
+ * `ActivityFailure`.
  */
 function causeOf(error: unknown): unknown {
   return error instanceof ActivityFailure ? error.cause : error;
@@ -62,7 +63,7 @@ export function applicationCodeOf(error: unknown): string | undefined {
 
 /**
  * The outcome of a job that ends with this error. The caller handles cancellations.
- * @throws the error itself if it is neither a `JobTermination` nor a failure of Temporal
+ * @throws the error itself, unless it is a `JobTermination` or a failure of Temporal
  */
 export function toJobTermination(error: unknown): JobTermination {
   if (error instanceof JobTermination) return error;
@@ -72,7 +73,8 @@ export function toJobTermination(error: unknown): JobTermination {
     const outcome = code === outcomeUnknownCode ? 'outcome_unknown' : 'rejected';
     return new JobTermination(outcome, { code, message, status, requestId, details });
   }
-  // Any other error is a defect of sandflow: it is rethrown, so that it does not end the job.
+  // Any other error is a defect of sandflow. It is thrown again, so that only the workflow task fails and the job does
+  // not end.
   if (error instanceof TemporalFailure) {
     const cause = causeOf(error);
     const what = error instanceof ActivityFailure ? error.activityType : 'a step';

@@ -1,4 +1,4 @@
-/** Keeps the result and progress of a job within one payload of Temporal, whatever its prompts and answers. Pure. */
+/** Shortens the result and the progress of a job so that each fits into one payload of Temporal. Pure. */
 import { bytesOf, cut, headLength, maxJobResultBytes, payloadBytes } from '../../src/contract/texts/stored-text.js';
 import type { PromptResult } from './result.js';
 
@@ -11,7 +11,7 @@ const answersBytes = 250_000;
 const lengths = [4_000, 1_000, 300, headLength, 40, 1];
 
 /**
- * How much of the next answer the job holds itself, in bytes. The result store holds a longer answer in full.
+ * How many bytes of the next answer the job itself keeps. If the answer is longer, the result store contains all of it.
  * @param waiting number of prompts whose answers arrive in parallel, including this one
  */
 export function answerRoom(

@@ -16,10 +16,10 @@ export interface JobTiming {
   readonly cleanUpMs: number;
   /** How long a read may lag behind a write, in ms. A 404 that lasts longer is final. */
   readonly readLagMs: number;
-  /** Lifetime of a lease on somebody else's sandbox without renewal, in ms. */
+  /** How long a lease on somebody else's sandbox lasts without a renewal, in ms. */
   readonly leaseLastsMs: number;
   /**
-   * Interval between renewals of a lease, in ms, and of a claim, which is renewed at least every 4 minutes. A failed
+   * Interval between renewals of a lease or a claim, in ms. A claim is renewed at least every 4 minutes. A failed
    * renewal of a lease is retried within 15 s.
    */
   readonly renewLeaseEveryMs: number;
@@ -52,30 +52,30 @@ export type SandboxSource =
       readonly sandboxId: string;
       /** Machine size of the fork. Default: the size of its source. */
       readonly type?: MachineType;
-      /** False for a fork without snapshots. Default: as its source. */
+      /** False for a fork without snapshots. Default: the setting of its source. */
       readonly snapshots?: boolean;
-      /** False for a fork without monitoring. Default: as its source. */
+      /** False for a fork without monitoring. Default: the setting of its source. */
       readonly monitoring?: boolean;
     };
 
 /**
- * Ties the idempotency keys and sandbox names of a job to an item of a batch. So a second run of the same item creates
- * no second fork.
+ * Derives the idempotency keys and sandbox names of a job from an item of a batch. So a second run of the same item
+ * creates no second fork.
  */
 export interface JobOrigin {
   /** Replaces the run id in idempotency keys. */
   readonly key: string;
-  /** Replaces this execution in names. */
+  /** Replaces the execution part of sandbox names. */
   readonly execution: string;
   /** Id of the batch; replaces the job's id in names. */
   readonly batchId: string;
-  /** The step, as part of names and keys. */
+  /** The step in sandbox names and idempotency keys. */
   readonly step: string;
   /** Number of the first generation, from 1. */
   readonly firstGeneration: number;
   /**
-   * True if an earlier run of the same item may have forked and prompted. The job then searches for the fork by name
-   * before it creates one, and for each prompt in the fork's history before it sends it.
+   * True if an earlier run of the same item may have created a fork and sent prompts. The job then searches for the
+   * fork by name before it creates one. It also searches the fork's history for each prompt before it sends the prompt.
    */
   readonly lookFirst: boolean;
   /** Prefix of the records that the item's runs keep in the result store: see `itemRecords`. Default: no records. */
@@ -128,7 +128,7 @@ export interface JobInput {
   /** Paths to collect from the sandbox after the last prompt. Default: none. */
   readonly collect: readonly string[];
   /**
-   * Folder of a git repository in the sandbox. What has changed there since the first prompt is collected as the file
+   * Folder of a git repository in the sandbox. Its changes since the first prompt are collected as the file
    * `changes.patch`. Default: none.
    */
   readonly collectDiff?: string;
@@ -139,8 +139,8 @@ export interface JobInput {
    */
   readonly deadlineMs: number;
   /**
-   * Auto-stop of the sandbox, in seconds; renewed while the job runs. It is the last safeguard if Temporal itself is
-   * down. Null: the sandbox never stops itself, so nothing ends it then. Default: 30 minutes.
+   * Auto-stop of the sandbox, in seconds; renewed while the job runs. If Temporal itself is lost, only the auto-stop
+   * ends the sandbox. Null: the sandbox never stops by itself. Default: 30 minutes.
    */
   readonly ttlSeconds: number | null;
   /** What to do if the outcome of a call is unknown: wait for a person, or decide immediately. Default: `wait`. */

@@ -1,6 +1,7 @@
 /**
- * Delivers one notification at least once, with retries for a day, to its URL and to its command independently. It
- * outlives the workflow that sends it. An abandoned delivery fails, so that Temporal's lists show it.
+ * Delivers one notification to its URL and to its command, independently of each other. Retries for a day, so a
+ * notification may arrive more than once. This workflow continues after the end of the workflow that notifies. If a
+ * delivery is given up, it fails, so that Temporal's lists show it.
  */
 import { log, metricMeter, workflowInfo } from '@temporalio/workflow';
 import type { Notification } from '../../activities/notification/notify.js';

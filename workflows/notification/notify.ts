@@ -26,8 +26,9 @@ interface Sender {
 let underWay = 0;
 
 /**
- * Notifies the caller's targets. Each delivery is a separate workflow that outlives this one. This function waits only
- * until Temporal has started the delivery, because an ended workflow cannot start another.
+ * Notifies the caller's targets. Each delivery is a separate workflow, which continues after the end of this one. This
+ * function waits only until Temporal has started the delivery, because a workflow that has ended cannot start another
+ * one.
  */
 export async function sendNotification(
   run: Sender,
@@ -45,7 +46,7 @@ export async function sendNotification(
     if (patched('notifications-apart')) await CancellationScope.nonCancellable(() => deliverApart(notify, details));
     else await notifications.notify(notify, details);
   } catch {
-    // The time for the delivery is over, or the job ends. The job's result holds the same information.
+    // The time for the delivery is over, or the job ends. The job's result contains the same information.
   }
 }
 

@@ -1,13 +1,13 @@
-/** Reads that a cancel abandons instead of cancelling. */
+/** Reads that are not cancelled: after a cancel, the workflow no longer waits for them. */
 import { CancellationScope, condition } from '@temporalio/workflow';
 
 /** Reads of this workflow that have not ended. */
 const underWay = new Set<CancellationScope>();
 
 /**
- * Runs a read, and abandons it if the current scope is cancelled. This concerns runs with local reads. A workflow task
- * may deliver the result of a local activity and also cancel it. Such a task fails permanently ("invalid transition in
- * state machine").
+ * Runs a read, and stops waiting for it if the current scope is cancelled. Only runs with local activities need this.
+ * If one workflow task both delivers the result of a local activity and cancels it, the task fails for good ("invalid
+ * transition in state machine").
  */
 export function abandonOnCancel<T>(read: () => Promise<T>): Promise<T> {
   const { reading, scope } = detached(read);
@@ -28,8 +28,8 @@ function detached<T>(read: () => Promise<T>): { readonly reading: Promise<T>; re
 }
 
 /**
- * Runs a whole workflow, and waits for its abandoned reads before it ends: Temporal does not accept the end of a
- * workflow whose local activities still run, and retries that task forever.
+ * Runs a whole workflow, and waits for all its reads before it ends. Temporal does not accept the end of a workflow
+ * while local activities run, and would retry the task forever.
  */
 export async function endingReads<T>(workflow: () => Promise<T>): Promise<T> {
   try {

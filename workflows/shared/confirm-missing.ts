@@ -1,4 +1,4 @@
-/** Confirms that something is missing: a 404 may come from a stale read, so it counts only once it has lasted. */
+/** Confirms that an object is missing. A 404 may come from a stale read, so it counts only if it lasts. */
 import { sleep } from '@temporalio/workflow';
 
 const firstPauseMs = 1_000;

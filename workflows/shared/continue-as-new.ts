@@ -1,7 +1,7 @@
-/** When a workflow continues as new, and how a step of a job ends so that the job can do so. */
+/** Decides when a workflow continues as new. A step of a job throws `ContinueAsNewRequest` to let the job do so. */
 import { workflowInfo } from '@temporalio/workflow';
 
-/** Thrown only where a new run can repeat whatever is in progress. Never leaves the workflow. */
+/** Thrown only where a new run can repeat the current step. Never leaves the workflow. */
 export class ContinueAsNewRequest extends Error {
   override readonly name = 'ContinueAsNewRequest';
 }

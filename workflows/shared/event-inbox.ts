@@ -19,7 +19,7 @@ export interface CarriedInbox {
 }
 
 const keepAtMost = 500;
-/** Carried events share one payload with the rest of the state; older events are no longer useful. */
+/** These events share one payload with the rest of the state, and older events are no longer useful. */
 const carryAtMost = 100;
 
 export class EventInbox {
@@ -93,8 +93,8 @@ export class EventInbox {
 }
 
 /**
- * The oldest event of the sandbox with the most events: a sandbox that merely shares our name displaces only its own
- * events.
+ * The oldest event of the sandbox with the most events. So if another sandbox has the same name, its events displace
+ * only each other.
  */
 function placeToDrop(recorded: readonly Recorded[]): number {
   const counts = new Map<string, number>();

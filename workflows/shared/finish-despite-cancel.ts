@@ -4,9 +4,9 @@ import type { JobState } from '../job/state.js';
 import { serviceFailureOf } from '../job/termination.js';
 
 /**
- * Lets the call that creates the sandbox `name` finish even after a cancel. Abandons it only once the cleanup time is
- * over. Starts no call after a cancel. While it is unknown whether the sandbox was created, `run.unconfirmedName` holds
- * its name.
+ * After a cancel, lets the call that creates the sandbox `name` finish. Gives it up only when the cleanup time is over.
+ * Does not start a call after a cancel. While it is unknown whether the sandbox was created, `run.unconfirmedName`
+ * contains its name.
  * @throws CancelledFailure, or the error of the call
  */
 export async function finishDespiteCancel<T>(run: JobState, name: string, make: () => Promise<T>): Promise<T> {
@@ -27,12 +27,15 @@ export async function finishDespiteCancel<T>(run: JobState, name: string, make: 
   }
 }
 
-/** Share of the cleanup time for a prompt in flight; the rest is for interrupts, files and the end of the sandbox. */
+/**
+ * Fraction of the cleanup time for a prompt that is being sent. The rest is for interrupts, files and the end of the
+ * sandbox.
+ */
 const shareOfPrompt = 1 / 4;
 
 /**
- * Waits for a prompt in flight even after a cancel, so that its outcome is known. After the cancel, waits at most for a
- * share of the cleanup time.
+ * Even after a cancel, waits for a prompt that is being sent, so that its outcome is known. This wait takes at most a
+ * fraction of the cleanup time.
  */
 export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): Promise<T> {
   const summary = 'until the running prompt call is abandoned';
@@ -41,12 +44,12 @@ export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): 
 }
 
 interface GivingUp {
-  /** The call's share of the cleanup time that is left at the cancel, from 0 to 1. */
+  /** The fraction of the remaining cleanup time that the call may use after a cancel, from 0 to 1. */
   readonly share: number;
   readonly summary: string;
   /**
-   * Called at a cancel that arrives before the call has ended; false means that the call is never abandoned. Default:
-   * true.
+   * Called after a cancel, if the call has not ended. If it returns false, the workflow waits for the call without a
+   * limit. Default: true.
    */
   readonly mayGiveUp?: () => boolean;
 }
@@ -72,8 +75,8 @@ async function untilGivenUp<T>(
 }
 
 /**
- * True if the service refused the call, and no earlier attempt can have been accepted. A refused search for the name
- * does not show what an earlier run has created.
+ * True if the service refused the call, and no earlier attempt can have been accepted. If the search by name was
+ * refused, it remains unknown whether an earlier run created the sandbox.
  */
 function isCertainlyNotMade(error: unknown): boolean {
   const failure = serviceFailureOf(error);
@@ -81,5 +84,5 @@ function isCertainlyNotMade(error: unknown): boolean {
   return failure.maybeSent !== true && failure.endpoint !== searching;
 }
 
-/** The endpoint with which a run that follows another one looks for its sandbox by name. */
+/** The endpoint by which a later run searches for its sandbox by name. */
 const searching = 'listSandboxes';

@@ -1,4 +1,7 @@
-/** The outcome of a job or batch in its memo, so that lists can show it: Temporal calls every named outcome `completed`. */
+/**
+ * Writes the outcome of a job or batch into its memo, so that lists can show it. For Temporal, every named outcome is
+ * `completed`.
+ */
 import { upsertMemo, workflowInfo } from '@temporalio/workflow';
 
 /** The part of a memo that holds the outcome. */
@@ -8,8 +11,8 @@ export interface OutcomeMemo {
 }
 
 /**
- * Records the outcome. Only a workflow that was started with an `outcome` in its memo does, so histories of earlier
- * versions replay unchanged.
+ * Records the outcome, but only if the memo had an `outcome` at the start. So histories of earlier versions replay
+ * unchanged.
  */
 export function recordOutcome(outcome: string): void {
   const memo: OutcomeMemo = { outcome };

@@ -6,8 +6,9 @@ import { timeToSend } from '../../src/contract/transfer-time.js';
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };
 
 /**
- * Effects. A call lasts at most 30 s; heartbeats distinguish a dead worker from a slow service. Effects are never cut
- * off halfway: a cancel waits until the outcome is known, at most for `scheduleToCloseTimeout`, which the caller sets.
+ * Calls that change something. A call lasts at most 30 s, and heartbeats distinguish a dead worker from a slow service.
+ * A cancel does not interrupt such a call. It waits until the outcome is known, at most for `scheduleToCloseTimeout`,
+ * which the caller sets.
  */
 const effectOptions = {
   startToCloseTimeout: '60 seconds',
@@ -87,7 +88,7 @@ export const notifications = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/** Nobody waits for a delivery, so it is retried for a day and then abandoned. */
+/** Nobody waits for a delivery, so it is retried for a day and then given up. */
 export function deliveryProxies(taskQueue: string) {
   return proxyActivities<NotifyActivities>({
     taskQueue,
@@ -98,9 +99,9 @@ export function deliveryProxies(taskQueue: string) {
 }
 
 /**
- * Follows last as long as the work, and waits for other workflows last for hours. Both have a task queue of their own,
- * so that they block no stop. A task that Temporal gives to a worker as it shuts down is lost (temporalio/sdk-rust#1080)
- * until its heartbeat times out, so a deploy may delay a follow by that time.
+ * A follow lasts as long as its prompt, and a wait for another workflow lasts for hours. Both have their own task
+ * queue, so that they do not delay a stop. If Temporal gives a task to a worker that is shutting down, the task is lost
+ * until its heartbeat times out (temporalio/sdk-rust#1080). So a deploy may delay a follow by that time.
  */
 export function followProxies(taskQueue: string) {
   return proxyActivities<FollowActivities>({

@@ -1,10 +1,10 @@
 /**
  * Reads of the service and of the result store. They are short and safe to repeat.
  *
- * They are ordinary activities, although local ones would cost fewer events. A workflow task that answers a query, or that
- * takes long, ends while a local activity is still under way. If other messages arrive by the next task, a replay
- * delivers the result together with them. The workflow's code then continues in another order than it did. Such a
- * workflow never continues, and its queries fail: see decision 0035.
+ * They are ordinary activities, although local ones would cost fewer events. A workflow task may end while a local
+ * activity still runs, because the task takes long or answers a query. If other messages arrive before the next task, a
+ * replay delivers the result together with these messages. The code of the workflow then runs in another order than
+ * before. Such a workflow never continues, and its queries fail (decision 0035).
  */
 import {
   ActivityCancellationType,
@@ -16,7 +16,10 @@ import {
 import type { SandflowActivities } from '../../activities/index.js';
 import { abandonOnCancel } from './abandon-on-cancel.js';
 
-/** The client abandons a call after 30 s. During a longer outage, `retryRefusals` waits visibly. */
+/**
+ * The client gives a call up after 30 s. During a longer outage, `retryRefusals` waits, and Temporal's UI shows this
+ * wait.
+ */
 const options = {
   startToCloseTimeout: '45 seconds',
   retry: { initialInterval: '500 milliseconds', maximumAttempts: 3 },
@@ -33,8 +36,8 @@ const localReads = proxyLocalActivities<SandflowActivities>(options);
 type Read = (...args: unknown[]) => Promise<unknown>;
 
 /**
- * Reads that are abandoned, not cancelled, if the scope that waits for them is cancelled: see `abandonOnCancel`. Their
- * failures reach the workflow directly, not wrapped in an `ActivityFailure`.
+ * All reads. If the scope that waits for a read is cancelled, the read is not cancelled: see `abandonOnCancel`.
+ * Failures reach the workflow directly, not wrapped in an `ActivityFailure`.
  */
 export const reads: SandflowActivities = new Proxy({} as SandflowActivities, {
   get:

@@ -14,7 +14,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       },
       handleSignal(input, next) {
         if (!input.args.some(isRefusedInput)) return next(input);
-        // Signals are only hints, or are sent again: a dropped signal costs one read of the service.
+        // A dropped signal does no harm: signals are only hints, or are sent again.
         log.warn('A signal was dropped because it was not encrypted.', { signal: input.signalName });
         return Promise.resolve();
       },

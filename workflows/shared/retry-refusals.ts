@@ -1,4 +1,4 @@
-/** Retries a call that the service refuses temporarily, with visible waits, until it is accepted. */
+/** Retries a call that the service refuses temporarily, until the service accepts it. Temporal's UI shows the waits. */
 import { sleep, TimeoutFailure } from '@temporalio/workflow';
 import { type Counted, type ServiceFailure, unanswered } from '../../src/contract/errors/service-failure.js';
 import type { JobProgress } from '../job/progress.js';
@@ -9,7 +9,7 @@ import { refusedCallDelayMs } from './wait-intervals.js';
 
 type Blocked = NonNullable<JobProgress['blocked']>;
 
-/** The caller, such as a job or a stop. It counts the calls, shows what blocks them, and names whom to notify. */
+/** The caller, such as a job or a stop. It counts the calls, shows why they are blocked, and knows whom to notify. */
 export interface Caller {
   readonly input: { readonly jobId: string | null; readonly notify?: NotifyTarget };
   readonly sandbox: { readonly id: string } | null;
@@ -24,8 +24,8 @@ export interface Caller {
 }
 
 /**
- * Meanings of refusals that a person can resolve. Each has the number of earlier refusals after which the next one is
- * shown and notified.
+ * Meanings of refusals that a person can resolve. The number says after how many refusals the job shows the next one
+ * and notifies.
  */
 const shownAfterTries: Readonly<Record<string, number>> = { blocked: 0, throttled_for_long: 0, unavailable: 4 };
 

@@ -1,4 +1,7 @@
-/** The start of a workflow in its memo, so that lists can show it: Temporal knows only the start of the newest run. */
+/**
+ * Writes the start of a workflow into its memo, so that lists can show it. Temporal knows only the start of the newest
+ * run.
+ */
 import { makeContinueAsNewFunc, upsertMemo, type Workflow, workflowInfo } from '@temporalio/workflow';
 
 /** The part of a memo that holds the start. */

@@ -1,10 +1,10 @@
 /**
- * Whether summaries of activities show the first line of prompts and commands. Temporal keeps summaries apart from the
- * inputs of activities, and only some SDK versions encrypt them.
+ * Decides whether summaries of activities show the first line of prompts and commands. Temporal stores summaries
+ * separately from the inputs of activities, and only some SDK versions encrypt them.
  */
 import { workflowInfo } from '@temporalio/workflow';
 
-/** The part of a memo by which the starter of a workflow keeps texts out of its summaries. */
+/** The part of a memo that says whether summaries may contain texts. The caller that starts the workflow sets it. */
 export interface TextInSummariesMemo {
   /** Absent, or true: they show texts. */
   readonly textInSummaries?: boolean;

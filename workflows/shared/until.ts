@@ -2,8 +2,8 @@
  * Waits for a sandbox. An event or the safety timer wakes the wait, whichever comes first. Works in any workflow that
  * records its `sandboxEvent` signals in an `EventInbox`.
  *
- * An event is only a hint, and the service holds the truth, so `read` decides when a wait ends. If the caller's
- * next call would detect a wrong hint anyway, `believe` avoids the read.
+ * An event may be wrong or out of date, so after each event `read` reads the service and decides whether the wait ends.
+ * If the caller's next call would detect a wrong event anyway, use `believe` to avoid this read.
  */
 import { condition } from '@temporalio/workflow';
 import type { SandboxEventType } from '../../src/contract/records/states.js';
@@ -23,8 +23,8 @@ export interface UntilOptions<T> {
   /** Reads the service. Returns undefined if the wait must continue. */
   readonly read: () => Promise<T | undefined>;
   /**
-   * Returns the result that an event alone proves; undefined if the service must be read. Default: the service is
-   * always read.
+   * Returns a result if the event alone is enough for it, or undefined if the service must be read. Default: the
+   * service is always read.
    */
   readonly believe?: (event: SandboxEvent) => T | undefined;
   /** Reads once before the wait; use it if the caller has not just read. Default: false. */
@@ -33,7 +33,7 @@ export interface UntilOptions<T> {
   readonly limitMs?: number;
   /** Intervals of the safety polls. */
   readonly timing: JobTiming;
-  /** Once `when` is true, the wait throws the error of `by`. Default: never. */
+  /** If `when` returns true, the wait ends with the error of `by`. Default: never. */
   readonly leave?: { readonly when: () => boolean; readonly by: () => Error };
   /** Called at each wake with its cause. */
   readonly onWake?: (wake: Wake) => void;

@@ -34,7 +34,7 @@ export function renewClaimInMs({ renewLeaseEveryMs }: JobTiming): number {
   return Math.min(longestClaimPauseMs, renewLeaseEveryMs);
 }
 
-/** Each lost event divides the longest wait by this. */
+/** With each lost event, the longest wait is divided by this number. */
 const tightenedBy = 4;
 
 /**

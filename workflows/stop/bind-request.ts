@@ -14,12 +14,12 @@ import type { StopWorkflowState } from './state.js';
 import type { StopRecord } from './types.js';
 
 /**
- * Binds the request to a stop, or ends the request. If this is cut short, the record holds what the next attempt must
- * know.
+ * Binds the request to a stop, or ends the request. If this is interrupted, the record contains everything that the
+ * next attempt needs.
  */
 export async function requestAndBindStop(run: StopWorkflowState, record: StopRecord): Promise<void> {
   try {
-    // If the stop keeps vanishing, requests are repeated at growing intervals.
+    // If the service loses the stop again and again, requests are repeated at growing intervals.
     if (record.askedAgain > 0)
       await sleep(safetyPollMs(run.timing, record.askedAgain - 1), { summary: 'before the stop is requested again' });
     const { sandboxId } = run.input;
@@ -44,7 +44,7 @@ async function take(run: StopWorkflowState, record: StopRecord, answer: StopAnsw
     return run.settle(record, { outcome: 'superseded' });
   }
   if (stop && how !== 'already_archived') return bind(run, record, stop);
-  // There was nothing to stop. The last stop, read by its own id, shows when the work was due to be saved.
+  // There was nothing to stop. The last stop, read by its own id, shows whether its work was saved.
   const readLast = (stopId: string) => () => reads.getStop(run.input.sandboxId, stopId);
   const last = stop && (await retryRefusals(run.callerFor(record), 'read', readLast(stop.id)));
   record.stopId = stop?.id ?? null;

@@ -1,4 +1,4 @@
-/** Checks stops by their own ids, together with the sandbox: the state of the service decides, not events. */
+/** Reads stops by their ids, and the sandbox. A request ends by these reads, not by events. */
 import { isCancellation } from '@temporalio/workflow';
 import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
 import { toJobTermination } from '../job/termination.js';

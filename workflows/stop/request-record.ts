@@ -29,7 +29,7 @@ export function deadlineAtMs({ arrivedAtMs, request }: StopRecord): number {
   return arrivedAtMs + request.deadlineMs;
 }
 
-/** When the alert is due, in ms since the epoch; undefined if it was raised or is disabled. */
+/** When the alert is due, in ms since the epoch; undefined if it was already raised or is disabled. */
 function alertAtMs({ arrivedAtMs, request, alertedAtMs }: StopRecord): number | undefined {
   return request.alertAfterMs === null || alertedAtMs !== null ? undefined : arrivedAtMs + request.alertAfterMs;
 }
@@ -85,8 +85,8 @@ export function settleRecord(record: StopRecord, { outcome, kept = null, error =
 }
 
 /**
- * What this stop preserved; null if the sandbox has had another stop since, because the sandbox then describes only the
- * later stop.
+ * The work that this stop preserved. Null if the sandbox was stopped again since, because its record then describes
+ * only the later stop.
  */
 export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): PreservedWork | null {
   if (sandbox === null || (stop !== null && sandbox.stop?.id !== stop.id)) return null;

@@ -8,13 +8,13 @@ import type { JobTiming } from '../job/types.js';
 import { effects } from '../shared/proxies.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 
-/** What must survive refusals and continue-as-new while the stop is requested. */
+/** The state of a request that must be kept through refusals and continue-as-new. */
 export interface StopMemory {
   /** The state before the first request that may have been accepted; null if there was no such request. */
   asked: BeforeRequest | null;
   /**
-   * When the service accepted the stop, if the service said so: the sandbox no longer shows this once the stop has
-   * ended.
+   * When the service accepted the stop, if its answer says so. After the end of the stop, the sandbox no longer shows
+   * this time.
    */
   requestedAt?: string | null;
 }
@@ -23,7 +23,7 @@ export interface StopCall {
   readonly sandboxId: string;
   readonly timing: JobTiming;
   readonly memory: StopMemory;
-  /** Called for each call: the history to store before the stop. Default: none. */
+  /** Called before each call. Returns the request to store the history before the stop. Default: none. */
   readonly takeTranscript?: () => TranscriptRequest | undefined;
 }
 
@@ -45,7 +45,9 @@ export async function requestStop(caller: Caller, call: StopCall): Promise<StopA
   return answer;
 }
 
-/** The state before an earlier request of a refused activity, if that request may have been accepted. */
+/**
+ * If an activity was refused, an earlier request of it may have been accepted. Returns the state before that request.
+ */
 function sentBeforeOf(error: unknown): BeforeRequest | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure)) return undefined;

@@ -69,7 +69,7 @@ export class StopWorkflowState {
 
   /** Runs `work` in parallel with the main loop; cancels it when the request ends or the run pauses. */
   inBackground(record: StopRecord, work: () => Promise<void>): void {
-    // The scope is not a child of the check that started it, because the check is over before the answer arrives.
+    // The scope is not a child of the check that starts it, because the check ends before the answer arrives.
     const scope = new CancellationScope({ cancellable: true, parent: this.root });
     this.asking.set(record, scope);
     this.track(scope.run(work).finally(() => this.asking.delete(record)));
@@ -96,7 +96,7 @@ export class StopWorkflowState {
     this.notify(record, 'stop_failing', null, message);
   }
 
-  /** Brings all requests in progress to a known state, so that the next run can continue from it. */
+  /** Ends or interrupts all requests in progress, so that the next run can continue from a known state. */
   pause(): void {
     this.isPausing = true;
     for (const scope of this.asking.values()) scope.cancel();

@@ -40,8 +40,7 @@ export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
 
 async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
   const run = new StopWorkflowState(input);
-  // These calls begin before the handlers are set, because setting a handler delivers the messages that have already
-  // arrived.
+  // These calls begin before the handlers are set, because a handler receives earlier messages as soon as it is set.
   for (const record of run.open)
     if (record.stopId === null) run.inBackground(record, () => requestAndBindStop(run, record));
   handleMessages(run);

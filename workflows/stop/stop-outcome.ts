@@ -8,7 +8,7 @@ import type { SandboxView, StopView } from '../../src/contract/records/sandbox-v
 import { isOpenStop } from '../../src/contract/records/states.js';
 
 export type ObservedStop =
-  /** In progress. If `stop` has another id, it has replaced a stop that the service no longer knows. */
+  /** The stop is in progress. If `stop` has another id, it replaces a stop that the service no longer knows. */
   | { readonly kind: 'pending'; readonly stop: StopView }
   /** `stop` is null if the archived sandbox shows none. */
   | { readonly kind: 'done'; readonly stop: StopView | null }
@@ -34,8 +34,8 @@ export function observedStop(stop: StopView | null, sandbox?: SandboxView | null
 }
 
 /**
- * Interprets a superseded stop for callers that follow the last stop: somebody may have stopped the sandbox again
- * since.
+ * Interprets a superseded stop for callers that follow the last stop, because somebody may have stopped the sandbox
+ * again.
  */
 export function observedLastStop(superseded: StopView, { state, stop: last }: SandboxView): ObservedStop {
   if (last && last.id !== superseded.id) {

@@ -21,7 +21,7 @@ export interface StopRequest {
  * - `archived`: the stop that this request received has completed.
  * - `already_archived`: there was nothing to stop.
  * - `superseded`: somebody resumed the sandbox in the meantime; it is not stopped again.
- * - `gone`: the sandbox does not exist: it is `cancelled`, or its 404 has lasted longer than reads may lag.
+ * - `gone`: the sandbox does not exist. It is `cancelled`, or reads have answered 404 for longer than they may lag.
  * - `still_failing`: the deadline passed before the sandbox was archived.
  * - `rejected`: the service refused permanently.
  * - `cancelled`: the workflow was cancelled. The service continues an accepted stop.
@@ -59,7 +59,7 @@ export interface StopRequestView {
   readonly stopId: string | null;
   /** Status of that stop at the last read. */
   readonly status: string | null;
-  /** What was preserved of the work; null before the sandbox is archived, or if the service does not say. */
+  /** How much of the work was preserved; null before the sandbox is archived, or if the service does not say. */
   readonly kept: PreservedWork | null;
   /** Null while no failed attempt was observed. */
   readonly failed: FailedArchivals | null;
@@ -93,7 +93,7 @@ export interface StopReport {
   readonly apiCalls: number;
 }
 
-/** A request as it is carried through continue-as-new. */
+/** A request in the form that continue-as-new passes on. */
 export interface StopRecord {
   /** Without its `notify` once it has ended. */
   request: StopRequest;

@@ -11,13 +11,13 @@ import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
  * Leases the job's sandbox for its work, or renews the lease. Waits while somebody else holds a claim. Safe to repeat.
  */
 export async function watchSandbox(run: JobState, sandboxId: string): Promise<void> {
-  // Set before the answer arrives: a job that ends in the meantime must release the lease that it may hold.
+  // Set before the answer arrives, because a job that ends in the meantime may hold the lease and must release it.
   run.watched = true;
   await leaseSandbox(run, sandboxId, { use: 'work', lastsMs: run.timing.leaseLastsMs });
 }
 
 /**
- * Tells the job that owns the sandbox about the lease. The owner then claims the sandbox before it stops it. Safe to
+ * Tells the job that owns the sandbox about the lease. That job then claims the sandbox before it stops it. Safe to
  * repeat.
  */
 export async function notifyOwner({ name }: Pick<SandboxView, 'name'>): Promise<void> {
@@ -32,7 +32,10 @@ export async function notifyOwner({ name }: Pick<SandboxView, 'name'>): Promise<
   }
 }
 
-/** Leases a sandbox for the current workflow, which need not be a job, or renews the lease. A long wait is visible. */
+/**
+ * Leases a sandbox for the current workflow, which need not be a job, or renews the lease. During a long wait, its
+ * caller shows that it is blocked.
+ */
 export async function leaseSandbox(
   caller: Caller,
   sandboxId: string,

@@ -17,7 +17,7 @@ interface Claimed {
 /** Carried through continue-as-new. */
 export interface WatchState {
   readonly registrations: readonly Registered[];
-  /** All claims have the same claimant, which may do several things to the sandbox at the same time. */
+  /** All claims belong to one workflow, which may have several of them at the same time. */
   readonly claims: readonly Claimed[];
   /** Ids of the newest events that were relayed. */
   readonly relayed: readonly string[];
@@ -39,7 +39,7 @@ export interface HoldDecision {
   readonly answer: HoldAnswer;
 }
 
-/** Registers for events, or renews a registration; an existing lease stays a lease. */
+/** Registers a workflow for events, or renews its registration. An existing lease is not changed. */
 export function register(state: WatchState, { workflowId, lastsMs }: WatchRegistration, nowMs: number): WatchState {
   const lease = state.registrations.find((known) => known.workflowId === workflowId)?.lease ?? null;
   return withRegistration(state, { workflowId, lease, expiresAtMs: nowMs + lastsMs });
@@ -58,8 +58,8 @@ export function lease(given: WatchState, { workflowId, use, lastsMs }: LeaseRequ
 }
 
 /**
- * Grants or renews a claim, unless somebody else has claimed the sandbox, or holds a lease whose use the claim would
- * end.
+ * Grants or renews a claim. Refuses if another workflow has claimed the sandbox, or holds a lease that conflicts with
+ * the claim.
  */
 export function claim(given: WatchState, request: ClaimRequest, nowMs: number): HoldDecision {
   const state = expire(given, nowMs);

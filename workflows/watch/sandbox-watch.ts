@@ -1,7 +1,8 @@
 /**
- * Relays the events of one sandbox to workflows that wait for it, use it or fork it, but do not own it. Holds the
- * leases of these workflows, and the claims that exclude leases. The first workflow starts the watch; the watch ends
- * when the last has left or expired. All times use the watch's clock, which is the Temporal server's.
+ * Relays the events of one sandbox to workflows that wait for it, use it or fork it, but do not own it. Keeps the
+ * leases of these workflows. Also keeps claims; while a claim exists, no lease is granted. The first workflow starts
+ * the watch. The watch ends when the last workflow has unregistered or its registration has expired. All times use the
+ * watch's clock, which is the Temporal server's.
  */
 import {
   allHandlersFinished,
@@ -94,7 +95,7 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
       await continueAsNew<typeof sandboxWatch>({ ...input, state, pending });
     }
     const expiryMs = nextExpiryMs(state) ?? Date.now();
-    // A renewal postpones an expiry. The timer stays as it is and checks again when it fires.
+    // A renewal postpones an expiry. The existing timer is kept, and checks again when it fires.
     const mustAct = () => pending.length > 0 || isIdle() || hasGrown() || (nextExpiryMs(state) ?? expiryMs) < expiryMs;
     await condition(mustAct, Math.max(1, expiryMs - Date.now()), { summary: 'until the next expiry' });
   }

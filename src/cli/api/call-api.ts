@@ -1,4 +1,4 @@
-/** What `sandflow api` does. */
+/** The action of `sandflow api`. */
 import { resolve } from 'node:path';
 import { saveDownload } from '../../client/download.js';
 import type { CommandContext } from '../command.js';

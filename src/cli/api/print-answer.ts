@@ -16,7 +16,7 @@ import { parseJson } from './plan-request.js';
 export interface PrintOptions {
   /** True to print status and headers first. */
   readonly include: boolean;
-  /** Saves the bytes of a successful response, which are then not printed. */
+  /** Saves the bytes of a successful response instead of printing them. */
   readonly save?: (response: PlainResponse) => Promise<void>;
 }
 

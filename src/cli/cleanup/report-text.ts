@@ -5,7 +5,8 @@ import { oneLine } from '../output/terminal-safe.js';
 import { formatAge } from '../units.js';
 
 /**
- * One line for every sandbox that is due, oldest first; then the others, counted by the reason why they are skipped.
+ * One line for every sandbox that is due, oldest first. Then the number of the other sandboxes, by the reason why they
+ * are skipped.
  * @param options `all`: a line for each of the others, too
  */
 export function reportText({ plan }: CleanupReport, { all }: { readonly all: boolean }): string {

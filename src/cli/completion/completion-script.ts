@@ -1,4 +1,6 @@
-/** Generates completion scripts from the grammar. Pure: the scripts are static, so that a completion starts no process. */
+/**
+ * Generates completion scripts from the grammar. Pure: the scripts are static, so that a completion starts no process.
+ */
 import type { Parent } from '../command.js';
 import { fieldNames } from '../output/field-selection.js';
 import type { Shell } from './options.js';
@@ -121,7 +123,9 @@ const namesOf = (commands: Node['commands']) => commands.map(({ name }) => name)
 const flagsOf = (options: Node['options']) =>
   options.flatMap(({ flags }) => flags.filter((flag) => flag.startsWith('--'))).join(' ');
 
-/** A literal string of fish, and of bash if it has no backslash: bash gets only names of commands, options and values. */
+/**
+ * A literal string of fish, and of bash if it has no backslash: bash gets only names of commands, options and values.
+ */
 function quote(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "'\\''")}'`;
 }

@@ -5,7 +5,7 @@ import { createPaint } from '../output/terminal.js';
 import { oneLine } from '../output/terminal-safe.js';
 import type { JobCommand } from './job-defaults.js';
 
-/** They need no settings. */
+/** Commands that need no settings. */
 const without: ReadonlySet<string> = new Set(['help', 'completion']);
 
 export function addProfile(program: Command, context: CommandContext): void {
@@ -39,7 +39,7 @@ async function applyDefaults(command: Command, name: JobCommand, { io, profile }
   );
   const defaults = jobDefaults(name, given, layers[name]);
   for (const [option, { value }] of defaults) command.setOptionValueWithSource(option, value, 'config');
-  // A project comes with its code: its choices are shown.
+  // A project file comes with the code, so show its choices.
   if (defaults.size === 0 || given.quiet === true) return;
   const chosen = [...defaults].map(([option, { value, from }]) => `${option} ${[value].flat().join(',')} (${from})`);
   io.stderr.write(`${createPaint(io.stderr)('dim', oneLine(`Defaults: ${chosen.join('; ')}`))}\n`);

@@ -15,10 +15,10 @@ export interface Default {
 
 export type JobCommand = 'run' | 'fanout';
 
-/** An option that a stronger source sets, and the options of weaker ones that make no sense beside it. */
+/** Maps an option to other options. If a stronger source sets the former, those of weaker sources are ignored. */
 const beside: Readonly<Record<JobCommand, Readonly<Record<string, readonly string[]>>>> = {
   run: {
-    // The sandbox is somebody's own: what a file says about new sandboxes must not change or delete it.
+    // The user names an existing sandbox. Settings for new sandboxes must not change or delete it.
     sandbox: ['from', 'environment', 'type', 'then', 'snapshots', 'monitoring'],
     fork: ['from', 'environment'],
     env: ['environment'],

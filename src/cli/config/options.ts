@@ -17,6 +17,6 @@ Order: option, environment, profile, project file, built-in. Two files hold sett
 export const declareConfig = (parent: Parent) =>
   parent
     .command('config')
-    .description('Show the settings in force, and where each comes from; starts nothing')
+    .description('Show the current settings and the source of each; starts nothing')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', help);

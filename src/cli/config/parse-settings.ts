@@ -1,13 +1,15 @@
-/** Parses a file of settings. Names the file and the line of what is wrong, and never quotes a secret. */
+/** Parses a file of settings. For each problem, names the file and the line. Never quotes a secret. */
 import type { z } from 'zod';
 import { checkInput, fieldText } from '../../contract/texts/input-problems.js';
 import { badConfiguration } from '../usage-error.js';
 import { connectionNames, userOnly } from './settings-schema.js';
 
-/** `apiKey`, `TEMPORAL_API_KEY`, `webhookSecret`. The name of a file with a secret is none. */
+/** Matches `apiKey`, `TEMPORAL_API_KEY`, `webhookSecret`, but not settings that name a file with a secret. */
 const secretName = /(?:^key|api[-_]?key|secrets?|tokens?|passwords?|credentials?)$/i;
 
-/** Deeper than any setting. What lies deeper is refused as an unknown field, and could be too deep for a search. */
+/**
+ * Deeper than any setting. Deeper values are refused as unknown fields, because they could be too deep for a search.
+ */
 const maxDepth = 10;
 
 export interface SettingsFile {
@@ -34,7 +36,7 @@ export function parseSettings<Output>(text: string, file: SettingsFile, schema: 
   const secret = secretIn(value);
   if (secret) {
     const where = `Put the key into a file of mode 600, and name it by SANDBOX_API_KEY_FILE or by "apiKeyFile" of a profile in ${file.userFile}`;
-    throw refuse(secret, `no secret may stand in this file. ${where}`);
+    throw refuse(secret, `this file must not contain a secret. ${where}`);
   }
   const checked = checkInput(schema, value);
   const [problem] = checked.problems ?? [];

@@ -1,4 +1,7 @@
-/** Reads the chosen profile: the user's, in SANDFLOW_HOME, and that of the project, in which the user is. */
+/**
+ * Reads the chosen profile: the one of the user, in SANDFLOW_HOME, and the one of the project that contains the current
+ * folder.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, ConnectionSettings } from '../../config.js';
@@ -8,7 +11,7 @@ import type { JobCommand, Layer } from './job-defaults.js';
 import { findProjectFile } from './project-file.js';
 import type { ProjectSettings, UserSettings } from './settings-schema.js';
 
-/** The name that chooses no profile, whatever the user's file says. */
+/** The name that chooses no profile, even if the user's file chooses one. */
 export const noProfile = 'none';
 
 export interface ChosenProfile {
@@ -34,8 +37,8 @@ export function userFileOf({ home }: Pick<Config, 'home'>): string {
 }
 
 /**
- * @param connectionOnly true to read the project only if the user has no profile of this name: a command that uses no
- *   defaults must not fail because of a project's file
+ * @param connectionOnly true to read the project file only if the user has no profile of this name, so that a command
+ * without defaults does not fail because of a project file
  * @param named the profile of the command line or the environment; otherwise the user's file may name one
  * @throws UsageError for an unknown profile; SandflowError `bad_configuration` for a file that is wrong or not trusted
  */

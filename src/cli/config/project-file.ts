@@ -18,7 +18,7 @@ export interface ProjectFile {
 
 /**
  * Searches from `cwd` upwards to the root of its repository, or to the home of the user. Outside of both, looks only in
- * `cwd`: a folder like `/tmp` belongs to everybody.
+ * `cwd`, because everybody may write to a folder like `/tmp`.
  * @throws SandflowError `bad_configuration` for a file that another user may have written
  */
 export async function findProjectFile(cwd: string, home: string = homedir()): Promise<ProjectFile | undefined> {
@@ -26,7 +26,7 @@ export async function findProjectFile(cwd: string, home: string = homedir()): Pr
     const found = names.map((name) => join(folder, name)).filter(existsSync);
     const [path] = found;
     if (path === undefined) continue;
-    if (found.length > 1) throw badConfiguration(`${found.join(' and ')} are both there. Keep one of them.`);
+    if (found.length > 1) throw badConfiguration(`${found.join(' and ')} both exist. Keep one of them.`);
     return { path, text: await readTrusted(path) };
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** What may stand in the two files of settings: the project's `sandflow.json`, and `config.json` in SANDFLOW_HOME. */
+/** The settings that the two files may contain: the project's `sandflow.json`, and `config.json` in SANDFLOW_HOME. */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { isSandboxId } from '../../contract/ids.js';
@@ -47,8 +47,8 @@ const ofFanout = {
 };
 
 /**
- * Not for a project, which comes with its code and may be hostile: they bring secrets into a sandbox, run a command or
- * call a URL, send a prompt twice, or hide what happened.
+ * Settings that a project file must not contain, because it comes with the code and may be hostile. They bring secrets
+ * into a sandbox, run a command or call a URL, send a prompt twice, or hide a run.
  */
 const ofUser = {
   environment: text,
@@ -110,5 +110,5 @@ export type UserSettings = z.infer<typeof userSchema>;
 
 /** Options that only the user's file may set. */
 export const userOnly: ReadonlySet<string> = new Set([...Object.keys(ofUser), 'onUnknown']);
-/** What a profile of the user's file says about connections. */
+/** The connection settings of a profile in the user's file. */
 export const connectionNames: ReadonlySet<string> = new Set(['connection', ...Object.keys(connection.shape)]);

@@ -1,4 +1,4 @@
-/** The settings in force with the place that each comes from, for `config` and `doctor`. Holds no secret. */
+/** The current settings and the source of each, for `config` and `doctor`. Contains no secret. */
 import { type Config, type ConnectionName, connectionVariables } from '../../config.js';
 import type { CommandContext } from '../command.js';
 import { targetText } from '../notify/warn-undelivered.js';
@@ -22,7 +22,7 @@ export interface Settings {
   readonly settings: readonly Setting[];
 }
 
-/** The origin of a setting that nobody has chosen. */
+/** The source of a setting that nobody has set. */
 export const builtIn = 'built-in';
 const hidden = '(set)';
 
@@ -101,7 +101,7 @@ function originOf(name: ConnectionName, { origins, profile, isInTemporalFile }: 
   return isInTemporalFile ? "Temporal's configuration file" : builtIn;
 }
 
-/** Whether a value that neither the environment nor a profile sets was read from there. */
+/** True if a value that is not set by the environment or a profile comes from Temporal's own configuration file. */
 function isInTemporalFile(name: ConnectionName, value: string | undefined): boolean {
   if (name === 'temporalAddress') return value !== undefined;
   return name === 'temporalNamespace' && value !== 'default';

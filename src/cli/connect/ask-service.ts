@@ -36,11 +36,11 @@ export type Ask = <T>(read: (call: CallOptions) => Promise<T>, options?: CallOpt
 /**
  * Repeats a read after failures that may be temporary. These are: no answer, an answer that is not the service's,
  * errors inside the service, and throttling (it waits for as long as `Retry-After` says). The pauses are jittered and
- * grow from 0.25 s to 5 s. All reads of a command share the patience, which starts at the first failure after an
- * answer. So a command with many reads ends in time too.
+ * grow from 0.25 s to 5 s. The time limit for retries starts at the first failure after an answer, and all reads of a
+ * command share it. So a command with many reads ends in time too.
  *
  * A read throws the signal's reason after an abort. A permanent `ApiError`, or an error of this machine, is thrown
- * unchanged. The read throws `ServiceRefusal` at once if somebody has to fix something, and after the patience if a
+ * unchanged. A read throws `ServiceRefusal` at once if somebody has to fix a problem, and after the time limit if a
  * failure lasts.
  */
 export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): Ask {
@@ -101,7 +101,7 @@ function isTemporary(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError || error instanceof UnexpectedResponseError;
 }
 
-/** True also for errors of this machine, such as an unreadable key file: their message says what is wrong. */
+/** Also true for errors of this machine, such as an unreadable key file, because their message says what is wrong. */
 function isPermanent(error: unknown): boolean {
   return !(error instanceof ApiError) || error.meaning === 'permanent';
 }

@@ -1,4 +1,4 @@
-/** Asks a job or a batch to cancel. One that has ended is no error: what was asked for is there. */
+/** Requests the cancellation of a job or a batch. It is not an error if the job or batch has already ended. */
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import type { SandflowErrorCode } from '../../contract/errors/sandflow-error-codes.js';
 

@@ -52,8 +52,8 @@ export async function withReads<T>(
  * @param options.notice called if the answer is late
  * @returns the login of the key's account; null if the key may not read it
  * @throws SandflowError `bad_configuration` if no service is configured, or if the address is not that of a Sandbox
- *   Service; `ServiceRefusal` at once if somebody has to fix something, such as a refused key, and after the patience
- *   if a failure lasts; the signal's reason after an abort
+ * Service; `ServiceRefusal` at once if somebody has to fix a problem, such as a refused key, and after the time limit
+ * if a failure lasts; the signal's reason after an abort
  */
 export async function checkService(
   { sandboxService, patienceMs }: Pick<Config, 'sandboxService' | 'patienceMs'>,

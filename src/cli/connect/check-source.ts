@@ -10,7 +10,7 @@ import { plural } from '../units.js';
 import { ServiceRefusal } from './service-refusal.js';
 
 const timeoutMs = 10_000;
-/** A read may lag behind a create, so what is not found is read again after these pauses, in ms. */
+/** A read may lag behind a create. If nothing is found, the read is repeated after these pauses, in ms. */
 const usualPausesMs = [1_000, 2_000];
 const namesShown = 5;
 const missingCodes: ReadonlySet<string> = new Set(['not_found', 'sandbox_not_found']);
@@ -20,7 +20,7 @@ export type NamedSource =
   | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly use: 'work' | 'fork' }
   | { readonly kind: 'snapshot'; readonly name: string };
 
-/** @returns null if the source names nothing that must exist */
+/** @returns null if the source names no sandbox or snapshot that must exist */
 export function namedSourceOf(source: SandboxSource | FanoutSource): NamedSource | null {
   switch (source.kind) {
     case 'existing':
@@ -46,10 +46,10 @@ export interface CheckSourceOptions {
 }
 
 /**
- * One read if the source can be used. Every failure other than the service's own answer, such as a missing permission
- * or a timeout, is a notice: the job or batch asks again with more patience.
- * @throws SandflowError if the service itself says that there is no such sandbox or snapshot, or that its data is gone;
- *   the signal's reason after an abort
+ * Makes only one read if the source can be used. If the service does not say whether the source exists, for example
+ * after a timeout or without permission, prints a notice: the job or batch checks this again for longer.
+ * @throws SandflowError if the service itself says that there is no such sandbox or snapshot, or that its data was
+ * deleted; the signal's reason after an abort
  */
 export async function checkSource(source: NamedSource, options: CheckSourceOptions): Promise<void> {
   const { service, signal, notices, pausesMs = usualPausesMs } = options;
@@ -104,8 +104,8 @@ async function lookAtSandbox(
 }
 
 /**
- * No endpoint reads a snapshot by its name, so the list decides. A list that is incomplete, or whose rows have no names
- * at all, decides nothing.
+ * No endpoint reads a snapshot by its name, so the list is searched. If the list is incomplete, or if no row has a
+ * name, this proves nothing.
  */
 async function lookAtSnapshots(
   { name }: Extract<NamedSource, { kind: 'snapshot' }>,

@@ -1,4 +1,7 @@
-/** Opens the configured encryption and the result store that it protects, for clients. They must agree with the workers on both. */
+/**
+ * Opens the configured encryption and the result store that it protects, for clients. They must agree with the workers
+ * on both.
+ */
 import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../../config.js';
 import { createEncryptedDataConverter, encryptResults, type KeyRing, readKeyRing } from '../../encryption/index.js';

@@ -1,6 +1,6 @@
 /**
- * Finds out whether the disk of this installation is full. Temporal and the local service do not say so: their calls fail
- * with `shard status unknown` and the like.
+ * Finds out whether the disk of this installation is full. Temporal and the local service do not report a full disk.
+ * Their calls fail with messages such as `shard status unknown`.
  */
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -40,7 +40,7 @@ export function freeText({ bytes, files }: FreeSpace): string {
   return files !== null && files < fullBelowFiles ? `room for ${files} files` : `${formatBytes(bytes)} free`;
 }
 
-/** The folders that commands and the embedded stack write to, with what is kept there. */
+/** The folders that commands and the embedded stack write to, and their content. */
 export function writtenFolders({ home, results, temporal }: Pick<Config, 'home' | 'results' | 'temporal'>) {
   const database = temporal.configured
     ? []

@@ -64,7 +64,8 @@ export async function withLocalAdmin<T>(
 }
 
 /**
- * Without a setting, a command means the service of the stack. If another one runs, the user may mean that one.
+ * Without a setting, a command uses the service of the stack. If another service runs, the user may mean that one, so
+ * the command is refused.
  * @throws SandflowError `bad_configuration`
  */
 async function refuseIfUnclear(home: string): Promise<void> {
@@ -74,7 +75,7 @@ async function refuseIfUnclear(home: string): Promise<void> {
   const ports = (await readStatus(home))?.stack;
   if (ports)
     named.push(`SANDBOX_API_URL=${ports.sandboxApiUrl} SANDBOX_API_KEY_FILE=${localApiKeyFile(home)} (embedded stack)`);
-  throw badConfiguration(`Another local service runs, so name the one that you mean: ${named.join(', or ')}.`);
+  throw badConfiguration(`Another local service runs, so choose one of them: ${named.join(', or ')}.`);
 }
 
 function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signal: AbortSignal }): LocalAdmin {

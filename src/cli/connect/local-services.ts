@@ -34,7 +34,7 @@ export async function announceLocalService(
 export async function runningLocalServices(home: string): Promise<RunningLocalService[]> {
   const running: RunningLocalService[] = [];
   for (const name of await readdir(folderOf(home)).catch(() => [])) {
-    // Nothing else in this folder is ours to read or remove.
+    // Other files in this folder are not ours, so do not read or remove them.
     if (!/^\d+\.json$/.test(name)) continue;
     const path = join(folderOf(home), name);
     const parsed = serviceSchema.safeParse(await readJsonFile(path));

@@ -152,7 +152,7 @@ async function open(
   }, silentMs);
   try {
     const temporal = await linkToTemporal(addresses.temporal, { timeoutMs: patienceMs, signal, dataConverter });
-    // The check also passes if Temporal cannot be read: then nothing can be written either.
+    // The check also passes if Temporal cannot be read, because then nothing can be written either.
     if (!keysMayDiffer) {
       await agreeOnKeys(temporal.client, { deployment: config.deployment, ring }).catch(async (error: unknown) => {
         await temporal.close();

@@ -1,4 +1,4 @@
-/** Explains a refusal of the service: what it is, and how to fix it. */
+/** Explains a refusal of the service: the problem, and how to fix it. */
 import { ApiError, UnexpectedResponseError } from '../../client/errors.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { oneLine } from '../output/terminal-safe.js';

@@ -1,6 +1,6 @@
 /**
- * A connection to Temporal that reports quickly that the server is gone. The SDK repeats a failed call for about 20 s.
- * A watch should notice sooner and reconnect, so this connection repeats a call for about a second.
+ * A connection to Temporal that reports quickly if the server cannot be reached. The SDK repeats a failed call for
+ * about 20 s. A watch should notice sooner and reconnect, so this connection repeats a call for about a second.
  */
 import type { Client } from '@temporalio/client';
 import { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from '../../temporal/connect.js';

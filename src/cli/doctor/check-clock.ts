@@ -1,5 +1,5 @@
 /**
- * Compares this clock with the service's. If they differ too much, deliveries are refused, whichever clock is wrong.
+ * Compares this clock with the service's. If they differ too much, deliveries are refused.
  */
 import { type Check, failed, ok, skipped, warning } from './check.js';
 

@@ -1,5 +1,6 @@
 /**
- * Finds what leases and cleanups cannot see: deployments of other namespaces, and workflows that Temporal has removed.
+ * Finds two things that leases and cleanups cannot see: deployments in other namespaces, and workflows that Temporal
+ * has removed.
  */
 import type { Client } from '@temporalio/client';
 import { parseOwnedSandboxName } from '../../contract/addresses.js';

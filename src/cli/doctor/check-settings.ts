@@ -9,7 +9,7 @@ import { type Check, failed, ok, warning } from './check.js';
 
 const name = 'settings';
 
-/** @returns the finding, and the settings in force: of a file that cannot be read, none */
+/** @returns the finding, and the current settings, without those of a file that cannot be read */
 export async function checkSettings(
   config: Config,
   context: CommandContext,
@@ -31,7 +31,7 @@ function mistyped({ variables = [] }: Pick<Config, 'variables'>): Check | undefi
     if (settingVariables.includes(variable)) continue;
     const meant = settingVariables.find((known) => editsBetween(variable, known) <= 2);
     if (meant === undefined) continue;
-    return warning(name, `The environment sets ${variable}, which is no setting.`, `Did you mean ${meant}?`);
+    return warning(name, `The environment sets ${variable}, which is not a setting.`, `Did you mean ${meant}?`);
   }
   return undefined;
 }

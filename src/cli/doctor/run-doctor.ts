@@ -72,7 +72,7 @@ export async function runDoctor(
     const config = platform?.config ?? configured;
     const ofService = configured.sandboxService ? serviceFirst : await serviceChecks(config, asking);
     checks.push(...ofService);
-    // If the wait for the service has failed, each further read is tried once, without another wait.
+    // If the service did not answer within the time limit, each further read is tried only once.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
     checks.push(
       ...(await webhookChecks(config, { given: options.bridge, own: platform?.bridgeUrl }, { ...asking, patienceMs })),
@@ -93,7 +93,7 @@ function sayResult(
   options: { readonly json?: boolean },
   io: CommandContext['io'],
 ): number {
-  // What an interrupted check says is not a finding.
+  // The result of an interrupted check is not a finding.
   io.interrupted.throwIfAborted();
   const healthy = checks.every(({ status }) => status !== 'failed');
   if (options.json) printJson(io.stdout, { healthy, checks, settings, error: null });

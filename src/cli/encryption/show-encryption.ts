@@ -24,7 +24,7 @@ export function showEncryption({ json }: { readonly json?: boolean }, context: C
   });
 }
 
-/** Why processes with these keys would not start; null if they would. */
+/** Why processes with these keys would not start; null if they would start. */
 async function problemWith(agreeing: ReturnType<typeof agreeOnKeys>): Promise<string | null> {
   try {
     await agreeing;

@@ -112,7 +112,7 @@ export async function resumeBatch(
   });
 }
 
-/** @throws SandflowError if the source of the batch is gone; `fanout_runs` is reported by the resume itself */
+/** @throws SandflowError if the source of the batch no longer exists; `fanout_runs` is reported by the resume itself */
 async function requireSource(
   { temporal, service, patiently }: Pick<Platform, 'temporal' | 'service' | 'patiently'>,
   batch: FanoutAddress,

@@ -56,7 +56,7 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
   };
 }
 
-/** What a person must know about a source that no option names; undefined if an option names or prepares it. */
+/** A notice that the source is a fresh sandbox; undefined if an option names or prepares the source. */
 export function freshSourceText(options: FanoutOptions): string | undefined {
   const { source, snapshot, environment } = options;
   const isNamed = (source ?? snapshot ?? environment) !== undefined || preparing(options).some(Boolean);

@@ -79,7 +79,7 @@ export async function runFanout(
     const view = createBatchView({ stream: io.stderr, quiet });
     try {
       const { deployment } = platform.config;
-      // A repeated id attaches to its batch, whatever became of the source.
+      // A repeated id attaches to its batch, even if the source no longer exists.
       if (plan.named && !(options.id !== undefined && (await batchExists(platform, { deployment, batchId })))) {
         await checkSource(plan.named, { service: platform.service, signal: io.interrupted, notices: view });
       }
@@ -101,7 +101,9 @@ export async function runFanout(
   }
 }
 
-/** @throws UsageError if `--first` asks for more successes than there are items: the batch could only fall short of it */
+/**
+ * @throws UsageError if `--first` requires more successes than there are items, because the batch could not reach them
+ */
 function requireEnoughItems({ stopAt }: FanoutPolicy, items: number): void {
   if (stopAt?.kind !== 'successes' || stopAt.count <= items) return;
   throw new UsageError(
@@ -130,7 +132,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
       parseDurationMs: (text: string) => parseDurationMs(text, 'deadline'),
     },
     preparing,
-    /** What must exist before the batch starts, or null. */
+    /** The sandbox or snapshot that must exist before the batch starts, or null. */
     named: options.check ? namedSourceOf(source) : null,
     prepareFiles: await findPutFiles(options.preparePut.map(parsePutPair), cwd),
     notify: notifyTargetOf(options.notify),

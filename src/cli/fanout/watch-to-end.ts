@@ -72,7 +72,10 @@ export async function watchFanoutToEnd(
   });
 }
 
-/** A batch that has ended keeps its results, so a path that cannot be written loses nothing. Other errors pass. */
+/**
+ * If a path cannot be written, the results of an ended batch are not lost: adds to the error how to save them. Returns
+ * other errors unchanged.
+ */
 export function withWayBack(error: unknown, batchId: string, outcome: string): unknown {
   const next = `The batch has ended (${outcome}) and keeps its results: sandflow fanout watch ${batchId} --out DIR`;
   const { message } = failureOf(error).error;

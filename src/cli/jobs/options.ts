@@ -9,7 +9,7 @@ export const declareListOf = (parent: Parent, noun: 'jobs' | 'batches') =>
     .command('list')
     .description(`List the ${noun} of this deployment, newest first`)
     .option('--open', `only running ${noun}`)
-    .option('--failed', `only ${noun} that ended otherwise than completed or cancelled`)
+    .option('--failed', `only ${noun} that ended with another outcome than completed or cancelled`)
     .option('--since <when>', `only ${noun} that started or ended since: a duration like 12h or 1d, or a date`)
     .option('--label <name=value>', `only ${noun} with this label (repeatable)`, collect, [])
     .option('--limit <count>', `maximum number of ${noun} to list`, '50')
@@ -60,7 +60,7 @@ Examples:
   sandflow jobs logs nightly-42 -f          live, until the job ends; Ctrl-C leaves the job running
   sandflow jobs logs nightly-42 --json | jq -r 'select(.kind == "message").text'
 
-Nothing is read from the service while nobody looks. The transcript of a job that has ended is read from the result
+The service is read only while somebody watches. The transcript of a job that has ended is read from the result
 store, also when its sandbox is deleted.
 `;
 

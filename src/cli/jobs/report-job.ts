@@ -40,7 +40,7 @@ export function writeJobReport(jobId: string, { out }: ReportJobOptions, context
       ? null
       : await watchJob(platform, job, { reporter, interrupted: io.interrupted, look: false });
     const progress = await jobProgress(platform.temporal, job).catch((error: unknown) => {
-      // The result of an ended job says nearly everything.
+      // The result of an ended job contains nearly everything.
       if (end?.kind === 'ended' && error instanceof SandflowError) return null;
       throw error;
     });
@@ -98,7 +98,7 @@ type Known = Omit<
   | 'generatedAt'
 >;
 
-/** The result of a job counts; its progress says what the result lacks. */
+/** The result of a job takes precedence. Its progress adds the fields that the result lacks. */
 function known(progress: JobProgress | null, result: JobResult | null, broken: JobError | null): Known {
   const newest = result ?? progress;
   return {
@@ -121,7 +121,7 @@ function known(progress: JobProgress | null, result: JobResult | null, broken: J
   };
 }
 
-/** Restores prompts and answers that were cut. What the store lacks stays cut. */
+/** Restores prompts and answers that were cut, if the store has the whole text. */
 async function wholePrompts(
   prompts: readonly PromptResult[],
   read: (ref: string) => Promise<Buffer>,

@@ -92,7 +92,10 @@ export async function importState(file: string, { json }: JsonOption, context: C
   io.stderr.write(`${oneLine(text)}\n`);
 }
 
-/** Opened once and without waiting for a pipe: in a folder of others, either may replace the file after a check. */
+/**
+ * Opens the file once, and without waiting for a pipe. In a folder that others may write to, somebody could replace the
+ * file after a check.
+ */
 async function openArchive(path: string): Promise<FileHandle> {
   let file: FileHandle | undefined;
   try {
@@ -145,8 +148,8 @@ export async function resetState(
 }
 
 /**
- * Registers the bridge of the stack again, after the webhooks of its service were deleted or replaced. Without it, each
- * later job would wake by safety polls. The secret is replaced, since an imported registration has another one.
+ * Registers the bridge of the stack again, after the webhooks of its service were deleted or replaced. Otherwise every
+ * later job would wake only by its polls. The secret is replaced, because an imported registration has another one.
  */
 async function reconnectBridge(at: ServiceAtHand, io: CliIo): Promise<void> {
   const stack = (await readStatus(at.config.home))?.stack;

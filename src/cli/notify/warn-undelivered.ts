@@ -1,4 +1,6 @@
-/** Says after the answer which notifications of a job have not been delivered: the answer does not wait for them. */
+/**
+ * After the answer, lists the notifications of a job that have not been delivered. The answer does not wait for them.
+ */
 import { jobWorkflowId } from '../../contract/addresses.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, type JobAddress } from '../../temporal/jobs/client.js';
@@ -14,7 +16,7 @@ export function targetText(target: string): string {
   return URL.canParse(target) ? new URL(target).origin : target;
 }
 
-/** Never throws: the job has ended, whatever becomes of its notification. */
+/** Never throws, because the job has ended independent of its notification. */
 export async function warnUndelivered(
   { temporal }: Pick<Platform, 'temporal'>,
   job: JobAddress,
@@ -30,6 +32,6 @@ export async function warnUndelivered(
     const next = first.isAbandoned ? 'It is not repeated.' : 'It is repeated for a day while a worker runs.';
     warn(`The notification to ${targetText(target)} is not delivered${why}. ${next}`);
   } catch {
-    // Temporal is away; the delivery goes on when it is back.
+    // Temporal cannot be reached. The delivery continues when it can be reached again.
   }
 }

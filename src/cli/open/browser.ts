@@ -1,10 +1,10 @@
 /** Opens a URL in the user's browser. */
 import { spawn } from 'node:child_process';
 
-/** A program that opened a browser may stay with it; one that cannot says so sooner. */
+/** The program that opens a browser may keep running. If it fails, it ends within this time. */
 const failsWithinMs = 2_000;
 
-/** A browser needs no secrets of ours. */
+/** The browser does not need these secrets. */
 const secrets = ['SANDBOX_API_KEY', 'SANDBOX_WEBHOOK_SECRET', 'TEMPORAL_API_KEY'].flatMap((name) => ['-u', name]);
 
 /**

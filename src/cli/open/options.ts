@@ -7,7 +7,7 @@ Examples:
   sandflow open nightly-42 --report      its report, written as \`jobs report\` and \`fanout report\` write it
   sandflow open nightly-42 --print       print the URL, and open nothing
 
-Off a terminal, the URL is only printed. Nothing is started: \`sandflow up\` starts the stack.
+If stdout is not a terminal, the URL is only printed. Nothing is started: \`sandflow up\` starts the stack.
 `;
 
 export const declareOpen = (parent: Parent) =>

@@ -57,7 +57,7 @@ function* graphemesOf(text: string): Generator<string> {
     const splitsPair = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
     const part = text.slice(at, splitsPair ? end + 1 : end);
     const found = Array.from(segmenter.segment(part), ({ segment }) => segment);
-    // The last one may go on behind the part.
+    // The last character may continue in the next part.
     if (at + part.length < text.length && found.length > 1) found.pop();
     for (const segment of found) {
       yield segment;

@@ -1,4 +1,4 @@
-/** Where a job can be looked at: its workflow id, its page in Temporal's UI, and the commands to go on with. */
+/** The links of a job: its workflow id, its page in Temporal's UI, and the next commands. */
 import { jobWorkflowId } from '../../contract/addresses.js';
 import type { JobAddress } from '../../temporal/jobs/client.js';
 
@@ -25,17 +25,17 @@ export function workflowsUrl({ url, namespace }: TemporalUi): string {
   return `${url.replace(/\/$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
 }
 
-/** Both on one line: what a summary says about where to look. */
+/** Both links on one line, for a summary. */
 export function linksText({ workflowId, uiUrl }: JobLinks): string {
   return `workflow ${workflowId}${uiUrl === null ? '' : ` · ${uiUrl}`}`;
 }
 
-/** What to do next about a job that is running. */
+/** The next commands for a running job. */
 export function nextWhileRunning(jobId: string): string {
   return `next: sandflow jobs logs ${jobId} -f · sandflow jobs watch ${jobId} · sandflow jobs cancel ${jobId}`;
 }
 
-/** What to do next about a job that has ended. */
+/** The next commands for a job that has ended. */
 export function nextAfterEnd(jobId: string): string {
   return `next: sandflow jobs logs ${jobId}`;
 }

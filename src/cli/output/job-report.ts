@@ -1,4 +1,4 @@
-/** `--json` prints every job in this one shape, whatever happened to the job. */
+/** The object that `--json` prints for a job. It has the same fields for every outcome. */
 import type { CollectedFile, JobError, JobResult, PromptResult } from '../../../workflows/job/result.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 

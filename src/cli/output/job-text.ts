@@ -40,7 +40,7 @@ export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'd
   return parts.join(' · ');
 }
 
-/** The state of a prompt of a running job, in words. Between the send and the end the job does not ask for a status. */
+/** The state of a prompt of a running job, in words. The job does not read the status while the prompt runs. */
 export function promptText(
   { status, startedAt, queuedAt, endedAt }: Pick<PromptResult, 'status' | 'startedAt' | 'queuedAt' | 'endedAt'>,
   { phase, since }: Pick<JobProgress, 'phase' | 'since'>,

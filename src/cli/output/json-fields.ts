@@ -1,4 +1,7 @@
-/** The fields that each command prints with `--json`. `--fields` chooses from them, so they are known before anything starts. */
+/**
+ * The fields that each command prints with `--json`. `--fields` chooses from them, so they are known before anything
+ * starts.
+ */
 import type { CleanupSummary } from '../../../workflows/cleanup/types.js';
 import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import type { FanoutResult } from '../../../workflows/fanout/result.js';
@@ -17,7 +20,7 @@ import type { TranscriptEntry } from '../transcript/entry.js';
 import type { JobLinks } from './job-links.js';
 import type { JobReport } from './job-report.js';
 
-/** `true` for a plain value; `'any'` if the names inside are free, as those of labels, or too many to list. */
+/** `true` for a plain value; `'any'` if the names inside can be chosen freely, like labels, or are too many to list. */
 export type Shape = true | 'any' | Shapes;
 export interface Shapes {
   readonly [name: string]: Shape;
@@ -29,7 +32,7 @@ export interface JsonFields {
   readonly inside?: string;
 }
 
-/** The shape of a type. The compiler reports each name that is missing. */
+/** The field names of a type. The compiler reports each name that is missing. */
 type ShapeOf<T> = [NonNullable<T>] extends [readonly (infer Row)[]]
   ? ShapeOf<Row>
   : [NonNullable<T>] extends [string | number | boolean]

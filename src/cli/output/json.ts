@@ -19,6 +19,6 @@ export function jsonLine(stream: OutputStream, value: unknown): string {
 }
 
 function chosen({ fields }: OutputStream, value: unknown): unknown {
-  // Only what JSON can say counts as a field: a `Date`, for example, is text.
+  // Fields are those of the JSON text: a `Date`, for example, is a string.
   return fields ? pickFields(JSON.parse(JSON.stringify(value)), fields) : value;
 }

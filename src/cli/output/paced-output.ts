@@ -1,7 +1,7 @@
-/** Writes to a reader that may be slower than the writer, or gone, as with `| head`. */
+/** Writes to a reader that may be slower than the writer, or may have ended, as with `| head`. */
 import type { CliIo } from '../io.js';
 
-/** Writes, and waits while the reader is behind. Returns false if the reader is gone: the rest need not be written. */
+/** Writes, and waits if the reader is too slow. Returns false if the reader has ended, so that the caller can stop. */
 export type PacedWrite = (content: string | Uint8Array) => Promise<boolean>;
 
 /** @throws the reason of `interrupted`, also while it waits for the reader */

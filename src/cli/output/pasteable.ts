@@ -1,4 +1,7 @@
-/** Commands that this program suggests. People paste them into a shell, and results and answers of the service are not trusted. */
+/**
+ * Commands that this program suggests. People paste them into a shell, and results and answers of the service are not
+ * trusted.
+ */
 
 /**
  * Foreign text as a word of a suggested command. Returns `placeholder` if a shell could take the text for more than a

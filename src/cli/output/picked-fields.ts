@@ -5,7 +5,7 @@ export interface FieldSelection {
   readonly [name: string]: true | FieldSelection;
 }
 
-/** Reduces a document to the chosen fields, at the places that they have in it. A field that it lacks is null. */
+/** Reduces a document to the chosen fields and keeps its structure. If a field is missing, it becomes null. */
 export function pickFields(value: unknown, chosen: FieldSelection): unknown {
   if (Array.isArray(value)) return value.map((one) => pickFields(one, chosen));
   if (typeof value !== 'object' || value === null) return value ?? null;

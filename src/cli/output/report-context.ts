@@ -3,7 +3,7 @@ import type { ReportContext } from '../../report/index.js';
 import type { Platform } from '../connect/platform.js';
 import { findDollarsPerSecond } from '../fanout/progress/price.js';
 
-/** Never throws: without an answer of the service, the report shows no money. */
+/** Never throws: if the service does not answer, the report shows no amounts of money. */
 export async function readReportContext({
   service,
   ui,

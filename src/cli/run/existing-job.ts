@@ -1,4 +1,4 @@
-/** What `run --id` does about a job that exists: attaches to the same job, and refuses another one. */
+/** Handles `run --id` for an existing job: attaches if the input is the same, and refuses otherwise. */
 import type { Client } from '@temporalio/client';
 import type { JobInput } from '../../../workflows/job/types.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';

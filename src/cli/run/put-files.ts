@@ -106,7 +106,7 @@ async function requireInnerFile(link: string, shown: string, folder: string): Pr
   );
 }
 
-/** Neither follows a link nor waits for a pipe: either may have replaced the file since it was found. */
+/** Does not follow a link and does not wait for a pipe, because either may have replaced the file in the meantime. */
 async function readLocal(file: LocalFile): Promise<Buffer> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   try {

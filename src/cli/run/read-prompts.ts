@@ -88,7 +88,7 @@ export async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<Bu
   return Buffer.concat(chunks);
 }
 
-/** @throws UsageError for anything but text, which would reach the agent as garbage */
+/** @throws UsageError if the content is not text, because the agent could not read it */
 function textOf(content: Buffer, what: string): string {
   const text = content.toString('utf8');
   if (isUtf8(content) && !text.includes('\0')) return text;

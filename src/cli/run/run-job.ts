@@ -65,7 +65,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     sayIsolation(platform.isolation, reporter);
     const job = { deployment: config.deployment, jobId };
     const named = options.check ? namedSourceOf(source) : null;
-    // A repeated id attaches to its job, whatever became of the sandbox.
+    // A repeated id attaches to its job, even if the sandbox no longer exists.
     if (named && !(options.id !== undefined && (await isAttachedTo(platform, job, options)))) {
       await checkSource(named, { service: platform.service, signal: io.interrupted, notices: reporter });
     }
@@ -99,7 +99,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   }
 }
 
-/** The end of `--detach`: prints the id of the job and how to go on. @returns the exit code */
+/** The end of `--detach`: prints the id of the job and the next commands. @returns the exit code */
 export function leaveRunning(
   { isolation }: Pick<Platform, 'isolation'>,
   jobId: string,

@@ -12,8 +12,8 @@ import type { GetPair } from './file-pairs.js';
 /**
  * Writes each file under a temporary name and then renames it, so that no reader sees half a file.
  * @param read reads a content from the result store
- * @returns the files of the job, and those of `pairs` that it did not collect. The local path of a file that was not
- *   saved is null, and `error` says why if it should have been saved.
+ * @returns the files of the job, and the files of `pairs` that it did not collect. The local path of a file that was
+ * not saved is null, and `error` says why if it should have been saved.
  */
 export async function saveFiles(
   collected: readonly CollectedFile[],
@@ -65,7 +65,7 @@ async function save(place: string, name: string, content: Buffer): Promise<strin
     (found) => found.isDirectory(),
     () => false,
   );
-  // It may come with the code of a project, and lead to any folder, such as that of the user's keys.
+  // The link may come from the code of a project, and lead to any folder, such as the one with the user's keys.
   if (isFolder && (await lstat(place)).isSymbolicLink())
     throw new Error('it is a link to a folder. Name the place in that folder, with a slash');
   const path = isFolder ? join(place, name) : place;

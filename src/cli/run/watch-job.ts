@@ -59,7 +59,7 @@ export async function watchJob(
     end.result,
     AbortSignal.any([options.interrupted, AbortSignal.timeout(restMs)]),
   );
-  // Without a history, the answers are all that is left, and they are printed as the result.
+  // Without a history, only the answers are known, and these are printed as the result.
   reporter.entries(transcript.hasHistory() ? rest : rest.filter(({ kind }) => kind !== 'message'), end.result);
   return end;
 }
@@ -94,7 +94,7 @@ async function look(
       if (key !== seen) changedAt = Date.now();
       seen = key;
       const { phase, since: at } = progress;
-      // A worker of an older version does not tell the earlier phases.
+      // A worker of an older version does not return the earlier phases.
       const known = { ...progress, phases: progress.phases ?? [{ phase, at }] };
       reporter.entries(await transcript.readOn(known, signal), progress);
       reporter.progress(progress);

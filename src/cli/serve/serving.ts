@@ -1,4 +1,4 @@
-/** What the serving commands share: addresses to listen on, the ready line, the log, and the wait for a signal. */
+/** Shared parts of the commands that run a server: addresses, the ready line, the log, and the wait for a signal. */
 import { isIP } from 'node:net';
 import type { CliIo, OutputStream } from '../io.js';
 import { jsonText } from '../output/json.js';

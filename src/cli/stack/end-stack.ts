@@ -34,7 +34,7 @@ export async function endStack({ force, json }: EndOptions, io: CliIo): Promise<
   io.stderr.write(status ? 'The stack has stopped.\n' : `No stack is running in ${home}.\n`);
 }
 
-/** The supervisor holds the lock until everything that it started has ended. */
+/** The supervisor holds the lock until all its child processes have ended. */
 async function untilFree(lockFile: string, isEnding: boolean, signal: AbortSignal): Promise<void> {
   const giveUpAt = Date.now() + (isEnding ? patienceMs : 0);
   for (;;) {

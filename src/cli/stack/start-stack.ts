@@ -14,7 +14,7 @@ export async function startInBackground(options: { readonly json?: boolean }, io
   const { main, command, interrupted: signal } = io;
   const onProgress = (line: string) => void (options.json || io.stderr.write(`${line}\n`));
   const stack = await ensureStack(config, { main, command, signal, onProgress });
-  // The question comes before the release, so that the stack cannot end by itself in between.
+  // Ask before the release, so that the stack cannot end by itself in between.
   await askSupervisor(stackPaths(config.home).stateFile, 'keep');
   stack.release();
   await showStack(options, io);

@@ -18,7 +18,8 @@ import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
 import { watchStopToEnd } from './watch-to-end.js';
 
 /**
- * Protects the service. Temporal's limit of ten updates at once does not apply: each request goes to another workflow.
+ * Limits the load of the service. Temporal's limit of ten concurrent updates does not apply, because each request goes
+ * to a different workflow.
  */
 const requestsAtOnce = 8;
 
@@ -78,7 +79,7 @@ function stopEach(
   );
 }
 
-/** The same shape for every sandbox, whatever happened. */
+/** The same fields for every sandbox and every outcome. */
 function reportOf({ sandboxId, end }: Ended): object {
   if (end.kind === 'seen') return { sandboxId, ...end.view };
   return { sandboxId, outcome: null, error: end.kind === 'failed' ? end.error : null };

@@ -45,7 +45,7 @@ function openText({ stopId, blocked, status }: StopRequestView): string {
     : 'not accepted yet; the service has not answered or has not found the sandbox';
 }
 
-/** Describes a change since `seen` that is worth a notice; undefined if there is none. */
+/** Describes the change since `seen`; undefined if it needs no notice. */
 export function newsText(view: StopRequestView, seen: StopRequestView | undefined): string | undefined {
   if (view.outcome !== null) return undefined;
   if (view.blocked && view.blocked.since !== seen?.blocked?.since) {

@@ -60,8 +60,8 @@ export function agentLines(entry: Extract<TranscriptEntry, { kind: 'message' | '
 }
 
 /**
- * @returns a function that is true for an empty message, and for one that only repeats output. Such a message consists
- *   of the last whole lines of what the agent did before, for the same prompt
+ * @returns a function that is true for an empty message, and for a message that only repeats output. Such a message
+ * consists of the last complete lines of the agent's earlier output for the same prompt
  */
 export function createRepeats(): (entry: TranscriptEntry) => boolean {
   let said = '';
@@ -76,7 +76,7 @@ export function createRepeats(): (entry: TranscriptEntry) => boolean {
   };
 }
 
-/** What woke a wait, and after which time. */
+/** What ended a wait, and after what time. */
 export function wakeText(wake: Wake): string {
   const waited = `after ${formatDuration(wake.waitedMs)}`;
   if (wake.by === 'webhook') {

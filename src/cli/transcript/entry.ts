@@ -1,4 +1,4 @@
-/** The entries of a transcript: what a job did and what its agents said. `--json` prints them as they are here. */
+/** The entries of a transcript: what a job did and what its agents said. `--json` prints them in this form. */
 import type { EnteredPhase, JobPhase } from '../../../workflows/job/phases.js';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, PromptResult, Wake } from '../../../workflows/job/result.js';
@@ -27,13 +27,13 @@ export type TranscriptEntry = { readonly at: string | null } & (
   | { readonly kind: 'ended'; readonly outcome: string | null; readonly error: JobError | null }
 );
 
-/** An entry with a key: two entries with the same key say the same. */
+/** An entry with a key. Two entries with the same key are equal. */
 export interface KeyedEntry {
   readonly key: string;
   readonly entry: TranscriptEntry;
 }
 
-/** What a job itself knows, while it runs and afterwards. */
+/** The data of a job from its workflow, while it runs and after its end. */
 export interface KnownOfJob {
   readonly phases?: readonly EnteredPhase[];
   readonly wakes: readonly Wake[];
@@ -47,7 +47,7 @@ const endStatuses: Readonly<Record<string, string>> = {
   'prompt.interrupted': 'interrupted',
 };
 
-/** The entries of the job: wakes, the phases that follow from them, what blocks it, and the ends of its prompts. */
+/** The entries of the job: its wakes, its phases, the reasons why it is blocked, and the ends of its prompts. */
 export function entriesOfJob({ phases = [], wakes, prompts, blocked }: KnownOfJob): KeyedEntry[] {
   return [
     ...wakes.map((wake) => ({
@@ -93,7 +93,7 @@ export function entriesOfEvents(
     const prompt = numberOf(event);
     const endStatus = endStatuses[type];
     if (endStatus !== undefined) {
-      // The job itself knows the end of a prompt that the history does not name.
+      // If the history does not name the prompt, its end comes from the job itself.
       if (prompt === null) return [];
       const error = textIn(data.error) ?? null;
       return [{ key: `end of ${prompt}`, entry: { kind: 'prompt_ended', prompt, status: endStatus, error, at } }];
@@ -113,7 +113,7 @@ export function entriesOfEvents(
   });
 }
 
-/** What the job knows of prompts whose history cannot be read: their text and their answer. */
+/** Entries for prompts whose history cannot be read: their text and their answer, from the job. */
 export function entriesWithoutHistory({ prompts }: Pick<KnownOfJob, 'prompts'>): KeyedEntry[] {
   return prompts.flatMap(({ prompt: text, result, status, queuedAt, endedAt }, index): KeyedEntry[] => {
     if (status === 'not_sent') return [];
@@ -124,7 +124,7 @@ export function entriesWithoutHistory({ prompts }: Pick<KnownOfJob, 'prompts'>):
   });
 }
 
-/** Orders entries by time. An entry without a time stays behind the entry before it. */
+/** Orders entries by time. An entry without a time keeps its place after the previous entry. */
 export function inOrder(entries: readonly KeyedEntry[]): KeyedEntry[] {
   let latestMs = Number.NEGATIVE_INFINITY;
   const timed = entries.map((one) => {

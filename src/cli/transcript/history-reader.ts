@@ -1,4 +1,7 @@
-/** Reads the history of a job's sandbox while somebody looks: only what is new, and less often if the service refuses. */
+/**
+ * Reads the history of a job's sandbox while somebody watches. Reads only new events, and less often if the service
+ * refuses.
+ */
 import type { SandboxClient } from '../../client/index.js';
 import { idPatterns } from '../../contract/ids.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
@@ -10,7 +13,7 @@ const pageSize = 1_000;
 /** No known service sends smaller pages, so a shorter answer is the last page. */
 const smallestPage = 100;
 const pagesAtOnce = 10;
-/** No further page is read once the events of a read are longer than this together, in characters of JSON. */
+/** If the events of a read are longer than this in total, in characters of JSON, no further page is read. */
 const maxLengthAtOnce = 16 * 1024 * 1024;
 const timeoutMs = 10_000;
 const pauses = { firstMs: 2_000, longestMs: 60_000 };
@@ -25,7 +28,7 @@ export interface HistoryRead {
 }
 
 export interface HistoryReader {
-  /** Reads on from the last event that it knows. Never throws. */
+  /** Reads the events after the last known one. Never throws. */
   readOn(
     job: { readonly sandboxId: string | null } & Pick<KnownOfJob, 'prompts'>,
     signal: AbortSignal,
@@ -63,7 +66,7 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
         length += JSON.stringify(short).length;
         found.push(short);
       }
-      // A service without paging sends everything again: the caller drops what it knows.
+      // A service without paging sends all events again. The caller drops those that it already has.
       if (last === undefined || last === after || !idPatterns.sandboxEvent.test(last)) return true;
       cursors.set(place, last);
       if (events.length < smallestPage) return true;

@@ -1,4 +1,4 @@
-/** Prints a transcript on stdout: to its present end, or live until the job ends. */
+/** Prints a transcript on stdout: up to now, or live until the job ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, JobOutcome } from '../../../workflows/job/result.js';
@@ -21,13 +21,13 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 5_000;
 const notStarted = 'It has not started yet.';
 
-/** The state of a job or an item, as one look shows it. */
+/** The state of a job or an item at one moment. */
 export type Looked =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'running'; readonly progress: JobProgress }
   | {
       readonly kind: 'ended';
-      /** Null if neither a result nor an answer of a worker shows what the job did. */
+      /** Null if there is no result and no worker answers, so that it is unknown what the job did. */
       readonly job: LookedAt | null;
       readonly outcome: JobOutcome | null;
       readonly error: JobError | null;
@@ -93,7 +93,7 @@ async function printEnd(
   const entries = job === null ? [] : await transcript.readEnd(job, io.interrupted);
   printer.print([...entries, { kind: 'ended', outcome, error, at }]);
   if (job?.prompts.some(({ status }) => status !== 'not_sent') && !transcript.hasHistory()) {
-    printer.notice('The history of the sandbox is gone; these are the prompts and answers that the job kept.');
+    printer.notice('The history of the sandbox no longer exists; these are the prompts and answers that the job kept.');
   } else if (!transcript.isComplete()) {
     printer.notice('The history is not complete: its newest events are missing.');
   }
@@ -102,7 +102,7 @@ async function printEnd(
 
 function asLookedAt(progress: JobProgress): LookedAt {
   const { phase, since: at } = progress;
-  // A worker of an older version does not tell the earlier phases.
+  // A worker of an older version does not return the earlier phases.
   return { ...progress, phases: progress.phases ?? [{ phase, at }] };
 }
 

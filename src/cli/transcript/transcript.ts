@@ -1,4 +1,4 @@
-/** Puts the transcript of one job together, from what the job knows and from the history of its sandbox. */
+/** Builds the transcript of a job from the data of its workflow and from the history of its sandbox. */
 import type { SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 import { transcriptKey } from '../../contract/transcript-places.js';
@@ -17,7 +17,9 @@ import { createHistoryReader } from './history-reader.js';
 
 /** How long the job's own entries wait for the history that comes before them, in ms. */
 const holdMs = 10_000;
-/** The longest history that is read after the end of a job, in characters of JSON: a service may send pages without end. */
+/**
+ * The longest history that is read after the end of a job, in characters of JSON: a service may send pages without end.
+ */
 const longestHistory = 64 * 1024 * 1024;
 
 export interface TranscriptSource {
@@ -33,11 +35,11 @@ export interface Transcript {
   /** Returns the entries since the last call, in order. Never throws. */
   readOn(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
   /**
-   * Returns the remaining entries of a job that has ended: from the stored transcript, otherwise from the service,
-   * otherwise what the job knows itself. Never throws.
+   * Returns the remaining entries of a job that has ended. It uses the first available source: the stored transcript,
+   * the service, the job's own data. Never throws.
    */
   readEnd(job: LookedAt, signal: AbortSignal): Promise<TranscriptEntry[]>;
-  /** False if `readEnd` found neither a stored history nor one at the service. */
+  /** False if `readEnd` found no history, in the store or at the service. */
   readonly hasHistory: () => boolean;
   /** False if the stored history is cut, or if the service did not give all of it. */
   readonly isComplete: () => boolean;
@@ -92,7 +94,7 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
       hasHistory ||= events.length > 0;
       if (isCurrent) heldSinceMs = undefined;
       else heldSinceMs ??= Date.now();
-      // What the agent said before the last phase may still come.
+      // Messages of the agent from before the last phase may still arrive.
       const isHeld = heldSinceMs !== undefined && Date.now() - heldSinceMs < holdMs;
       return take([...entriesOfEvents(events, job), ...(isHeld ? [] : entriesOfJob(job))]);
     },

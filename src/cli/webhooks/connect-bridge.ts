@@ -17,7 +17,7 @@ import type { ConnectBridgeOptions } from './options.js';
 import { checkUrl } from './registrations.js';
 import { sendTestDelivery, type TestDelivery } from './test-delivery.js';
 
-/** A stack starts its bridge within seconds after the secret is there. */
+/** When the secret exists, a stack starts its bridge within seconds. */
 const bridgeStartsWithinMs = 15_000;
 const pauseMs = 500;
 
@@ -57,7 +57,7 @@ async function connect(at: ServiceAtHand, options: ConnectBridgeOptions, signal:
 function localUrl({ config: { sandboxService } }: ServiceAtHand, bridge: string | null): string {
   const apiUrl = sandboxService?.apiUrl ?? '';
   if (bridge !== null && isLoopbackHost(new URL(apiUrl).hostname)) return `${bridge}${webhookPath}`;
-  const where = bridge === null ? '' : ` The bridge listens at ${bridge}; lead the public URL there.`;
+  const where = bridge === null ? '' : ` The bridge listens at ${bridge}; route the public URL to it.`;
   throw new UsageError(
     `Name the URL at which the service ${apiUrl} reaches the bridge: --url https://…${webhookPath}.${where}`,
   );
@@ -105,6 +105,6 @@ function say(connection: Connection, { io }: CommandContext): void {
   const mend =
     check.result === 'refused'
       ? `Copy ${secretFile} to the machine of the bridge, or set SANDBOX_WEBHOOK_SECRET_FILE there.`
-      : `Start the bridge, or lead ${url} to it${bridge === null ? '' : `, at ${bridge}`}; then repeat this command.`;
+      : `Start the bridge, or route ${url} to it${bridge === null ? '' : `, at ${bridge}`}; then repeat this command.`;
   io.stderr.write(`${oneLine(mend)}\n`);
 }

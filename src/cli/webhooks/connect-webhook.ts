@@ -1,4 +1,4 @@
-/** Makes one registration deliver to a bridge, with a secret that is certainly at hand. */
+/** Makes sure that one registration delivers to a bridge, and that its secret is stored on this machine. */
 import { type EnsuredWebhook, ensureWebhook, readSecrets } from '../../bridge/index.js';
 import type { Webhook } from '../../contract/records/sandbox-records.js';
 import { keepConnection, readConnection } from '../../supervisor/webhook-record.js';
@@ -17,13 +17,13 @@ interface ConnectWebhookOptions {
   readonly url: string;
   /** Default: `sandflow` and the deployment. */
   readonly name?: string;
-  /** Replaces the secret although it is at hand. */
+  /** Replaces the secret even if it is stored on this machine. */
   readonly rotate?: boolean;
 }
 
 /**
- * Creates the registration, adopts it, or moves the one of this home to the new URL. Replaces its secret if the secret
- * file may not hold the right one. Safe to repeat.
+ * Creates the registration, adopts an existing one, or changes the URL of the one of this home. Replaces the secret if
+ * the secret file may not contain the right one. Safe to repeat.
  * @throws as `ensureWebhook`
  */
 export async function connectWebhook(

@@ -21,13 +21,13 @@ export const declareConnect = (parent: Parent) =>
       'URL at which the service reaches the bridge (default: its own, for a service on this machine)',
     )
     .option('--name <name>', 'display name at the service (default: sandflow DEPLOYMENT)')
-    .option('--rotate', 'replace the secret even if it is at hand')
+    .option('--rotate', 'replace the secret even if it is stored on this machine')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText(
       'after',
       `
-Safe to repeat. A registration that this home has made is adopted, or moved to the new URL; any other at the URL gets a
-new secret. A running stack of this home starts its bridge as soon as there is a secret.
+Safe to repeat. An existing registration of this home is used again, with the new URL if necessary. Any other
+registration at that URL gets a new secret. A running stack of this home starts its bridge as soon as there is a secret.
 
 Examples:
   sandflow webhooks connect                                                    the service runs on this machine

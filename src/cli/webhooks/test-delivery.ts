@@ -10,14 +10,14 @@ import { oneLine } from '../output/terminal-safe.js';
 
 const timeoutMs = 10_000;
 const type = 'sandflow.connection_test';
-/** The words of the bridge for a delivery that it has verified and does not know. */
+/** The answer of the bridge to a verified delivery of an unknown type. */
 const verified = 'unknown_type';
 const longestText = 200;
 
 export interface TestDelivery {
   /** `refused`: a bridge answered and has another secret. `no_bridge`: no bridge answered. */
   readonly result: 'accepted' | 'refused' | 'no_bridge';
-  /** What happened, as the end of a sentence. */
+  /** The result as the end of a sentence. */
   readonly text: string;
 }
 

@@ -5,7 +5,7 @@ import type { Call } from '../caller.js';
 /** Calls for environments, the versioned configuration of sandboxes. Answers contain secret variables and files. */
 export interface EnvironmentCalls {
   listEnvironments(options?: CallOptions): Answer<'listEnvironments'>;
-  /** Not safe to repeat blindly: a change of content creates a version. */
+  /** Check before a repetition, because each change of content creates a version. */
   updateEnvironment(
     environmentId: string,
     body: UpdateEnvironmentBody,

@@ -7,7 +7,8 @@ import type { AssumptionId } from '../assumptions.js';
  * - `safe`: Repeat the call. A second one changes nothing.
  * - `keyed`: Repeat the call with the same `Idempotency-Key`, which the service remembers for 24 hours.
  * - `read-first`: Read what the call changes. Repeat the call only if the read shows that it had no effect.
- * - `evidence`: Look for evidence that the call took effect. Repeat it only if it certainly was not sent.
+ * - `evidence`: Look for evidence that the call took effect. Repeat it only if it is certain that the call was not
+ *   sent.
  * - `once`: Never repeat the call.
  * - `secret`: Repeat the call until its answer, which holds a secret, has been read and stored.
  */

@@ -30,7 +30,9 @@ export interface ServiceFailure {
   readonly details: Readonly<Record<string, unknown>> | null;
   /** The number of calls so far, including those of earlier attempts. */
   readonly calls: number;
-  /** True if an earlier attempt of the same activity may have taken effect, whatever the result of this attempt. */
+  /**
+   * True if an earlier attempt of the same activity may have taken effect. Independent of the result of this attempt.
+   */
   readonly maybeSent?: boolean;
 }
 

@@ -23,7 +23,7 @@ export function createSchemaCollector(): SchemaCollector {
   };
 }
 
-/** Makes references point to the components, and removes entries without meaning. */
+/** Changes references so that they point to the components, and removes entries that mean nothing. */
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cleaned);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,7 +1,6 @@
 /**
- * Translates between the current vocabulary and the one before the rename (specification, "Versioning"), which had
- * `box` for `sandbox`. Exchanging the two words works in both directions: doing it twice restores the original. No
- * dependencies.
+ * Translates between the current vocabulary and the legacy one (specification, "Versioning"), which says `box` for
+ * `sandbox`. The same function translates in both directions, because it exchanges the two words. No dependencies.
  */
 
 /** The word in a key: in lower case at the beginning, or capitalised anywhere; singular or plural. */

@@ -19,7 +19,7 @@ export interface StopView {
 
 /** Progress of a restore. */
 export interface HydrationView {
-  /** What is being restored; `degraded` and `stuck` mean that a step failed and is retried. */
+  /** The step of the restore. `degraded` and `stuck` mean that a step failed and is retried. */
   readonly phase: string;
   /** 0 to 99; null while unknown. It may stop short of 99. */
   readonly percent: number | null;

@@ -5,7 +5,10 @@ import type { SandboxHistoryEvent } from './sandbox-records.js';
 /** The longest text of an event that is kept, in characters. */
 const maxTextLength = 64 * 1024;
 
-/** The known fields of an event. Texts in its data are cut at 64 Ki characters, and longer values of other kinds left out. */
+/**
+ * The known fields of an event. Texts in its data are cut at 64 Ki characters, and longer values of other kinds left
+ * out.
+ */
 export function shortEvent(event: SandboxHistoryEvent): SandboxHistoryEvent {
   const { id, type, conversationId, promptId, createdAt, data } = event;
   const known = { id, type, conversationId, promptId, createdAt };

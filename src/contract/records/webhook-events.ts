@@ -39,8 +39,8 @@ export interface SandboxWebhookEvent {
 }
 
 /**
- * A longer name is nobody's address. Its rest is dropped, so that the event still reaches those who wait by the
- * sandbox's id.
+ * A longer name belongs to no workflow. It is cut, so that the event still reaches workflows that wait by the sandbox's
+ * id.
  */
 const longestName = 1_000;
 const subject = z.looseObject({ id: shortText(), name: z.string().transform((name) => name.slice(0, longestName)) });

@@ -1,6 +1,6 @@
 /**
- * The replacement for input that a worker refuses because it is not encrypted. Without it, the unreadable input would
- * block the workflow for ever. No dependencies: workflow code imports this file.
+ * The value that replaces unencrypted input, so that a workflow can refuse it. If the codec threw an error instead, the
+ * workflow would be stuck for ever. No dependencies: workflow code imports this file.
  */
 
 const field = 'sandflowRefused';

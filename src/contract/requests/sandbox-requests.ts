@@ -53,8 +53,8 @@ export const providerAliases = {
 const allProviderNames = Object.entries(providerAliases).flatMap(([name, aliases]) => [name, ...aliases]);
 
 /**
- * Fields of a body that the specification does not show. They are sent as they are: "other create-body fields are not
- * shown", and neither are those of a prompt.
+ * Fields of a body that the specification does not show. They are sent unchanged. The specification says "other
+ * create-body fields are not shown", and this is also true of a prompt.
  */
 export interface OtherFields {
   readonly [field: string]: unknown;

@@ -1,7 +1,7 @@
 /**
- * Collects bytes that arrive in pieces. A list of the pieces could take a thousand times the memory of their bytes. The
- * sender decides how small they are, and each piece is an object. A piece that is a part of a socket's read keeps the
- * whole read in memory.
+ * Collects bytes that arrive in pieces. A list of the pieces could take a thousand times as much memory as their bytes:
+ * each piece is an object, and the sender decides how small it is. A piece may also be a part of a larger buffer of a
+ * socket, and would keep the whole buffer in memory.
  */
 
 /** Blocks start small, because most bodies are short, and grow up to this size, in bytes. */

@@ -1,4 +1,4 @@
-/** Code that is recursive overflows the stack on a value that is nested deeply enough, so this is not. */
+/** Not recursive, because a deeply nested value would overflow the stack. */
 export function depthExceeds(root: unknown, limit: number): boolean {
   let level = [root];
   for (let depth = 0; level.length > 0; depth++) {

@@ -12,7 +12,7 @@ export interface InputProblem {
   readonly unknownField: boolean;
 }
 
-/** The value, or what is wrong with it: then there is at least one problem. */
+/** The value, or at least one problem. */
 export type CheckedInput<Output> =
   | { readonly data: Output; readonly problems: null }
   | { readonly data: null; readonly problems: readonly InputProblem[] };
@@ -46,7 +46,7 @@ export function fieldText(path: readonly PropertyKey[]): string {
 
 type Issue = z.core.$ZodIssue;
 
-/** A value that fits none of several forms: the form with the deepest problem says the most. */
+/** For a value that fits none of several forms, reports the problems of the form that fits best. */
 function withoutUnions(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
   const forms = issue.errors.map((errors) => errors.flatMap(withoutUnions));
@@ -111,7 +111,7 @@ function shown(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
-  // JSON has no form of either.
+  // JSON can represent neither.
   if (typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))) return String(value);
   if (typeof value === 'string' && value.length > longestShown) return `a text of ${value.length} characters`;
   return JSON.stringify(value) ?? typeof value;

@@ -1,4 +1,4 @@
-/** Finds fields that a parser drops without a word, so that they are refused instead. */
+/** Finds fields that a parser would silently drop, so that they can be refused. */
 
 /** Assigning to it sets a prototype, and zod skips it. */
 const lostName = '__proto__';
@@ -22,7 +22,10 @@ export function lostFields(value: unknown): (readonly PropertyKey[])[] {
   return found;
 }
 
-/** The first name that occurs twice in one object of a JSON text, of which `JSON.parse` keeps the last. @param text valid JSON */
+/**
+ * The first name that occurs twice in one object of a JSON text, of which `JSON.parse` keeps the last. @param text
+ * valid JSON
+ */
 export function repeatedField(text: string): string | undefined {
   /** The names of each object that is open; null for a list. */
   const open: (Set<string> | null)[] = [];

@@ -1,9 +1,9 @@
 /**
- * Texts of any length, and how much of them may travel through Temporal. A payload over 2 MiB makes Temporal terminate
+ * Texts of any length, and the limits for sending them through Temporal. A payload over 2 MiB makes Temporal terminate
  * the workflow without running its code. No dependencies: workflow code imports this file.
  */
 
-/** A reference to a text that is stored once in the result store. Only the reference travels through Temporal. */
+/** A reference to a text in the result store. Only the reference is sent through Temporal. */
 export interface StoredText {
   /** The key of the text in the result store that the workers share. */
   readonly ref: string;
@@ -18,13 +18,13 @@ export interface StoredText {
 /** A text itself, or the reference to a longer text. */
 export type Text = string | StoredText;
 
-/** The longest text that travels inline, in bytes. Longer texts travel as references. */
+/** The longest text that is sent inline, in bytes. Longer texts are sent as references. */
 export const maxInlineTextBytes = 32 * 1024;
 /** The most bytes that all inline texts of one input may have together. */
 export const maxInlineBytes = 150_000;
 /** The longest text that is accepted at all, in bytes. */
 export const maxTextBytes = 32 * 1024 * 1024;
-/** The longest input of a job after its long texts were stored, in bytes. The input travels with the job's state. */
+/** The longest input of a job, without its stored texts, in bytes. The input is sent together with the job's state. */
 export const maxJobInputBytes = 600_000;
 /** If the result of a job is longer than this, in bytes, its texts are cut. */
 export const maxJobResultBytes = 1_000_000;

@@ -1,4 +1,6 @@
-/** Checks what a key may do, and to which resources (specification, "Scope"). The default is to deny. */
+/**
+ * Checks what a key may do, and to which resources (specification, "Scope"). Everything that is not allowed is denied.
+ */
 import type { ScopeAction } from '../../contract/endpoints/endpoint.js';
 import { ServiceError } from '../service-error.js';
 import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';
@@ -12,7 +14,7 @@ function allowsAction(scope: KeyScope | null, action: ScopeAction): boolean {
 }
 
 /**
- * @param others each of them is enough as well
+ * @param others other actions, any of which is also enough
  * @throws ServiceError 403 `api_key_action_forbidden`
  */
 export function requireAction(caller: Caller, action: ScopeAction, others: readonly ScopeAction[] = []): void {

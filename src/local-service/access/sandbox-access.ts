@@ -57,9 +57,8 @@ export function accessOf(context: Pick<Core, 'stores'>, accountId: string, sandb
 
 /**
  * Finds a sandbox for a caller that needs this access to it.
- * @throws ServiceError 404 if the sandbox is gone, unknown or not visible to the caller; 403
- *   `api_key_sandbox_forbidden` if the key does not reach it; 403 `forbidden` if the caller sees it but lacks the
- *   access
+ * @throws ServiceError 404 if the sandbox does not exist any more, is unknown or is not visible to the caller; 403
+ * `api_key_sandbox_forbidden` if the key does not reach it; 403 `forbidden` if the caller sees it but lacks the access
  */
 export function sandboxFor(
   context: Pick<Core, 'stores'>,
@@ -73,7 +72,7 @@ export function sandboxFor(
   return sandbox;
 }
 
-/** Checks access as `sandboxFor` does, for a given record, gone or not. */
+/** Checks access as `sandboxFor` does, for a given record, even if the sandbox no longer exists. */
 export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, sandbox: SandboxRecord, need: Need): void {
   const access = accessOf(context, caller.accountId, sandbox);
   if (access === undefined) throw sandboxNotFound(sandbox.id);
@@ -87,7 +86,10 @@ export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, san
   throw new ServiceError(403, 'forbidden', message);
 }
 
-/** The sandboxes that a caller sees, oldest first: its own and its organization's, as far as its key reaches. */
+/**
+ * The sandboxes that a caller sees, oldest first: its own and those of its organization, limited by the scope of its
+ * key.
+ */
 export function sandboxesFor(context: Pick<Core, 'stores'>, caller: Caller): SandboxRecord[] {
   const { accountId, scope } = caller;
   const teamId = context.stores.accounts.accounts.get(accountId)?.teamId ?? null;

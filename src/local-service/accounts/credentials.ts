@@ -10,7 +10,7 @@ const prefixes: Readonly<Record<CredentialRecord['kind'], string>> = {
   sandbox: 'svc_sandbox_',
 };
 const shownOfSecret = 4;
-/** Nothing of a shorter key is shown: four characters would be a large part of it. */
+/** No part of a shorter key is shown, because four characters would be a large part of it. */
 const minShownLength = 16;
 
 type Keeping = Pick<Core, 'stores' | 'clock'>;
@@ -26,7 +26,7 @@ export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** The hash, the prefix and the last characters of a secret: all of it that may be shown or stored. */
+/** The hash, the prefix and the last characters of a secret. Nothing else of it may be shown or stored. */
 function tracesOf(secret: string): Pick<CredentialRecord, 'hash' | 'prefix' | 'lastFour'> {
   const known = Object.values(prefixes).find((prefix) => secret.startsWith(prefix));
   const lastFour = secret.length < minShownLength ? '' : secret.slice(-shownOfSecret);

@@ -8,7 +8,7 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 /** Specification, "Limits". */
 export const maxWebhooks = 10;
 
-/** Who is billed: an organization, or an account that belongs to none. */
+/** The account or organization that is billed. An account is billed itself if it belongs to no organization. */
 interface Payer {
   readonly accountId: string;
   readonly teamId: string | null;

@@ -17,9 +17,9 @@ export interface SeedAccounts {
 }
 
 /**
- * Creates the accounts whose login is missing, and the organizations whose name is missing. Existing ones stay as they
- * are; a rotated or revoked key does not come back. If the service starts with another key, the former key is revoked,
- * since it may be compromised. A later start with the former key restores it. Safe to repeat.
+ * Creates the accounts whose login is missing, and the organizations whose name is missing. Existing ones are not
+ * changed, and a rotated or revoked key stays invalid. If the service starts with another key, the former key is
+ * revoked, since it may be compromised. A later start with the former key restores it. Safe to repeat.
  */
 export function seedAccounts(context: Pick<Core, 'stores' | 'clock' | 'database'>, seed: SeedAccounts): void {
   const { accounts, settings, credentials } = context.stores;

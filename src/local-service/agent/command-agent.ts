@@ -16,7 +16,7 @@ interface CommandAgentOptions {
 
 export function createCommandAgent({ command }: CommandAgentOptions): Agent {
   return {
-    // Running an interrupted command again could do its work twice.
+    // If an interrupted command ran again, it could do its work twice.
     canGoOn: false,
     // The catalog does not know the models of the operator's own program.
     takesAnyModel: true,

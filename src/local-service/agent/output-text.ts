@@ -1,6 +1,6 @@
-/** Output of agents: bounded, and cut into pieces of whole lines. */
+/** Limits the output of agents, and divides it into pieces of whole lines. */
 
-/** How much text an agent's result keeps, and how much an event keeps. */
+/** The largest size of an agent's result and of an event, in bytes. */
 export const maxResultBytes = 1024 * 1024;
 export const maxEventBytes = 64 * 1024;
 
@@ -23,7 +23,7 @@ const maxPieceCharacters = 16 * 1024;
 
 interface LineBatches {
   push(text: string): void;
-  /** Gives the text that is left, even if its last line is incomplete. */
+  /** Passes on the remaining text, even if its last line is incomplete. */
   end(): void;
 }
 

@@ -16,7 +16,7 @@ export interface BackgroundWork {
 }
 
 /**
- * Recovers the work that the current state leaves open, as after a kill. Called before the service answers.
+ * Recovers unfinished work, for example after a kill. Called before the service answers requests.
  * @returns a function that starts the work
  */
 export async function startAllWork({ context, scheduler, deliverer, sampler }: BackgroundWork): Promise<() => void> {
@@ -32,8 +32,9 @@ export async function startAllWork({ context, scheduler, deliverer, sampler }: B
 }
 
 /**
- * Interrupts every prompt, ends every process and session, and waits until nothing runs. Safe to repeat. An import of an
- * earlier version may have brought ids that name no machine: nothing runs there, and they must not prevent a reset.
+ * Interrupts every prompt, ends every process and session, and waits until nothing runs. Safe to repeat. In the state
+ * of an earlier import, there may be ids that are not valid names of machines. Nothing runs under such an id, and it
+ * must not prevent a reset.
  */
 export async function stopAllWork({ context, scheduler, deliverer, sampler }: BackgroundWork): Promise<void> {
   const { stores, host } = context;

@@ -1,6 +1,5 @@
 /**
- * Every change of a sandbox's state goes through here, so that none misses its event (specification, "States and
- * transitions"):
+ * Every change of a sandbox's state is made here, so that no event is missed (specification, "States and transitions"):
  *
  *     not usable -> usable    sandbox.ready        (trap S1: running -> idle is usable -> usable, so it sends no event)
  *     any -> error            sandbox.error
@@ -13,7 +12,7 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Core } from './context.js';
 import { meterAfter } from './cost.js';
 
-/** Stores a change and its events, in the current transaction or in one of its own. */
+/** Stores a change and its events, in the current transaction or in a new one. */
 export function changeSandbox(
   core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock' | 'schedule'>,
   before: SandboxRecord,
@@ -32,7 +31,7 @@ export function changeSandbox(
     if (after.hydrated && !before.hydrated) core.publish('sandbox.hydrated', after);
     if (sshChanges(before, after)) core.schedule('ssh', after.id, '', now.getTime());
     const { restoreFrom } = before;
-    // Perhaps nobody needs the snapshot any more once the sandbox has restored it.
+    // When the sandbox has restored the snapshot, perhaps nobody needs it any more.
     if (restoreFrom !== null && (after.restoreFrom !== restoreFrom || after.gone !== null)) {
       core.schedule('drop_snapshot', restoreFrom, '', now.getTime());
     }

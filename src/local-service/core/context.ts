@@ -16,19 +16,25 @@ import type { SandboxLocks } from './locks.js';
 
 /** Thresholds of 429 answers (the specification, "Limits", shows no numbers). Each is off by default. */
 export interface LocalServiceLimits {
-  /** Past this many requests of one caller in a second, the answer is `rate_limited`, with `Retry-After`. */
+  /** Maximum number of requests of one caller per second. Further requests get `rate_limited`, with `Retry-After`. */
   readonly requestsPerSecond?: number;
   /** The same for a minute; `GET /limits` shows it as `requestsPerMinute`. */
   readonly requestsPerMinute?: number;
-  /** Past this many sandboxes of an account or an organization that are not archived, the answer is `limit_reached`. */
+  /**
+   * Maximum number of sandboxes of an account or an organization that are not archived. Beyond it, the answer is
+   * `limit_reached`.
+   */
   readonly activeSandboxes?: number;
   /** The same for the sandboxes of one member of an organization; the answer is `member_limit_reached`. */
   readonly activeSandboxesPerMember?: number;
-  /** Past this many created sandboxes since midnight UTC, the answer is `daily_limit_reached`. */
+  /** Maximum number of sandboxes created since midnight UTC. Beyond it, the answer is `daily_limit_reached`. */
   readonly sandboxesPerDay?: number;
 }
 
-/** Deviations that a real service may have, since the specification is silent on them. They serve to test clients. */
+/**
+ * Deviations that a real service may have, because the specification does not define these points. Tests of clients use
+ * them.
+ */
 export interface LocalServiceProfile {
   /** A create operation ignores the name in its request. */
   readonly ignoreName: boolean;
@@ -44,7 +50,7 @@ export interface SandboxCredentials {
    * secret: never log, show or keep it.
    */
   variablesFor(sandbox: SandboxRecord): Readonly<Record<string, string>>;
-  /** Takes the credential away: processes that use it get 401. Safe to repeat. */
+  /** Revokes the credential. Processes that use it get 401. Safe to repeat. */
   revoke(sandboxId: string): void;
 }
 
@@ -71,12 +77,12 @@ export interface Core {
   readonly ssh: SshServer;
   /** Allows one operation at a time on the SSH server of a sandbox. */
   readonly sshLocks: SandboxLocks;
-  /** Aborted when the service ends. Work that is not done by then is left to the next start. */
+  /** Aborted when the service ends. Unfinished work continues at the next start. */
   readonly closing: AbortSignal;
   /** Publishes an event. Called inside the transaction of the state change that the event reports. */
   readonly publish: EventPublisher;
   /**
-   * Stores work for later. Called inside the transaction that makes the work necessary. `dueAt` is in milliseconds
+   * Schedules work for later. Called inside the transaction that makes the work necessary. `dueAt` is in milliseconds
    * since the epoch.
    */
   readonly schedule: (kind: WorkKind, subject: string, token: string, dueAt: number) => void;

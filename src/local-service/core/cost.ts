@@ -10,7 +10,7 @@ const secondsPerDollar = 36_000;
 const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 const monthStartMs = (at: Date): number => Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
 
-/** The machine-seconds of this month. A stretch of running counts by the size that the machine had in it. */
+/** The machine-seconds of this month. Each period of running is weighted by the size that the machine had in it. */
 function usedSeconds({ meter, type }: SandboxRecord, now: Date): number {
   const before = meter.month === monthOf(now) ? meter.seconds : 0;
   if (meter.runningSince === null) return before;

@@ -22,11 +22,11 @@ export function bodyHash(body: unknown): string {
   return createHash('sha256').update(stableJson(body)).digest('hex');
 }
 
-/** Keys whose first call is still running. They stay taken, however long the copy of a fork takes. */
+/** Keys whose first call is still running. They stay in use even if the copy of a fork takes long. */
 const activeKeys = new WeakMap<Context, Set<string>>();
 
 /**
- * Accepts a create or fork, or returns the sandbox of an earlier call with the same key, gone or not.
+ * Accepts a create or fork. If an earlier call used the same key, returns its sandbox, even if that no longer exists.
  * @param accept carries out the call, and calls `complete` in the transaction that creates the sandbox
  * @throws ServiceError `idempotency_key_reused` if a different call used the key, `idempotency_in_progress` while the
  *   first call with the key is under way
@@ -47,7 +47,7 @@ export async function acceptOnce(
   try {
     return await accept((sandboxId) => idempotency.complete(key, sandboxId));
   } catch (cause) {
-    // A refused call has begun nothing, so its key is released at once.
+    // A refused call has created nothing, so its key is released at once.
     if (cause instanceof ServiceError && cause.status < 500) idempotency.release(key);
     throw cause;
   } finally {

@@ -8,7 +8,7 @@ export function newSandboxId(): string {
   let id = 'bx_';
   while (id.length < 'bx_'.length + sandboxIdLength) {
     for (const byte of randomBytes(16)) {
-      // Bytes past the last multiple of the alphabet's length would favour its first characters.
+      // Larger bytes are skipped. Otherwise the first characters of the alphabet would be more likely.
       if (byte >= 256 - (256 % sandboxIdAlphabet.length)) continue;
       id += sandboxIdAlphabet[byte % sandboxIdAlphabet.length];
       if (id.length === 'bx_'.length + sandboxIdLength) break;

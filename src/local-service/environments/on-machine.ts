@@ -1,4 +1,4 @@
-/** What the environment of a sandbox brings to its machine: variables and secret files. */
+/** The variables and secret files that a machine gets from the environment of its sandbox. */
 
 import { assume } from '../core/assume.js';
 import type { Context, Core } from '../core/context.js';
@@ -38,8 +38,8 @@ export function secretFilesFor({ stores }: Pick<Core, 'stores'>, sandbox: Sandbo
 
 /**
  * Writes the secret files to the disk of a sandbox that starts, and removes secret files that are no longer passed to
- * it. Assumption: if a folder of the user is at the path of a file, the start continues without that file. So the user
- * still reaches the work in the sandbox. The caller holds the lock of the sandbox. Safe to repeat.
+ * it. Assumption: if there is a folder of the user at the path of a secret file, the start continues without that file.
+ * So the user can still reach the work in the sandbox. The caller holds the lock of the sandbox. Safe to repeat.
  */
 export async function prepareDisk(context: Context, sandboxId: string): Promise<void> {
   const sandbox = context.stores.sandboxes.get(sandboxId);

@@ -16,8 +16,9 @@ type EnvironmentPin = Pick<
 >;
 
 /**
- * The environment that a create requests: the named one, none with `noEnv`, or else the default. Assumption: with both
- * a name and `noEnv`, `noEnv` counts. This function does not check whether the caller's key reaches the environment.
+ * The environment that a create requests: the named one, none with `noEnv`, or else the default. Assumption: if both a
+ * name and `noEnv` are given, `noEnv` applies. This function does not check whether the caller's key reaches the
+ * environment.
  * @throws ServiceError 404 for a name that no environment of the caller has
  */
 export function environmentFromBody(

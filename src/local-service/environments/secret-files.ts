@@ -53,7 +53,7 @@ export function requireGoodPaths(files: readonly SecretFile[]): void {
 }
 
 /**
- * Makes `files` the secret files of a disk. Writes each of them anew, accessible to its owner only, and removes other
+ * Makes `files` the secret files of a disk. Writes each of them again, accessible only to its owner, and removes other
  * files that an environment has put there. The caller holds the lock of the sandbox. Safe to repeat.
  * @returns the paths that are blocked by something of the user's, such as a folder
  * @throws MachineError `no_disk`; Error if the disk cannot be written. Changes that were made until then stay, and

@@ -24,8 +24,8 @@ interface UpgradeCounts {
  *
  * Assumptions: a sandbox is active if it is usable, being created, or in `error`. A sandbox that is archived or being
  * archived keeps its version; it can be upgraded once it has been resumed. Named sandboxes count as failed if they are
- * unknown, not the caller's, not of this environment or not active. Sandboxes that are on the latest version already
- * count as neither. Safe to repeat.
+ * unknown, not the caller's, not of this environment or not active. Sandboxes that already have the latest version are
+ * not counted. Safe to repeat.
  * @param sandboxIds only these; default: all
  * @throws ServiceError 404 for an environment that is unknown or not the caller's
  */

@@ -17,7 +17,7 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '
  *     NAME="with \n, \r, \t, \", \\ and \$; it may span several lines"
  *
  * Nothing is expanded: `$HOME` stays what it is. A value may hold `=`.
- * @throws ServiceError 400 that names the line, and never what it holds
+ * @throws ServiceError 400 that names the line, but not its content
  */
 export function variablesIn(text: string): ReadonlyMap<string, string> {
   const variables = new Map<string, string>();

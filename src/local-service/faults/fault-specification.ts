@@ -8,13 +8,13 @@ const ms = z.number().int().min(0).max(3_600_000);
 const every = {
   /** How often the fault happens before it is used up. */
   times: z.number().int().positive().default(1),
-  /** The chance that the fault happens at each occasion. Occasions at which it does not happen are not counted. */
+  /** The probability that the fault happens in each case. Cases in which it does not happen are not counted. */
   probability: z.number().gt(0).max(1).optional(),
 };
 const onCall = { ...every, endpoint: z.enum(['*', ...endpointNames]) };
 const onDelivery = { ...every, event: z.enum(sandboxEventTypes).optional(), webhookId: z.string().optional() };
 
-/** Faults of calls, in the order in which they can strike a request. */
+/** Faults of calls, in the order in which they can affect a request. */
 const callFaults = [
   /** The connection ends before the request is read; nothing is accepted. */
   z.strictObject({ ...onCall, kind: z.literal('close') }),
@@ -66,8 +66,8 @@ const domainFaults = [
   /** The next archival attempts fail. */
   z.strictObject({ ...every, kind: z.literal('stop_fails') }),
   /**
-   * The next archival attempts find nothing new: they keep the previous snapshot, if there is one, and lose whatever
-   * was changed since.
+   * The next archival attempts find nothing new: they keep the previous snapshot, if there is one, and lose all changes
+   * since.
    */
   z.strictObject({ ...every, kind: z.literal('snapshot_unchanged') }),
   /** In each of the next background copies, a step fails and is retried for `ms`; then the copy continues. */

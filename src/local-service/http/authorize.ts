@@ -10,7 +10,7 @@ import { ServiceError } from '../service-error.js';
 const alsoAllowedBy: Partial<Record<EndpointName, readonly ScopeAction[]>> = {
   // Only for the name of its snapshot: `requireActionsOfUpdate` checks the other fields.
   updateSandbox: ['snapshot.write'],
-  // Whoever may delete may follow the deletion (assumption).
+  // A key that may delete may also read the deletion (assumption).
   getDeletionOperation: ['sandbox.delete', 'snapshot.write'],
 };
 

@@ -1,4 +1,4 @@
-/** A request on its way through the service, as the call book will show it. */
+/** A request that the service handles, in the form in which the log of calls records it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AssumptionId } from '../../contract/assumptions.js';
 import { endpoints } from '../../contract/endpoints/endpoints.js';

@@ -1,4 +1,4 @@
-/** Turns whatever was thrown into the error envelope (specification, "Errors"). */
+/** Converts any thrown error to the error envelope (specification, "Errors"). */
 import type { AssumptionId } from '../../contract/assumptions.js';
 import { errorCodes } from '../../contract/errors/error-codes.js';
 import { type Log, reasonOf } from '../log.js';

@@ -26,13 +26,13 @@ export interface OperationInput<Name extends EndpointName> {
 
 export interface OperationResult {
   /**
-   * Bytes in place of JSON, for endpoints that are `raw`: a file as it is, or a folder as tar.gz (assumptions,
+   * Bytes instead of JSON, for endpoints that are `raw`: an unchanged file, or a folder as tar.gz (assumptions,
    * "Envelopes").
    */
   readonly raw?: Download;
   /** Fields of the answer in addition to `ok` and `type`. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** The same fields as JSON text, if available: what follows `"type":…,` in the answer. */
+  /** The same fields as JSON text, if available: the part after `"type":…,` in the answer. */
   readonly json?: string;
   /** The sandbox of the call, for the call book, if the path does not name it. */
   readonly sandboxId?: string;

@@ -1,4 +1,4 @@
-/** Checks what a request holds against the endpoint table. */
+/** Checks a request against the endpoint table. */
 
 import type { z } from 'zod';
 import type { Endpoint } from '../../contract/endpoints/endpoints.js';
@@ -70,7 +70,7 @@ function parse(schema: z.ZodObject, value: unknown, root: 'body' | 'query'): unk
   throw new ServiceError(400, codeFor(problem?.path.join('.') ?? '', value), lineOf(problem, root));
 }
 
-/** @param root what a problem of the whole is about */
+/** @param root the name that a message uses if the problem concerns the whole value */
 function lineOf(problem: InputProblem | undefined, root: string): string {
   if (problem === undefined) return 'The request is malformed.';
   const { path, message } = problem;

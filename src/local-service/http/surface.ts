@@ -28,8 +28,8 @@ export const currentSurface: Surface = {
 };
 
 /**
- * Specification, "Versioning": the same operations under `/boxes…`. Words are exchanged in both directions: a name of
- * the current surface is as unknown here as `boxId` is there.
+ * Specification, "Versioning": the same operations under `/boxes…`. Words are exchanged in both directions: names of
+ * the current surface are unknown here, and `boxId` is unknown there.
  */
 export const legacySurface: Surface = {
   name: 'legacy',

@@ -21,7 +21,7 @@ import { runCommand } from './shell/run-command.js';
 interface MachineHostOptions extends IsolationOptions {
   /** Holds disks, snapshots and the records of processes. Created if it is missing. One host at a time may use it. */
   readonly directory: string;
-  /** The size of the machine that a sandbox stands for. Default: the size of the type `default`. */
+  /** The machine size of a sandbox. Default: the size of the type `default`. */
   readonly sizeOf?: (sandboxId: string) => MachineSize;
   /** Free bytes to keep on the file system. Default: 2 GiB, or half of the free bytes at the start if that is less. */
   readonly diskReserveBytes?: number;

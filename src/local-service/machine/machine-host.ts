@@ -76,8 +76,8 @@ export interface MachineHost {
   removeFile(sandboxId: string, path: string): Promise<void>;
   /**
    * Opens a file or a folder of a disk or of a snapshot for sending. If `path` is empty or left out, everything is
-   * sent. Paths are resolved as in `readFile`. Links inside a folder are sent as links. Takes little memory, whatever
-   * the size. Safe to repeat.
+   * sent. Paths are resolved as in `readFile`. Links inside a folder are sent as links. Takes little memory, even for
+   * large files. Safe to repeat.
    * @param options.signal on abort, the stream fails, and the program that feeds it is ended
    * @throws MachineError `not_found`, `outside`, `not_a_file` for a device, pipe or socket, `no_access`, `no_disk`,
    *   `no_snapshot`, `closed`; the stream fails with `download_failed`, `closed` or the AbortError

@@ -1,8 +1,8 @@
-/** Knows which sandboxes may have processes, so that only these need to be checked. */
+/** Records which sandboxes may have processes, so that only these need to be checked. */
 import type { MachineHost } from './machine-host.js';
 
 export interface StartWatch {
-  /** The host; it also notes each start of a command or a shell. */
+  /** The host, which also records each start of a command or a shell. */
   readonly host: MachineHost;
   /** Sandboxes in which something was started, unless a later check found no process. */
   running(): string[];

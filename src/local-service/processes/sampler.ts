@@ -14,7 +14,7 @@ export function createProcessSampler(core: Core, watch: StartWatch) {
 
   function plan(): void {
     cancel?.();
-    // If a test advances the clock by days, all samples on the way would show the same moment, so they are skipped.
+    // If a test advances the clock by days, all samples in this time would be equal, so they are skipped.
     cancel = clock.at(clock.now() + timings.processSampleMs, begin, { passedOver: true });
   }
 

@@ -59,7 +59,7 @@ export async function keepSample(
   return total;
 }
 
-/** The process with its start by the clock of the service, which may differ from that of the machine. */
+/** The process with its start time by the clock of the service, which may differ from the clock of the machine. */
 function shown({ clock }: Needs, { ageMs, commandId, startedAt: _, ...entry }: SandboxProcess): SampledProcess {
   const startedAt = new Date(clock.now() - ageMs).toISOString();
   return { ...entry, startedAt, ...(commandId === null ? {} : { commandId }) };

@@ -31,7 +31,10 @@ function modelsOf(provider: ProviderName): readonly { model: string; reasoningEf
   ];
 }
 
-/** The catalog of `GET /provider-models`; the local agents also accept models that it does not list, without a level of effort. */
+/**
+ * The catalog of `GET /provider-models`; the local agents also accept models that it does not list, without a level of
+ * effort.
+ */
 export function providerCatalog(isConfigured: (provider: string) => boolean): readonly unknown[] {
   return providerNames.map((provider) => ({
     provider,

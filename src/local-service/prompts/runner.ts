@@ -67,7 +67,7 @@ export function createPromptRunner(core: Core): PromptRunner {
         },
       );
     });
-    // The next start decides what becomes of a prompt that the end of the service has cut off.
+    // If the end of the service interrupts a prompt, the next start decides how to continue.
     if (core.closing.aborted) return;
     const { status, result } = outcome;
     const error = outcome.status === 'failed' ? outcome.error : null;
@@ -77,7 +77,8 @@ export function createPromptRunner(core: Core): PromptRunner {
   }
 
   /**
-   * The events that the agent emitted before the end of the service cut it off; none at the first start of a prompt.
+   * The events that the agent emitted before the end of the service interrupted it. None at the first start of a
+   * prompt.
    */
   function emittedBefore({ id, sandboxId, conversationId }: PromptRecord): AgentEvent[] {
     const all = { sandboxId, conversationId, afterSeq: 0, untilMs: Number.MAX_SAFE_INTEGER, limit: -1 };
@@ -141,8 +142,8 @@ export function settle(
 }
 
 /**
- * Requeues the prompts that were running, if their agent can go on. Ends the other running prompts, since running them
- * again could do their work twice. Everything else continues by itself: it is in the work and delivery queues.
+ * Queues interrupted prompts again, if their agent can continue. Ends the other interrupted prompts, because their work
+ * could otherwise be done twice. Scheduled work and deliveries continue by themselves.
  * @returns the sandboxes whose queued prompts wait for `wake`
  */
 export function recoverPrompts(context: Context): ReadonlySet<string> {

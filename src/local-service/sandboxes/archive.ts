@@ -41,7 +41,7 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
     if (context.closing.aborted) return;
     const now = current();
     if (now?.state !== 'archiving') {
-      // A resume came first: the stop is superseded and its snapshot belongs to nobody.
+      // A resume was first: the stop is superseded, and its snapshot is not needed.
       if (snapshotId !== null) await host.deleteSnapshot(snapshotId);
       return;
     }
@@ -58,7 +58,7 @@ type SnapshotFound =
   | 'unchanged'
   | null;
 
-/** Takes the snapshot; there is nothing to keep if the boot could not create the disk. */
+/** Takes the snapshot. If the boot could not create the disk, there is nothing to keep. */
 async function takeSnapshot(
   { host, faults, clock }: Context,
   sandbox: SandboxRecord,

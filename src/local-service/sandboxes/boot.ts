@@ -1,4 +1,4 @@
-/** Takes a sandbox from accepted to usable, after a create or a resume. */
+/** Boots a sandbox after a create or a resume, until it is usable. */
 import { isCreating, type SandboxState } from '../../contract/records/states.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
@@ -31,7 +31,7 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
     return;
   }
   if (sandbox.fate?.end === 'cancelled') {
-    // The first read reports the cancellation; after it the sandbox is not found (trap S5).
+    // The first read reports the cancellation. Later reads do not find the sandbox (trap S5).
     changeSandbox(context, sandbox, {
       state: 'cancelled',
       error: 'No machine could be obtained for this sandbox.',

@@ -12,8 +12,9 @@ import { scheduleBoot } from './boot.js';
 import { beginAcceptance, newSandbox } from './new-record.js';
 
 /**
- * Creates a sandbox, or returns the sandbox of an earlier call with the same key, gone or not.
- * @param options.sentBody the body as it was sent; it is compared with the body of the first call with the key
+ * Creates a sandbox, or returns the sandbox of an earlier call with the same key, even if that no longer exists.
+ * @param options.sentBody the unchanged body of the request, which is compared with the body of the first call with the
+ * key
  */
 export async function createSandbox(
   context: Context,

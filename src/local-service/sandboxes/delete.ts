@@ -1,4 +1,4 @@
-/** Deletion for ever: accepted at once, done in the background, cannot be taken back. */
+/** Permanent deletion: it is accepted at once, runs in the background, and cannot be cancelled. */
 
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';

@@ -1,9 +1,9 @@
 /**
  * Fork: a new sandbox that begins with the files of another one (specification, POST /sandboxes/{sandboxId}/fork).
  *
- * The disk of a usable source is copied before the call is answered. The fork therefore begins with the state that its
- * caller saw, and whatever is written after the answer belongs to the source alone. A separate program makes the copy:
- * calls to the source go on meanwhile, and only its archival and the next copy wait.
+ * The disk of a usable source is copied before the call is answered. So the fork begins with the state that its caller
+ * saw. Data that is written after the answer belongs only to the source. A separate program makes the copy. Meanwhile
+ * calls to the source continue, and only its archival and the next copy wait.
  */
 
 import { isUsable } from '../../contract/records/states.js';
@@ -36,7 +36,8 @@ interface Copy {
 /**
  * Forks a sandbox, or returns the fork of an earlier call with the same key. Fields that the body leaves out are those
  * of the source.
- * @param options.sentBody the body as it was sent; it is compared with the body of the first call with the key
+ * @param options.sentBody the unchanged body of the request, which is compared with the body of the first call with the
+ * key
  * @throws ServiceError `fork_failed` if the source is neither usable nor archived, if it is archived without a
  *   snapshot, or if its disk cannot be copied; `snapshot_data_expired`; 403 `api_key_sandbox_forbidden` for a repeated
  *   call of a key that does not reach the source
@@ -53,7 +54,7 @@ export async function forkSandbox(
 ): Promise<SandboxRecord> {
   const { caller, idempotencyKey, sentBody } = options;
   const call = { caller, idempotencyKey, fingerprint: `fork ${sourceId} ${bodyHash(sentBody)}` };
-  // The key comes first: a repeated call finds its fork even if the source is gone.
+  // The key is checked first, so that a repeated call finds its fork even if the source no longer exists.
   const accepted = await acceptOnce(context, call, async (complete) => {
     const source = () => {
       const found = sandboxFor(context, caller, sourceId, 'owner');
@@ -156,7 +157,10 @@ function newFork(
   );
 }
 
-/** What a fork inherits with the disk: the environment whose files and logins are on it, and who may see them. */
+/**
+ * The fields that a fork inherits together with the disk: the environment whose files and logins are on the disk, and
+ * the visibility.
+ */
 function whatItsDiskHolds(source: SandboxRecord): Partial<SandboxRecord> {
   return {
     environment: source.environment,

@@ -1,5 +1,5 @@
 /**
- * Makes a running machine degraded or broken, and well again (specification, "Sandbox", fields `health` and `error`).
+ * Makes a running machine degraded or broken, and repairs it (specification, "Sandbox", fields `health` and `error`).
  */
 import { isUsable } from '../../contract/records/states.js';
 import { changeSandbox } from '../core/change-sandbox.js';
@@ -9,8 +9,8 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 import { makeUsable } from './boot.js';
 
 /**
- * Makes a usable sandbox degraded for the given reason; null makes it well again. The sandbox keeps running. It is also
- * well again once its machine stops.
+ * Makes a usable sandbox degraded for the given reason. Null ends this state, and so does a stop of the machine. The
+ * sandbox keeps running.
  * @throws ServiceError `machine_not_running`
  */
 export function setDegraded(context: Context, sandboxId: string, reason: string | null): SandboxRecord {
@@ -33,7 +33,7 @@ export function breakSandbox(
   return context.database.transaction(() => {
     const sandbox = requireUsable(context, sandboxId);
     const broken = changeSandbox(context, sandbox, { state: 'error', error: options.reason, epoch: sandbox.epoch + 1 });
-    // After the change of state: the end of the last prompt would make the sandbox idle first.
+    // This comes after the change of state. Otherwise the end of the last prompt would first make the sandbox idle.
     context.prompts.interrupt(sandboxId);
     for (const kind of ['auto_stop', 'hydrate'] as const) context.stores.work.cancel(kind, sandboxId);
     if (options.recoverMs !== null) {

@@ -26,12 +26,12 @@ const phases = [
   { phase: 'hydrating', until: 0.9 },
   { phase: 'reconciling', until: 1 },
 ] as const;
-/** Up to this share system files are counted, so neither the total nor the percentage is shown. */
+/** Up to this share, only system files are counted, so the total and the percentage are not shown. */
 const countedFrom = 0.25;
 /** The share of the copy at which a fault makes a step fail. */
 const setbackAt = 0.5;
 
-/** Decides how a copy that begins now will go; uses up a fault if one is armed. */
+/** Plans a copy that begins now. Uses up a fault if one is armed. */
 export function planHydration({ faults, timings }: Context): {
   readonly setback: SandboxRecord['hydrationSetback'];
   readonly durationMs: number;
@@ -44,8 +44,8 @@ export function planHydration({ faults, timings }: Context): {
 }
 
 /**
- * The progress of a sandbox that is not hydrated; null once it is hydrated, or if it does not answer in time. The files
- * are there from the start: the progress is the share of the configured time that has passed.
+ * The progress of a sandbox that is not hydrated; null once it is hydrated, or if it does not answer in time. All files
+ * exist from the start. The progress is only the fraction of the configured time that has passed.
  */
 export async function hydrationOf(context: Context, sandboxId: string): Promise<Hydration | null> {
   const { faults, closing, stores, clock, timings } = context;

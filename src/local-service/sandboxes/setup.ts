@@ -12,8 +12,8 @@ const stderrTail = 2_000;
 const startAgainMs = 1_000;
 
 /**
- * Runs the script from a variable and not from an argument: every user of this machine may list arguments. The script's own
- * programs do not get the variable.
+ * Runs the script from a variable and not from an argument: every user of this machine may list arguments. The script's
+ * own programs do not get the variable.
  */
 const scriptVariable = 'SANDBOX_SETUP_SCRIPT';
 const runScript = `eval "unset ${scriptVariable}; $${scriptVariable}"`;
@@ -23,7 +23,7 @@ export async function setUp(context: Context, { subject, token }: Work): Promise
   const sandbox = context.stores.sandboxes.get(subject);
   if (!sandbox || sandbox.setupScript === null) return;
   if (sandbox.setupStatus === 'running') {
-    // Work is begun again only if the service that began it has ended, and its processes have ended with it.
+    // Work is started again only if the service that started it has ended. Its processes have then ended too.
     finish(context, subject, 'The service was restarted while the setup script was running.');
     return;
   }

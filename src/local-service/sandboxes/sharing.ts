@@ -54,8 +54,8 @@ export function unshareSandbox(context: Context, sandbox: SandboxRecord): Sharin
 }
 
 /**
- * The change that a start makes to a sandbox if a share waits for it: the creator's logins are wiped. Part of the
- * transaction that begins the start. The disk is cleaned before anybody can use the sandbox.
+ * If a share waits for the next start, returns the change that this start makes: the creator's logins are wiped. Part
+ * of the transaction that begins the start. The disk is cleaned before anybody can use the sandbox.
  */
 export function wipeAtStart(context: Context, sandbox: SandboxRecord): Partial<SandboxRecord> {
   if (!sandbox.wipePendingUntilRestart) return {};

@@ -31,7 +31,9 @@ export function stopSandbox(context: Context, sandboxId: string): StopRecord {
   return beginStop(context, sandbox, 'The sandbox was stopped by a request.');
 }
 
-/** Begins the stop of a sandbox that is usable or in the state `error`. Its field `error` holds `reason` until a resume. */
+/**
+ * Begins the stop of a sandbox that is usable or in the state `error`. Its field `error` holds `reason` until a resume.
+ */
 function beginStop(context: Context, sandbox: SandboxRecord, reason: string): StopRecord {
   const { stores, timings } = context;
   return context.database.transaction(() => {

@@ -12,8 +12,8 @@ import { giveName } from '../snapshots/snapshots.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
 /**
- * Checks the action of each field. A key that may write snapshots may name them without `sandbox.update`: the credential
- * in a sandbox can snapshot it (specification, "Scope").
+ * Checks the action of each field. A key that may write snapshots may also name them without `sandbox.update`, because
+ * the credential in a sandbox can create snapshots (specification, "Scope").
  * @throws ServiceError 403 `api_key_action_forbidden`
  */
 export function requireActionsOfUpdate(caller: Caller, { name, ttlSeconds }: UpdateSandboxBody): void {

@@ -90,7 +90,7 @@ function assumeView(): void {
 
 /**
  * The machine of a sandbox is a part of the machine on which the local service runs. Assumptions: the provider, the
- * loopback address, and a URL of it that nothing serves.
+ * loopback address, and a URL at which no server answers.
  */
 function machineView({ state, subdomain, gone }: SandboxRecord): SandboxView {
   const hasMachine = gone === null && (isUsable(state) || ['provisioned', 'cloning', 'archiving'].includes(state));

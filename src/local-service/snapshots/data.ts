@@ -51,8 +51,8 @@ export function deleteSnapshot(context: Context, snapshot: SnapshotRecord): Dele
 }
 
 /**
- * Does the work `drop_snapshot`, which is due when a snapshot may no longer be needed. It checks whether that is so. It
- * is repeated when the last boot that restores the snapshot ends.
+ * Does the work `drop_snapshot`: removes a snapshot if it is no longer needed. It is repeated when the last boot that
+ * restores the snapshot ends.
  */
 export async function dropSnapshot(context: Context, { subject }: Work): Promise<void> {
   const { stores, host } = context;

@@ -6,14 +6,14 @@ import type { ServerChannel } from 'ssh2';
 
 export interface ChannelOutput {
   /**
-   * Resolves when the source has ended and all its output was handed over, or when the channel is gone. Never rejects.
+   * Resolves when the source has ended and all its output was sent, or when the channel is closed. Never rejects.
    */
   pump(source: Readable, target: 'stdout' | 'stderr'): Promise<void>;
 }
 
 /**
  * At most one piece is being sent. It waits for the client's window and for the socket. So the service never holds more
- * than one piece, neither for a slow client nor for a client that grants an unlimited window.
+ * than one piece, even for a slow client or for a client that grants an unlimited window.
  *
  * @param gone aborted when the channel is gone; output that waits is then dropped
  */
@@ -52,8 +52,8 @@ export function createChannelOutput(channel: ServerChannel, socket: Socket, gone
 }
 
 /**
- * Works around a fault of ssh2 (1.17). If a piece had to wait for the window, ssh2 keeps it even after it was sent. If
- * a piece of the other stream has to wait next, ssh2 sends the kept piece again instead of it.
+ * Works around a defect of ssh2 (1.17). If a piece of output had to wait for the window, ssh2 keeps it after it was
+ * sent. If a piece of the other stream then has to wait, ssh2 sends the old piece again instead.
  */
 function forgetSentPiece(channel: ServerChannel): void {
   for (const field of ['_chunk', '_chunkcb', '_chunkErr', '_chunkcbErr']) Reflect.set(channel, field, undefined);

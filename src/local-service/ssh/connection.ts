@@ -50,8 +50,8 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): Ser
     socket.once('close', () => clearTimeout(goodbye));
   };
 
-  // Each connection has its own server, which does not listen. Only so is it known which client belongs to which
-  // socket.
+  // Each connection has its own server, which does not listen. This is the only way to know which client belongs to
+  // which socket.
   const server = new ssh2.Server({
     hostKeys: [options.hostKey],
     ident: 'sandflow',

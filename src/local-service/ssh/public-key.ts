@@ -56,7 +56,8 @@ function readKey(type: string, base64: string, blob: Buffer): ReturnType<typeof 
   const broken = `The ${type} key is damaged or truncated. ${keyFormatHint}`;
   const parsed = ssh2.utils.parseKey(`${type} ${base64}`) as ParsedKey | ParsedKey[] | Error;
   if (parsed instanceof Error || Array.isArray(parsed)) throw new SshError('not_a_public_key', broken);
-  // If encoding the parsed key again gives another text, data follows the key, or the text has a second spelling.
+  // If encoding the parsed key gives a different text, there is data after the key, or the same key can be written in
+  // another way.
   const exact = parsed.type === type && parsed.getPublicSSH().equals(blob) && blob.toString('base64') === base64;
   if (!exact) throw new SshError('not_a_public_key', broken);
   try {

@@ -11,8 +11,8 @@ export function createCallGate() {
   return {
     /**
      * Runs a call as soon as no calls are held.
-     * @param options.awaited false for a call that may last for hours and changes no record: `hold` does not wait for
-     *   its end
+     * @param options.awaited false for a call that may last for hours and changes no record, so that `hold` does not
+     * wait for its end
      */
     async pass<Result>(work: () => Promise<Result>, { awaited }: { readonly awaited: boolean }) {
       while (held) await held;

@@ -1,6 +1,7 @@
 /**
- * Checks the rows of an imported database. Every later command trusts them: ids become names of folders, times become
- * dates, and documents are read without a schema. A single bad row would make each of them fail, `local reset` included.
+ * Checks the rows of an imported database. Later code trusts these rows: ids become names of folders, times become
+ * dates, and documents are read without a schema. A single bad row would make every later command fail, even `local
+ * reset`.
  */
 import { z } from 'zod';
 import { sandboxTypes } from '../../contract/records/sandbox-records.js';
@@ -13,17 +14,20 @@ import { tables } from '../store/schema.js';
 import { workKinds } from '../store/work-store.js';
 import { badArchive } from './unpack.js';
 
-/** The latest time that a date can hold, in ms. It leaves room for the numbers of further rows, too. */
+/** The latest time of a `Date`, in ms. It is also a limit for row numbers, which leaves room for further rows. */
 const maxNumber = 8.64e15;
 
-/** A request may be nested 64 levels deep, and a record wraps it. Writing a much deeper one overflows the stack. */
+/**
+ * A request may be nested 64 levels deep, and a record adds a few levels. Writing a much deeper record would overflow
+ * the stack.
+ */
 const maxDepth = 100;
 
 const idSchema = z.string().refine(isMachineId, 'is not an id');
 const timeSchema = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'is not a time');
 const momentSchema = z.number().min(-maxNumber).max(maxNumber);
 
-/** The fields of which the service does more than show them. */
+/** The fields that the service itself uses, rather than only showing them. */
 const sandboxSchema = z.looseObject({
   id: idSchema,
   ownerId: z.string(),
@@ -91,7 +95,7 @@ const documents: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>> =
   calls: { document: z.looseObject({}) },
 };
 
-/** Columns of which only some texts have a meaning. */
+/** Columns in which only certain texts are valid. */
 const texts: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>> = {
   snapshots: { id: idSchema, createdAt: timeSchema, completedAt: timeSchema },
   prompts: { status: z.enum(promptStatuses), queuedAt: timeSchema },
@@ -130,7 +134,7 @@ export function checkRows(database: Database): void {
   }
 }
 
-/** SQLite stores bytes, or a number of any size, in whatever column it gets them for. */
+/** SQLite stores bytes, or a number of any size, in any column. */
 function checkTypes(database: Database, table: string): void {
   const columns = database
     .prepare<{ name: string; type: string }>(`SELECT name, type FROM pragma_table_info('${table}')`)

@@ -20,9 +20,9 @@ export interface StateControl {
    */
   export(): Promise<Readable>;
   /**
-   * Replaces the whole state, including the clock, by an export; all or nothing. The service continues what the export
-   * left open, as after a restart. The key of this service replaces the key that the exporting service was started
-   * with.
+   * Replaces the whole state, including the clock, by an export; all or nothing. The service then continues the
+   * unfinished work of the export, as after a restart. The key of this service replaces the key of the service that
+   * made the export.
    * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then unchanged
    */
   import(archive: Readable): Promise<CheckedArchive>;
@@ -72,7 +72,7 @@ export function createStateControl(
   };
 }
 
-/** Takes the service back to its initial state: no sandbox, disk, snapshot, webhook, fault or record is left. */
+/** Resets the service to its initial state, without sandboxes, disks, snapshots, webhooks, faults and records. */
 async function emptyEverything(assembly: Assembly): Promise<void> {
   const { stores, host, database } = assembly.context;
   const sandboxes = stores.sandboxes.all({});

@@ -1,8 +1,8 @@
 /**
- * Exports the whole state in one archive. The archive holds what a kill of the service at one moment would have left,
- * so an import is like the start after that kill. Calls and scheduled work are held while the database and the machines
- * are copied. They go on before anything is sent, so a slow reader holds up nobody. The copy takes disk space, except
- * for the disks on file systems that share blocks.
+ * Exports the whole state in one archive. The archive contains the same files as if the service had been killed at that
+ * moment. So an import is like a start after a kill. Calls and scheduled work pause while the database and the machines
+ * are copied. They continue before anything is sent, so a slow reader does not delay them. The copy takes disk space,
+ * except for the disks on file systems that share blocks.
  */
 import { mkdtemp, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export async function exportState(
   const release = await gate.hold();
   try {
     await scheduler.pause();
-    // Reading the call book first writes the calls that are only in memory.
+    // This read first writes the calls that are only in memory.
     calls.last();
     context.database.copyTo(join(staged, 'service.db'));
     await context.host.copyAll(join(staged, machinesFolder));

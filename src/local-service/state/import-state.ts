@@ -5,7 +5,7 @@
  *     incoming-…  ── checked ──►  import  ── applied ──►  gone
  *
  * A crash before the rename leaves the old state. After a crash past the rename, the next start applies what is in
- * `import` before it does anything else. Nobody ever sees a mixture of both states.
+ * `import` before it does anything else. There is never a mixture of both states.
  */
 import { chmod, mkdir, mkdtemp, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -44,10 +44,10 @@ export async function importState(
   { directory, gate, calls, clock, importLimits: limits }: ImportOptions,
 ): Promise<CheckedArchive> {
   const { database, stores, closing: signal } = assembly.context;
-  // The archive may break off at any time, and nothing else listens for its errors before it is unpacked.
+  // The archive may end with an error at any time, and before it is unpacked, only this handler receives its errors.
   archive.on('error', () => undefined);
   const incoming = await mkdtemp(join(directory, incomingPrefix));
-  // An archive chooses the mode of the folder that it is unpacked into, so that folder lies in one that is private.
+  // An archive can set the mode of the folder that it is unpacked into. So this folder is inside a private one.
   const state = join(incoming, 'state');
   try {
     await mkdir(state);
@@ -78,8 +78,8 @@ export async function importState(
 }
 
 /**
- * Decides for the import and applies it. If the rows cannot be written, as on a full disk, nothing has changed yet, and
- * the import is taken back.
+ * Makes the import final and applies it. If the rows cannot be written, for example because the disk is full, nothing
+ * has changed yet, and the import is undone.
  */
 async function decide(state: string, directory: string, database: Database): Promise<void> {
   const decided = join(directory, decidedFolder);
@@ -112,7 +112,7 @@ async function moveMachines(directory: string): Promise<void> {
   await removeTree(decided);
 }
 
-/** Removes what is left of exports and imports that a kill cut off. Called before anything else. */
+/** Removes the remains of exports and imports that a kill interrupted. Called before anything else. */
 export async function removeUndecided(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(incomingPrefix) && !name.startsWith(outgoingPrefix)) continue;

@@ -86,8 +86,8 @@ async function readManifest(folder: string): Promise<Manifest> {
 }
 
 /**
- * Moves the rows into a new database and checks them there. The archive chose the layout of its own tables, so nothing
- * that they declare counts, and the service reads only the new database.
+ * Moves the rows into a new database and checks them there. The layout of the tables in the archive is not trusted, so
+ * the service reads only the new database.
  */
 async function checkDatabase(
   folder: string,
@@ -117,7 +117,7 @@ async function checkDatabase(
   }
 }
 
-/** Requires a database that runs no code and is whole, and migrates it to the current layout. */
+/** Requires a complete database without code, and migrates it to the current layout. */
 function requireSoundDatabase(folder: string): void {
   const strange = strangeSchema(join(folder, 'service.db'));
   if (strange !== undefined) throw badArchive(`its database contains ${strange}.`);

@@ -25,7 +25,7 @@ export function createSeedDisks({ host, stores }: Context): SeedDisks {
   const touched = { sandboxes: new Set<string>(), snapshots: new Set<string>() };
 
   async function fill(sandboxId: string, files: SeedFiles = {}): Promise<void> {
-    // A killed seed may have left a disk under the same id.
+    // If an earlier seed was killed, it may have left a disk with the same id.
     await host.deleteDisk(sandboxId);
     await host.createDisk(sandboxId);
     for (const [path, content] of Object.entries(files)) {

@@ -1,6 +1,6 @@
 /**
- * The document that a service is seeded with. It is read strictly, since a mistake in it would stay hidden in every
- * test.
+ * The document that a service is seeded with. It is read strictly, because otherwise a mistake in it would stay
+ * unnoticed in every test.
  */
 import { z } from 'zod';
 import { isSandboxId } from '../../contract/ids.js';

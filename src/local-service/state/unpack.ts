@@ -1,4 +1,4 @@
-/** Unpacks an archive that anybody may have made. The unpacking has limits, and ends when the service closes. */
+/** Unpacks an archive that is not trusted. The unpacking has limits, and ends when the service closes. */
 import { spawn } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { type Readable, Transform, Writable } from 'node:stream';
@@ -8,7 +8,8 @@ import { programEnvironment } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
 
 /**
- * Limits of what an archive may unpack to. An archive that exceeds one is refused, and what was unpacked is removed.
+ * Limits for the unpacked content of an archive. An archive that exceeds a limit is refused, and its unpacked files are
+ * removed.
  */
 export interface ImportLimits {
   /**
@@ -44,9 +45,9 @@ export function badArchive(what: string, cause?: unknown): ServiceError {
 }
 
 /**
- * Unpacks with the system's `tar`, which does not follow the names of entries out of the folder, nor write through
- * links of the archive. `tar` prints each name before it creates the entry. These names are counted, so the count
- * covers exactly the entries that `tar` creates.
+ * Unpacks with the system's `tar`. It writes no entry outside of the folder, even if its name leads there, and does not
+ * write through links of the archive. `tar` prints each name before it creates the entry. These names are counted, so
+ * the count covers exactly the entries that `tar` creates.
  * @throws ServiceError `bad_archive`
  */
 export async function unpack(
@@ -72,7 +73,7 @@ export async function unpack(
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => (either.aborted ? resolve(null) : reject(error)));
     child.once('close', (exitCode) => {
-      // There is no need to go on sending to a program that has given up.
+      // `tar` has failed, so stop sending to it.
       if (exitCode !== 0) stop.abort();
       resolve(exitCode);
     });
@@ -91,9 +92,9 @@ export async function unpack(
 }
 
 /**
- * Feeds the archive to `tar`. `tar` may end before it has read the padding of the archive, or because its input is no
- * archive; its exit code tells which. The rest of the archive is read anyway: only its end shows that all of it
- * arrived.
+ * Feeds the archive to `tar`. `tar` may end before it has read the padding of the archive, or because its input is not
+ * an archive. Its exit code shows which. The rest of the archive is read in any case, because only its end shows that
+ * it arrived completely.
  */
 function feeding(stdin: Writable): Writable {
   let next: (() => void) | undefined;

@@ -1,6 +1,6 @@
 /**
- * Accounts and organizations. All of them are in memory, since every request reads them; a rollback restores memory,
- * too.
+ * Accounts and organizations. All of them are also in memory, because every request reads them. A rollback restores the
+ * memory, too.
  */
 import type { Database } from './database.js';
 

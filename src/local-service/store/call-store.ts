@@ -1,6 +1,6 @@
 /**
- * The call book: every request, whether it was answered or not. The book is written in batches: it exists for tests to
- * read, so it must not cost a commit for each request. A kill loses only the calls of the last moment.
+ * The log of calls: every request, whether it was answered or not. It is only for tests, so it is written in batches,
+ * and a request does not cost a commit. A kill loses only the calls of the last moment.
  */
 import type { Database } from './database.js';
 
@@ -106,7 +106,7 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       flush();
       closed = true;
     },
-    /** Forgets the calls that were not written yet, and reads the counts again. */
+    /** Drops the calls that were not written yet, and reads the counts again. */
     load() {
       clearTimeout(timer);
       timer = undefined;

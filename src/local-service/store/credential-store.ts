@@ -88,7 +88,7 @@ export function createCredentialStore(database: Database) {
       change(id, credential);
     },
     remove: removeOne,
-    /** Removes the credentials of sandboxes that are gone. */
+    /** Removes the credentials of sandboxes that no longer exist. */
     removeOfSandboxes(gone: (sandboxId: string) => boolean) {
       for (const [sandboxId, { id }] of [...bySandbox]) if (gone(sandboxId)) removeOne(id);
     },

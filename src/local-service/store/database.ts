@@ -7,7 +7,7 @@ import Libsql from 'libsql';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { migrationsFrom, schema, schemaVersion, tables } from './schema.js';
 
-/** The values that may be bound. Booleans are left out, since the driver aborts the process on one. */
+/** The values that may be bound. Booleans are excluded, because the driver aborts the process if it gets one. */
 type SqlValue = string | number | null;
 
 interface Statement<Row> {
@@ -30,7 +30,7 @@ export interface Database {
   copyTo(path: string): void;
   /** Replaces all rows by the rows of another database of the same layout; all or nothing. Safe to repeat. */
   replaceBy(path: string): void;
-  /** What is wrong with the file itself; undefined if nothing is. */
+  /** The problem of the file itself; undefined if there is none. */
   damage(): string | undefined;
   close(): void;
 }

@@ -134,7 +134,7 @@ export interface SecretName {
   readonly updatedAt: string;
 }
 
-/** The secrets of accounts. Values leave this store only to be given to machines. */
+/** The secrets of accounts. Only machines receive the values. */
 export function createSecretStore(database: Database) {
   const names = database.prepare<SecretName>('SELECT name, updatedAt FROM secrets WHERE accountId = ? ORDER BY name');
   const values = database.prepare<{ name: string; value: string }>(

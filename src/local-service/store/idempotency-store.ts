@@ -3,7 +3,7 @@ import type { Database } from './database.js';
 
 export interface IdempotencyRecord {
   readonly key: string;
-  /** Tells one request with the key from a different one. */
+  /** Distinguishes requests with the same key. */
   readonly bodyHash: string;
   /** Null while the sandbox does not exist yet. */
   readonly sandboxId: string | null;

@@ -1,6 +1,6 @@
 /**
- * How much a key is used, and which conversations it has begun. Requests are counted in memory and written in batches,
- * so that a request costs no commit. A kill loses the counts of the last moment.
+ * The usage of each key, and the conversations that it has begun. Requests are counted in memory and written in
+ * batches, so that a request costs no commit. A kill loses the counts of the last moment.
  */
 import type { Clock } from '../clock.js';
 import type { Database } from './database.js';

@@ -1,4 +1,4 @@
-/** What the local service knows about a sandbox. Records are never changed in place: a change creates a new record. */
+/** The record of a sandbox in the local service. Records are never changed in place: a change creates a new record. */
 import { machineSeconds, type machineTypes } from '../../contract/records/machine-types.js';
 import type { SandboxState, StopStatus } from '../../contract/records/states.js';
 
@@ -34,13 +34,16 @@ export interface SandboxRecord {
   /** The paths at which its disk, or a snapshot of it, holds secret files of environments; relative to the home. */
   readonly secretFilePaths: readonly string[];
   /**
-   * True once its creator's logins were wiped: secrets and secret files do not come back, whatever the environment
-   * passes.
+   * True once its creator's logins were wiped. From then on it gets no secrets and secret files, even if its
+   * environment passes them.
    */
   readonly loginsWiped: boolean;
   /** The organization that is billed; null if the owner's account is billed. */
   readonly teamId: string | null;
-  /** True if its creator, or the default of the organization, keeps teammates out of it, whatever logins it holds. */
+  /**
+   * True if its creator, or the default of the organization, has made it private, independent of the logins that it
+   * holds.
+   */
   readonly madePrivate: boolean;
   /** True if it was shared while it held its creator's logins, which the next start wipes. */
   readonly wipePendingUntilRestart: boolean;
@@ -87,8 +90,8 @@ export interface SandboxRecord {
   /** The snapshot that the current boot restores; null if it starts with the existing disk or with an empty one. */
   readonly restoreFrom: string | null;
   /**
-   * Grows with every create, stop and resume, so that work that was scheduled for an earlier epoch knows that it is
-   * stale.
+   * Grows with every create, stop and resume. Work that was scheduled for an earlier epoch is thereby recognised as
+   * outdated.
    */
   readonly epoch: number;
   /**
@@ -96,7 +99,7 @@ export interface SandboxRecord {
    * before that, times the multiplier of each machine's size.
    */
   readonly meter: { readonly month: string; readonly seconds: number; readonly runningSince: string | null };
-  /** How its boot will end if a fault decides that; set when the sandbox is accepted. */
+  /** The end of its boot, if a fault decides it; set when the sandbox is accepted. */
   readonly fate: { readonly end: 'cancelled' } | { readonly end: 'error'; readonly recoverMs: number | null } | null;
   /** Null while the sandbox exists. `reported`: a cancelled sandbox that was read once (trap S5). */
   readonly gone: 'cancelled' | 'reported' | 'deleting' | 'deleted' | null;
@@ -122,7 +125,10 @@ export const sandboxRecordDefaults = {
   sshEndpoint: null,
 } as const satisfies Partial<SandboxRecord>;
 
-/** Reads a stored record. Records of an earlier layout lack fields, and have a meter in milliseconds of any size. */
+/**
+ * Reads a stored record. Records of an earlier layout lack some fields, and have a meter in milliseconds that ignores
+ * machine sizes.
+ */
 export function parseSandboxRecord(document: string): SandboxRecord {
   const stored = { ...sandboxRecordDefaults, ...JSON.parse(document) };
   const { meter, type } = stored;

@@ -26,7 +26,7 @@ export interface Work {
   readonly kind: WorkKind;
   /** A sandbox id, as a rule. */
   readonly subject: string;
-  /** What the work was scheduled for, such as an epoch. Work whose token is no longer current has nothing to do. */
+  /** Identifies the reason of the work, such as an epoch. If the token is no longer current, there is nothing to do. */
   readonly token: string;
   readonly dueAt: number;
 }

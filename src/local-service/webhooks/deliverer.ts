@@ -1,6 +1,6 @@
 /**
- * Empties the delivery queue (specification, "Delivery semantics"). Each webhook has its own lane, so that a slow
- * endpoint holds up no other webhook. A lane sends several events at a time.
+ * Empties the delivery queue (specification, "Delivery semantics"). Each webhook has its own queue, so that a slow
+ * endpoint does not delay other webhooks. A lane sends several events at a time.
  *
  *     queued ──2xx──► delivered
  *     queued ──anything else──► queued again, due after 1, 2, 4 … times `webhookRetryMs` of timings.ts
@@ -118,7 +118,7 @@ export function createDeliverer(options: {
         await new Promise(setImmediate);
       }
     },
-    /** Sends nothing more; attempts in flight are cut off, and the next start repeats them. */
+    /** Sends nothing more. Attempts that are under way are aborted, and the next start repeats them. */
     async stop() {
       era = undefined;
       sender.abortAll();

@@ -80,8 +80,8 @@ export const resolveBySystem: ResolveHost = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
 /**
- * Creates a lookup for the connection itself. The checked addresses are therefore those that are connected to, and a
- * name that leads elsewhere a moment later (DNS rebinding) gains nothing. Fails if any of the addresses is not public.
+ * Creates a lookup that the connection itself uses. So the addresses that are checked are those that are used, and a
+ * name that changes a moment later (DNS rebinding) does not matter. Fails if any of the addresses is not public.
  */
 export function createPublicLookup(resolve: ResolveHost): LookupFunction {
   return (hostname, options, done) => {

@@ -33,7 +33,7 @@ export function createDeliverySender(options: {
 
   return {
     async send(webhook: WebhookRecord, delivery: QueuedDelivery): Promise<AttemptResult> {
-      // The real time, whatever the service's clock says: the receiver compares it with its own time.
+      // The real time and not that of the service's clock, because the receiver compares it with its own time.
       const timestamp = Math.floor(Date.now() / 1000);
       const { event, body: rawBody } = spelledFor(webhook, delivery);
       const headers = deliveryHeadersFor({
@@ -61,7 +61,7 @@ export function createDeliverySender(options: {
           dispatcher: isLoopbackUrl(url) ? loopback : elsewhere,
           signal: abort.signal,
         });
-        // The body of the answer does not matter, however long it is.
+        // The body of the answer is ignored.
         await body.dump({ limit: 16_384, signal: abort.signal }).catch(() => undefined);
         return { status: statusCode, error: null };
       } catch (cause) {
@@ -71,7 +71,7 @@ export function createDeliverySender(options: {
         inFlight.delete(abort);
       }
     },
-    /** Cuts off every attempt in flight. */
+    /** Aborts every attempt that is under way. */
     abortAll() {
       for (const abort of inFlight) abort.abort();
     },
@@ -89,8 +89,8 @@ interface Spelled {
 }
 
 /**
- * Spells an event in the vocabulary of its webhook: a legacy webhook receives `box.*` with `data.box`. Every attempt
- * derives the same bytes from the stored event, so that a repeated delivery is the same delivery.
+ * Writes an event in the vocabulary of its webhook: a legacy webhook receives `box.*` with `data.box`. Every attempt
+ * derives the same bytes from the stored event, so that repeated deliveries are equal.
  */
 function spelledFor(webhook: { readonly legacy: boolean }, stored: { type: string; body: string }): Spelled {
   if (!webhook.legacy) return { event: stored.type, body: stored.body };

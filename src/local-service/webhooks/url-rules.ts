@@ -1,4 +1,4 @@
-/** Where webhooks may go (specification, "Delivery semantics"; assumptions, last section; trap S9). */
+/** The rules for URLs of webhooks (specification, "Delivery semantics"; assumptions, last section; trap S9). */
 import { isIP } from 'node:net';
 import { ServiceError } from '../service-error.js';
 import { isPublicAddress } from './public-address.js';

@@ -1,4 +1,4 @@
-/** Converts the results of items to the data in the page. Texts become harmless and are cut to fit. */
+/** Converts the results of items to the data in the page. Removes control characters from texts, and cuts long ones. */
 import type { ItemResult, ItemTimes } from '../../../workflows/fanout/result.js';
 import type { JobResult } from '../../../workflows/job/result.js';
 import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from '../cut-text.js';
@@ -11,7 +11,7 @@ import { endedInEarlierRun } from './resumed-batch.js';
 const maxLineBytes = 200;
 const maxLabels = 24;
 const maxLeft = 10;
-/** At most this many characters of a text are read to find the part that is shown. */
+/** The largest number of characters of a text that are read to find the part that is shown. */
 const maxReadLength = 4 * maxTextBytes;
 
 /** The data of an item for the table and the timeline. */
@@ -129,7 +129,10 @@ function line(text: string): string {
   return cut > 0 ? `${short}…` : short;
 }
 
-/** The phase that begins at each time. An answered fork first collects files and then ends: both belong to `ending`. */
+/**
+ * The phase that begins at each time. After the answer, the item collects files and ends its fork. Both belong to
+ * `ending`.
+ */
 const begins: readonly (readonly [SegmentKind, keyof ItemTimes])[] = [
   ['queued', 'queuedAt'],
   ['booting', 'forkedAt'],
@@ -140,16 +143,16 @@ const begins: readonly (readonly [SegmentKind, keyof ItemTimes])[] = [
 ];
 
 /**
- * Divides an item's life into segments without gaps, in ms after `startMs`. Times before `startMs` are negative. Empty segments are left out, and neighbours
- * of the same kind are merged. If the start of a phase is missing, the phase before it continues. An item that has not
- * ended lasts until `untilMs`.
+ * Divides an item's life into segments without gaps, in ms after `startMs`. Times before `startMs` are negative. Empty
+ * segments are left out, and neighbours of the same kind are merged. If the start of a phase is missing, the phase
+ * before it continues. An item that has not ended lasts until `untilMs`.
  */
 export function segmentsOf(times: ItemTimes, startMs: number, untilMs: number): Segment[] {
   const known: { kind: SegmentKind; from: number }[] = [];
   for (const [kind, name] of begins) {
     const at = Date.parse(times[name] ?? '');
     if (Number.isNaN(at)) continue;
-    // The times may come from the clocks of two machines: no segment may end before it began.
+    // The times may come from the clocks of two machines, so make sure that no segment ends before it begins.
     const from = Math.max(at - startMs, known.at(-1)?.from ?? Number.NEGATIVE_INFINITY);
     if (known.at(-1)?.kind !== kind) known.push({ kind, from });
   }

@@ -30,8 +30,8 @@ const activityBuckets = 200;
 
 /**
  * Renders the report of a batch as one HTML document. The document works offline and runs only its own script. Texts of
- * agents stay text, whatever they contain. One text takes at most 20 kB of the file, and all texts together take at
- * most 24 MB. Longer texts are cut at their end, and the report says so.
+ * agents are never interpreted as HTML. One text takes at most 20 kB of the file, and all texts together take at most
+ * 24 MB. Longer texts are cut at their end, and the report says so.
  * @returns the document, to be written as UTF-8
  */
 export function renderFanoutReport(data: FanoutReportData): string {

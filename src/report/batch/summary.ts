@@ -1,4 +1,4 @@
-/** Computes the numbers that the report's HTML itself contains, so that they are visible without a script. */
+/** Computes the numbers in the HTML of the report, which are visible without a script. */
 import type { FanoutCounts } from '../../../workflows/fanout/progress.js';
 import { outcomeStyles } from '../outcome-styles.js';
 import type { PageItem, SegmentKind } from '../page-data.js';

@@ -3,7 +3,7 @@ import type { JobProgress, JobTimes } from '../../../workflows/job/progress.js';
 import type { JobResult } from '../../../workflows/job/result.js';
 import type { ReportContext } from '../page-data.js';
 
-/** A job, running or ended, as far as it is known. */
+/** The known data of a job, running or ended. */
 export interface JobReportData extends ReportContext {
   readonly jobId: string;
   /** Null while the job runs, and if it ended without a result. */

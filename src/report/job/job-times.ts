@@ -11,7 +11,10 @@ export interface JobSpan {
   readonly segments: readonly Segment[];
 }
 
-/** `queued` lasts until the service has answered the create. A job without known times has what its prompts say. */
+/**
+ * `queued` lasts until the service has answered the create. If the times of a job are not known, the times of its
+ * prompts are used.
+ */
 export function jobSpan({ startedAt, endedAt, generatedAt, times, prompts }: JobReportData): JobSpan {
   const startMs = Date.parse(startedAt);
   const endMs = Math.max(startMs + 1, Date.parse(endedAt ?? generatedAt) || startMs);
@@ -46,7 +49,10 @@ export interface JobMachine {
   readonly seconds: number;
 }
 
-/** The machine of a job, from its creation, or from the start of a job that found it. Null if there is none, or if its size is unknown. */
+/**
+ * The machine of a job, from its creation, or from the start of a job that found it. Null if there is none, or if its
+ * size is unknown.
+ */
 export function jobMachine(data: JobReportData, { startMs, endMs }: JobSpan): JobMachine | null {
   const { machineType, sandboxId, times } = data;
   if (sandboxId === null || machineType === null || !Object.hasOwn(machineTypes, machineType)) return null;

@@ -19,8 +19,8 @@ const longestTextBytes = 500_000;
 
 /**
  * Renders the report of a job, running or ended, as one HTML document. The document works offline and runs only its own
- * script; without a script, it lacks the switch between Markdown and text. Texts of agents stay text, whatever they
- * contain. Texts of more than 500 kB are cut at their end, and all texts together take at most 24 MB.
+ * script; without a script, it lacks the switch between Markdown and text. Texts of agents are never interpreted as
+ * HTML. Texts of more than 500 kB are cut at their end, and all texts together take at most 24 MB.
  * @returns the document, to be written as UTF-8
  */
 export function renderJobReport(data: JobReportData): string {

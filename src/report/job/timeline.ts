@@ -13,7 +13,7 @@ import type { JobSpan } from './job-times.js';
 const promptsShown = 30;
 const wakesShown = 12;
 
-/** In px. What is the work is high, and what only waits is low. */
+/** In px. Lanes of work are high, and lanes of waiting are low. */
 const laneHeights: Readonly<Record<SegmentKind, { readonly y: number; readonly height: number }>> = {
   queued: { y: 12, height: 2 },
   booting: { y: 6, height: 14 },

@@ -1,4 +1,4 @@
-/** The sections with what was said, and with the files that came of it. */
+/** The sections with the conversation and with the collected files. */
 import type { CollectedFile, PromptResult } from '../../../workflows/job/result.js';
 import { cutText } from '../cut-text.js';
 import { fileMarks } from '../file-marks.js';
@@ -9,9 +9,9 @@ import { plainText } from '../plain-text.js';
 import type { JobReportData } from './job-data.js';
 
 /**
- * Names of files that a browser shows as text or as an image. The report links to no other file. A page of an agent
- * would run its scripts, and a browser takes many names for pages (`.shtml`, `.atom`, `.xht`), more than a list could
- * hold.
+ * Names of files that a browser shows as text or as an image. The report links to no other file. A browser would run
+ * the scripts of an HTML file from an agent. Only known names are allowed, because browsers treat many names as pages
+ * (`.shtml`, `.atom`, `.xht`).
  */
 const shownAsTextOrImage =
   /\.(?:txt|text|log|md|markdown|json|jsonl|ndjson|csv|tsv|ya?ml|toml|ini|diff|patch|png|jpe?g|gif|webp|avif)$/i;
@@ -31,7 +31,7 @@ function turn(
   const tookMs = Date.parse(endedAt ?? '') - Date.parse(startedAt ?? queuedAt ?? '');
   const took = Number.isNaN(tookMs) ? '' : ` in ${durationText(Math.max(0, tookMs))}`;
   const isUnderWay = isRunning && endedAt === null && status !== 'not_sent';
-  // The service keeps `queued` as the status of a prompt that its agent works on.
+  // While the agent works on a prompt, the service may still show the status `queued`.
   const word = isUnderWay ? 'under way' : plainText(status).replaceAll('_', ' ');
   const note = html`<span class="note">  ${word}${took}</span>`;
   const reply = result === null ? null : cutText(plainText(result), limit);

@@ -77,7 +77,8 @@ export async function applyCleanupSchedule(client: Client, options: CleanupSched
     return true;
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    // The old content may be encrypted with a lost key. It need not be read: all but the state is replaced.
+    // The old content may be encrypted with a lost key. It need not be readable, because everything except the state is
+    // replaced.
     await lenientClient(client)
       .schedule.getHandle(scheduleId)
       .update(({ state }) => ({ ...wanted, state }));

@@ -75,8 +75,8 @@ export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'
 }
 
 /**
- * Starts a batch, which then waits for its items. An existing batch with this id is left as it is. Safe to repeat and
- * to call concurrently: Temporal ensures that only one caller starts the batch.
+ * Starts a batch, which then waits for its items. An existing batch with this id is not changed. Safe to repeat and to
+ * call concurrently: Temporal ensures that only one caller starts the batch.
  * @throws SandflowError `bad_fanout_input` before anything is started; `fanout_differs` if the id belongs to a batch
  *   with other settings; `not_a_fanout` if the id belongs to a job
  */

@@ -54,7 +54,7 @@ const source = z.discriminatedUnion('kind', [
     ),
 ]);
 
-/** The policy of a batch that sets nothing. */
+/** The default policy of a batch. */
 export const defaultPolicy: FanoutPolicy = {
   concurrency: 20,
   stopAt: { kind: 'go_on' },
@@ -149,8 +149,8 @@ export const fanoutItemSchema = z
   }) satisfies z.ZodType<FanoutItem>;
 
 /**
- * Checks the settings of a batch and applies their defaults, without its items. Does not check the total size: `startFanout` does so after it has
- * moved long texts into the result store.
+ * Checks the settings of a batch and applies their defaults. Does not check its items. Does not check the total size:
+ * `startFanout` does so after it has moved long texts into the result store.
  * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
  */
 export function parseFanoutInput(input: unknown): FanoutInput {
@@ -158,7 +158,8 @@ export function parseFanoutInput(input: unknown): FanoutInput {
 }
 
 /**
- * @throws SandflowError `bad_fanout_input` if the input is too large although its long texts are in the result store
+ * @throws SandflowError `bad_fanout_input` if the input is too large, even without its long texts, which are in the
+ * result store
  */
 export function checkFanoutSize(input: FanoutInput): void {
   checkSize(payloadBytes(input), maxInputBytes, badBatch);
@@ -183,7 +184,10 @@ export function parseFanoutItem(
   return parsed;
 }
 
-/** @throws SandflowError `bad_fanout_input` if the item is too large although its long texts are in the result store */
+/**
+ * @throws SandflowError `bad_fanout_input` if the item is too large, even without its long texts, which are in the
+ * result store
+ */
 export function checkItemSize(item: FanoutItem, index: number): void {
   checkSize(itemBytes(item), maxItemBytes, (why) => badItem(index, why));
 }

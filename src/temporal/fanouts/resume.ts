@@ -25,7 +25,7 @@ export interface ResumeFanoutOptions {
   readonly taskQueue: string;
   /** Whether items that failed are tried again, each as its next generation. Default: true. */
   readonly retryFailed?: boolean;
-  /** Replaces parts of the policy, such as the budget or the deadline. Default: the policy stays as it was. */
+  /** Replaces parts of the policy, such as the budget or the deadline. Default: the policy does not change. */
   readonly policy?: Partial<FanoutPolicy>;
 }
 

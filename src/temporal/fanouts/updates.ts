@@ -57,7 +57,8 @@ export async function sendChunk(
   chunk: ChunkSubmission,
   patienceMs?: number,
 ): Promise<void> {
-  // The id does not contain the digest of the items: ids are not encrypted, and it would confirm a guess of the items.
+  // The id does not contain the digest of the items. Ids are not encrypted, so anyone could confirm a guess of the
+  // items.
   const updateId = `chunk-${chunk.chunk}-${randomUUID()}`;
   const send = () => fanoutHandle(client, batch).executeUpdate(addChunkUpdate, { args: [chunk], updateId });
   await persist(client, batch, send, patienceMs);
@@ -79,8 +80,8 @@ export async function sendSeal(
 }
 
 /**
- * Sends an update and repeats it while it fails for a passing reason. A run that continues as new may refuse an update.
- * Temporal accepts only ten updates at once. A worker that is busy with items answers late.
+ * Sends an update, and repeats it after a temporary failure. There are three such failures: a run that continues as new
+ * may refuse an update, Temporal accepts only ten updates at once, and a busy worker may answer late.
  */
 async function persist<T>(
   client: Client,

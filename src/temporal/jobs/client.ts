@@ -70,8 +70,8 @@ export interface StartJobOptions {
   readonly results?: ResultStore;
   /**
    * Whether summaries in Temporal show the first line of prompts and commands. If false, the summary of the workflow is
-   * the job's id, and those of activities are `prompt` and `command` with its number. Default: true, unless the client
-   * has a payload codec.
+   * the job's id. The summaries of activities are `prompt`, or `command` and its number. Default: true, unless the
+   * client has a payload codec.
    */
   readonly promptInSummary?: boolean;
   /** Labels that lists show and select by. Values are text. Default: none. */
@@ -202,8 +202,8 @@ export async function promptJob(
 /**
  * Resolves a job's call whose outcome is unknown.
  * @returns the resolved step: `create` or `prompt`
- * @throws SandflowError `bad_job_input`, `refused` if no call is unresolved or the decision does not fit, and as
- *   `promptJob`
+ * @throws SandflowError `bad_job_input`, `refused` if no call is unresolved or the decision does not fit; and the
+ * errors of `promptJob`
  */
 export async function resolveJob(
   client: Client,

@@ -14,7 +14,7 @@ import { checkInput, problemLine } from '../../contract/texts/input-problems.js'
 import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts/stored-text.js';
 
 const positiveMs = z.number().int().positive();
-/** A duration of up to two years, which is longer than anything is kept. */
+/** A duration of up to two years. No data is kept for longer. */
 export const longMs = positiveMs.max(2 * 366 * 86_400_000);
 /** The auto-stop of a sandbox. The service refuses a longer one. */
 export const ttlSecondsSchema = z.number().int().positive().max(maxTtlSeconds, 'must be at most 100 years');
@@ -171,7 +171,7 @@ export const patchNameTaken = `must not have ${patchName}: this is the name of t
 /** Validates a `NewJob` and applies its defaults, which makes it a `JobInput`. */
 export const jobInputSchema = z.preprocess(withEnd, checkedJobSchema) satisfies z.ZodType<JobInput>;
 
-/** Only the end of the job has a default that depends on another field. */
+/** Sets the default of `end`, which depends on the source of the sandbox. */
 function withEnd(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || ('end' in input && input.end !== undefined)) return input;
   const { source: given } = input as { readonly source?: { readonly kind?: unknown } };
@@ -181,31 +181,36 @@ function withEnd(input: unknown): unknown {
 /** Why a job cannot continue a conversation; undefined if it can. */
 function noConversation(input: Pick<JobInput, 'source' | 'conversations'>): string | undefined {
   if (input.source.kind === 'create') return 'a new sandbox has no conversation: name an existing sandbox';
-  return input.conversations === 'each' ? 'prompts that run in parallel begin conversations of their own' : undefined;
+  return input.conversations === 'each' ? 'prompts that run in parallel begin their own conversations' : undefined;
 }
 
 /**
- * Checks the input of a job and applies its defaults. Does not check its total size: `startJob` checks that after it has moved long texts into the
- * result store.
+ * Checks the input of a job and applies its defaults. Does not check its total size: `startJob` checks that after it
+ * has moved long texts into the result store.
  * @throws SandflowError `bad_job_input`, naming every field that is wrong and what it should be
  */
 export function parseJobInput(input: unknown): JobInput {
   return parseWith(jobInputSchema, input, badJob);
 }
 
-/** @throws SandflowError `bad_job_input` if the input is too large although its long texts are in the result store */
+/**
+ * @throws SandflowError `bad_job_input` if the input is too large, even without its long texts, which are in the result
+ * store
+ */
 export function checkJobSize(input: JobInput): void {
   checkSize(payloadBytes(input), maxJobInputBytes, badJob);
 }
 
-/** @throws what `refuse` returns, if an input is too large although its long texts are in the result store */
+/**
+ * @throws the error from `refuse`, if an input is too large even without its long texts, which are in the result store
+ */
 export function checkSize(bytes: number, maxBytes: number, refuse: (why: string) => Error): void {
   if (bytes <= maxBytes) return;
   const why = `without its long texts it has ${bytes} bytes, but at most ${maxBytes} are allowed`;
   throw refuse(`${why}: use fewer or shorter prompts, files and paths`);
 }
 
-/** @throws the error that `refuse` creates from a text that names every wrong field */
+/** @throws the error from `refuse`, whose argument is a text that names every wrong field */
 export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, refuse: (why: string) => Error): Output {
   const { data, problems } = checkInput(schema, value);
   if (problems === null) return data;

@@ -8,7 +8,7 @@ import { jobHandle } from './client.js';
 const atOnce = 16;
 
 /**
- * Reads the results of the newest jobs that have ended. Items of batches are not among them.
+ * Reads the results of the newest jobs that have ended, without items of batches.
  * @returns the wakes of each job; null for a job without a readable result
  * @throws SandflowError `bad_configuration`
  */

@@ -19,7 +19,7 @@ export interface RerunJobOptions extends StartJobOptions {
  * Starts a new job with the input and the labels of an earlier one, which may still run. Prompts that were sent to the
  * earlier job later are not part of its input. Safe to repeat with the same `newJobId`.
  * @throws SandflowError `job_not_found`, also if Temporal no longer has the input; `not_a_job`; `job_differs` if
- *   `newJobId` belongs to a job with another input; `bad_job_input` if it is the id of the earlier job; and as `startJob`
+ * `newJobId` belongs to a job with another input; `bad_job_input` if it is the id of the earlier job; and as `startJob`
  */
 export async function rerunJob(
   client: Client,

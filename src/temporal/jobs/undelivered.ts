@@ -10,7 +10,7 @@ const pauseMs = 200;
 
 /** A notification that has not been delivered. */
 export interface Undelivered {
-  /** True if it is not repeated any more. */
+  /** True if the delivery was given up. */
   readonly isAbandoned: boolean;
   /** Why the last attempt failed; null if none has failed yet. */
   readonly lastError: string | null;

@@ -1,9 +1,9 @@
-/** How well webhooks wake jobs, by the wakes in their results. Pure. */
+/** Computes how well webhooks wake jobs, from the wakes in the results of jobs. Pure. */
 import type { Wake } from '../../../workflows/job/result.js';
 
 /** A share with the bounds of its 95 % confidence interval, from 0 to 1. */
 export interface EstimatedShare {
-  /** The share in what was counted. */
+  /** The share in the sample. */
   readonly share: number;
   /** Lower bound. */
   readonly low: number;
@@ -15,13 +15,13 @@ export interface EstimatedShare {
 export interface WakeReport {
   /** Number of jobs that ended and whose results were read. */
   readonly jobs: number;
-  /** Number of jobs whose results could not be read, such as those of another codec. */
+  /** Number of jobs whose results could not be read, for example because another codec encoded them. */
   readonly unreadable: number;
   /** Number of waits for a sandbox or its archival that ended by an event or by a safety poll. */
   readonly waits: number;
-  /** Number of these that an event ended. */
+  /** Number of these waits that an event ended. */
   readonly byWebhook: number;
-  /** Number of these that a safety poll ended: no event had arrived by then. */
+  /** Number of these waits that a safety poll ended, because no event had arrived. */
   readonly bySafetyPoll: number;
   /** The share of events that were lost, or later than the safety poll; null without a wait. */
   readonly loss: EstimatedShare | null;
@@ -29,7 +29,7 @@ export interface WakeReport {
   readonly lagMs: { readonly p50: number; readonly p95: number } | null;
 }
 
-/** For a normal distribution: 95 % of it lie within this many standard deviations. */
+/** In a normal distribution, 95 % of the values lie within this number of standard deviations of the mean. */
 const deviations = 1.96;
 
 /** Counts the ends of waits. @param results the wakes of each job, oldest first */

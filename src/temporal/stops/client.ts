@@ -18,7 +18,10 @@ import { explainStopError, findStopRequest, type StopRequestAddress, stopProgres
 
 /** Maximum number of attempts. A request may reach a workflow that is ending; the next request starts it again. */
 const tries = 5;
-/** Temporal accepts ten open updates of a workflow. While the service does not answer them, other callers wait. */
+/**
+ * Temporal accepts ten open updates per workflow. If the service does not answer, these stay open, and other callers
+ * wait.
+ */
 const busyPauseMs = 1_000;
 const busyTries = 30;
 

@@ -29,7 +29,7 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
   const view = newest && viewIn(newest, requestId);
   if (view) return view;
   try {
-    // A later request has started the workflow anew. This request is in the result of its own chain of runs.
+    // A later request has started the workflow again. This request is in the result of its own chain of runs.
     const ended = viewIn(await resultOf(client, sandboxId, runId === '' ? undefined : runId), requestId);
     if (ended) return ended;
   } catch (error) {
@@ -99,7 +99,7 @@ export async function findStopRequest(
   const workflowId = sandboxStopId(sandboxId);
   const view = viewIn(newest, requestId);
   if (view) return { view, runId: (await lenientClient(client).workflow.getHandle(workflowId).describe()).runId };
-  // A later request has started the workflow anew. This request may be in the result of an earlier chain of runs.
+  // A later request has started the workflow again. This request may be in the result of an earlier chain of runs.
   const query = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Completed'`;
   for await (const { runId } of lenientClient(client).workflow.list({ query })) {
     const ended = viewIn(await resultOf(client, sandboxId, runId), requestId);

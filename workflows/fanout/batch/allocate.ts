@@ -3,15 +3,15 @@
 export interface ConcurrencyHolder {
   /** Number of items that have not ended. */
   readonly demand: number;
-  /** The window of the last grant. */
+  /** The number of concurrent items in the last grant. */
   readonly sent: number;
-  /** The largest window that the holder may still use. */
+  /** The largest number of concurrent items that the chunk may still use. */
   readonly charged: number;
 }
 
 /**
- * Fills the chunks in order, so that few chunks run at the same time and the batch progresses from the front. A window
- * that a chunk must return counts as the chunk's own until it confirms the return, so that at most `limit` items run.
+ * Fills the chunks in order, so that few chunks run at the same time. If a chunk must reduce its number of concurrent
+ * items (its window), the old number counts until the chunk confirms the new one. So at most `limit` items run.
  *
  * @returns the window to grant to each chunk
  */
@@ -29,7 +29,7 @@ export function allocateConcurrency(limit: number, holders: readonly Concurrency
 }
 
 export interface BudgetHolder {
-  /** Machine-seconds that the holder may use in total, including those already spent. */
+  /** Machine-seconds that the chunk may use in total, including those already spent. */
   readonly charged: number;
   /** Machine-seconds that its cheapest waiting item needs beyond `charged`; 0 if no item waits. */
   readonly next: number;
@@ -38,8 +38,8 @@ export interface BudgetHolder {
 }
 
 /**
- * Gives each chunk, in order, all that it wants, or enough for one item, or nothing. It never gives less than one item
- * needs: two chunks that each held half of that would wait for each other.
+ * Gives each chunk, in order, as much budget as it wants, or enough for one item, or nothing. It never gives less than
+ * one item needs, because two chunks with half of that amount each would wait for each other.
  *
  * @param limit machine-seconds of the batch; null: no limit
  * @returns the total grant of each chunk
@@ -60,7 +60,7 @@ export interface SpendingHolder extends BudgetHolder {
   readonly unspent: number;
 }
 
-/** True if an item waits for budget, and no chunk has any budget left to use or to return. */
+/** True if an item waits for budget, and no chunk can use or return any more budget. */
 export function isBudgetSpent(limit: number | null, holders: readonly SpendingHolder[]): boolean {
   if (limit === null || holders.some(({ unspent }) => unspent > 0)) return false;
   const free = limit - holders.reduce((sum, { charged }) => sum + charged, 0);

@@ -23,9 +23,9 @@ export function newRecord({ chunk, firstIndex, items, digest }: ChunkPlace, nowM
 }
 
 /**
- * Prepares a chunk's record for the next start, because the chunk's workflow is gone. That start continues from the
- * result store, and the record keeps the sums that the store does not hold. The items keep running, so the chunk keeps
- * its grant.
+ * Prepares the record of a chunk for another start, because the chunk's workflow no longer exists. The new workflow
+ * reads its items from the result store. The record keeps the sums that the store does not contain. The items keep
+ * running, so the chunk keeps its grant.
  */
 export function startAgain(record: ChunkRecord): void {
   const { report, before } = record;
@@ -46,8 +46,8 @@ export function keptReport({ left, leftMore, sourceError: _, ...report }: ChunkR
 }
 
 /**
- * Applies a report, and takes back what the chunk returns. A chunk may not have received the last grant. Until then it
- * may use any grant since the one that it reports, so the largest of these counts.
+ * Applies a report, and takes back the window and budget that the chunk returns. The chunk may not have received the
+ * last grant yet. It may still use any grant since the one named in its report, so the largest of these grants counts.
  * @returns false if a newer report is already known
  */
 export function applyReport(record: ChunkRecord, report: IncomingReport): boolean {
@@ -70,7 +70,7 @@ export function applyReport(record: ChunkRecord, report: IncomingReport): boolea
   return true;
 }
 
-/** The chunk as a holder of concurrency and budget, for the next allocation. */
+/** What the chunk holds and needs, for the next allocation of concurrency and budget. */
 export function holderOf(record: ChunkRecord) {
   const { state, report } = record;
   // A chunk that is ending requests nothing more.
@@ -84,7 +84,8 @@ export function holderOf(record: ChunkRecord) {
 
 export function budgetHolderOf(record: ChunkRecord) {
   const { report } = record;
-  // A report that precedes the last grant does not show what the chunk needs beyond this grant.
+  // If the chunk sent the report before it received the last grant, the report does not show what it needs beyond this
+  // grant.
   const isHeard = record.state === 'open' && report !== null && report.seq >= record.sent.seq;
   return {
     charged: record.charged.budgetSeconds,
@@ -103,7 +104,7 @@ export function recordGrant(record: ChunkRecord, grant: Required<ChunkGrant>): v
   };
 }
 
-/** A report that the batch itself builds, from the result store or from other reports. */
+/** A report that the batch itself creates from the result store or from other reports. */
 export function builtReport(
   chunk: number,
   { byOutcome, spentSeconds }: { readonly byOutcome: KeptReport['byOutcome']; readonly spentSeconds: number },
@@ -128,11 +129,11 @@ export function builtReport(
   };
 }
 
-/** Number of the record that stands for all ended chunks; no chunk has it. */
+/** Number of the record that sums up all ended chunks. No chunk has this number. */
 const summedChunk = -1;
 
 /**
- * Sums ended chunks into one record: a batch that continues as new needs nothing else of them.
+ * Sums ended chunks into one record, which is all that a batch needs when it continues as new.
  * @param ended may include one record that is already a sum
  */
 export function sumEndedChunks(ended: readonly ChunkRecord[]): ChunkRecord | null {

@@ -12,7 +12,7 @@ type Counted = Pick<ChunkRecord, 'items'> & {
 
 /**
  * Counts the items of the batch: `queued`, `running` and the outcomes add up to `items`.
- * @param isOver true once the batch has ended: the remaining items were never started
+ * @param isOver true once the batch has ended; items that remain were then never started
  */
 export function countsOf(chunks: readonly Counted[], isOver: boolean): FanoutCounts {
   const reports = chunks.flatMap(({ report }) => report ?? []);

@@ -39,7 +39,7 @@ export function requestReport(run: BatchState, record: ChunkRecord): void {
   record.isAttached = true;
   record.awaitsReport = true;
   record.sent = { ...record.sent, ...grant };
-  // Until the chunk reports its grant, it may hold the whole window and budget.
+  // Until the chunk reports its grant, assume that it holds the whole window and budget.
   record.charged = { window: Math.min(concurrency, record.items), budgetSeconds: budgetSeconds ?? 0 };
   send(run, record, grant);
 }
@@ -50,7 +50,8 @@ function send(run: BatchState, record: ChunkRecord, grant: ChunkGrant): void {
     try {
       await getExternalWorkflowHandle(run.places.chunkWorkflow(record.chunk)).signal(chunkGrantSignal, grant);
     } catch {
-      // The workflow is closed. Either its last report is on its way, or the next check detects that it was terminated.
+      // The workflow of the chunk is closed. Either its last report will still arrive, or the next check will detect
+      // that it was terminated.
       record.reportedAtMs = 0;
     } finally {
       run.sending.delete(record.chunk);

@@ -13,7 +13,7 @@ export interface GrantTerms {
   readonly hasSource: boolean;
   readonly isEnding: boolean;
   readonly nowMs: number;
-  /** True for chunks with a grant on its way. */
+  /** True for chunks to which a grant is being sent. */
   readonly isBusy: (chunk: number) => boolean;
 }
 
@@ -40,7 +40,7 @@ export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGr
       },
     }))
     .filter(({ record, grant }) => {
-      // When the batch ends, a waiting chunk that was started before starts once more, to end its items.
+      // When the batch ends, a chunk that waits for a restart must start once more, to end its items.
       if (record.state === 'waiting') return hasSource && (isEnding ? record.attempt > 0 : grant.window > 0);
       const isReachable = record.state === 'open' && !terms.isBusy(record.chunk) && (!record.awaitsReport || isEnding);
       return isReachable && differs(record.sent, grant, nowMs);

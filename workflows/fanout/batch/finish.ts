@@ -35,8 +35,8 @@ export async function finish(run: BatchState): Promise<FanoutResult> {
 }
 
 /**
- * Ends the prepared sandbox as requested, and releases the lease. Its time is limited. Returns the error if the sandbox
- * did not end, or null.
+ * Stops or deletes the prepared sandbox as requested, and releases the lease, within a time limit. Returns the error if
+ * the sandbox did not end, or null.
  */
 async function endSource(run: BatchState): Promise<JobError | null> {
   const { source } = run.input;
@@ -76,7 +76,9 @@ function mayRun({ state }: SandboxView): boolean {
   return state !== 'archived' && state !== 'cancelled' && patched('a prepared sandbox is stopped in any state');
 }
 
-/** The error if the sandbox was not stopped or deleted as requested, although no call failed; null otherwise. */
+/**
+ * Reports a sandbox that was not stopped or deleted as requested, although no call failed. Returns the error, or null.
+ */
 function nameWhatIsLeft(run: BatchState, job: JobState, end: 'stop' | 'delete'): JobError | null {
   const { sandbox, stop, deletion } = job;
   run.leaveOwn(job.left);

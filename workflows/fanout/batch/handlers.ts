@@ -27,7 +27,7 @@ export function handleBatchMessages(run: BatchState): void {
   setHandler(sealUpdate, (request) => CancellationScope.nonCancellable(() => seal(run, request)));
 }
 
-/** Stores the items before it answers, so that they survive whatever happens next. */
+/** Stores the items before it answers, so that an accepted item is never lost. */
 async function addChunk(run: BatchState, submission: ChunkSubmission): Promise<{ readonly isNew: boolean }> {
   run.messages += 1;
   await condition(() => run.isSurveyed && !run.arriving.has(submission.chunk));

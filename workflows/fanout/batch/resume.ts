@@ -1,4 +1,7 @@
-/** Resumes a batch from what an earlier execution left in the result store and in chunks that still run. */
+/**
+ * Resumes a batch: reads the objects that an earlier execution left in the result store, and asks the chunks that still
+ * run.
+ */
 import type { SurveyedChunk } from '../../../activities/fanout/store.js';
 import { bulk, lookups } from '../../shared/proxies.js';
 import { accounted } from '../chunk/budget.js';
@@ -45,7 +48,7 @@ function recordOf(
   const { retryFailed, nowMs } = options;
   const isFinal = (outcome: ItemOutcome) => outcome === 'completed' || (!retryFailed && isFailure(outcome));
   const byOutcome = Object.fromEntries(outcomesOf(chunk.byOutcome).filter(([outcome]) => isFinal(outcome)));
-  // This report stands in until the chunk sends its own.
+  // The batch uses this report until the chunk sends its own.
   const report = builtReport(chunk.chunk, { byOutcome, spentSeconds: accounted(chunk.spentSeconds) });
   const isDone = unfinished({ items: chunk.items, report }) === 0;
   return {

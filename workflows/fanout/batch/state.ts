@@ -50,32 +50,35 @@ export class BatchState {
   apiCalls: number;
   outcome: FanoutOutcome | null = null;
   error: JobError | null = null;
-  /** The caller of requests for the source while the batch obtains or ends it. It receives the batch's events. */
+  /**
+   * The state with which the batch makes calls for its source, while it obtains or ends the source. It receives the
+   * events of the batch.
+   */
   sourceJob: JobState | null = null;
-  /** Entries that need attention, up to a limit. */
+  /** Sandboxes and prompts that may still run, up to a limit. */
   readonly left: Map<string, LeftBehind>;
-  /** Number of entries that belong to the batch itself, and are in no report of a chunk. */
+  /** Number of entries of the batch itself. Reports of chunks do not include them. */
   ownLeftCount: number;
-  /** When each clock was last due, in ms since the epoch. */
+  /** When each periodic task was last due, in ms since the epoch. */
   readonly clockedAtMs: Partial<Record<BatchClock, number>>;
   /** Number of updates and signals that this run has received. */
   messages = 0;
   /** Chunks whose Update is in progress. */
   readonly arriving = new Set<number>();
-  /** Chunks with a grant or a start on its way. */
+  /** Chunks to which a grant is being sent, or that are being started. */
   readonly sending = new Set<number>();
   readonly starts = new ChildStartLimit();
   /** False until the work of an earlier execution is known. */
   isSurveyed: boolean;
   /** True while the run prepares to continue as new. */
   isPausing = false;
-  /** True once the time for ending is over, even if something has not ended. */
+  /** True once the time limit for the end is over, even if items still run. */
   isGivenUp = false;
   /** When the last chunk arrived, in ms since the epoch. */
   arrivedAtMs: number;
   /** True once an ending batch no longer waits for items that are still to be submitted. */
   isSubmitterGone = false;
-  /** Counter of changes that the batch must act on. */
+  /** Counts changes. The main loop acts when this number grows. */
   changes = 0;
   private phase: FanoutPhase;
   private sinceMs: number;
@@ -117,7 +120,7 @@ export class BatchState {
     return { deployment, batchId, batchKey: this.batchKey };
   }
 
-  /** All records, by number; a single record stands for all chunks that ended before this run. */
+  /** All records, by number. One record sums up all chunks that ended before this run. */
   get records(): ChunkRecord[] {
     const records = [...this.chunks.values()].sort((a, b) => a.chunk - b.chunk);
     return this.folded ? [this.folded, ...records] : records;
@@ -167,8 +170,8 @@ export class BatchState {
   }
 
   /**
-   * True while the batch accepts items. An ending batch still accepts items that it will not start, so that its results
-   * list all items.
+   * True while the batch accepts items. A batch that is ending still accepts items. It does not start them, but its
+   * results list them.
    */
   get takesItems(): boolean {
     if (this.outcome !== null || this.seal !== null) return false;
@@ -192,7 +195,8 @@ export class BatchState {
       this.throttle = throttled(this.throttle, { untilMs: throttledUntilMs, nowMs: Date.now() }, this.throttleRules);
     }
     if (sourceError) this.end('source_failed', sourceError);
-    // An earlier execution of the batch ended this chunk early. This execution continues, so it starts the chunk again.
+    // An earlier execution of the batch ended this chunk early. This execution is a resume, so it starts the chunk
+    // again.
     if (record.state === 'ended' && record.isAttached && report.wasCut && !this.ending) {
       startAgain(record);
       record.retryFailed = this.input.resume?.retryFailed === true;
@@ -200,12 +204,12 @@ export class BatchState {
     this.noteChange();
   }
 
-  /** Adds entries that need attention, up to the limit. */
+  /** Adds sandboxes and prompts that may still run, up to the limit. */
   leave(left: readonly LeftBehind[]): void {
     for (const one of left) if (this.left.size < namedAtMost) this.left.set(keyOfLeft(one), one);
   }
 
-  /** Adds entries of the batch itself, not of its items. */
+  /** Adds such entries for the batch itself, not for its items. */
   leaveOwn(left: readonly LeftBehind[]): void {
     // The job that prepared the source may have named the same sandbox already.
     this.ownLeftCount += left.filter((one) => !this.left.has(keyOfLeft(one))).length;
@@ -232,7 +236,7 @@ export class BatchState {
     work().then(over, over);
   }
 
-  /** Why the source cannot continue by itself or, if it can, why an item cannot. */
+  /** Why the source or, if the source is not blocked, why an item cannot continue by itself. */
   private get blocked(): FanoutProgress['blocked'] {
     const { blocked } = this.sourceJob ?? {};
     if (blocked) return { message: blocked.message, since: blocked.since };

@@ -11,7 +11,9 @@ export function freshThrottle(concurrency: number): Throttle {
   return { limit: concurrency, pausedUntilMs: null, cutAtMs: null };
 }
 
-/** Pauses new forks and halves the window, once for all refusals that arrive together. */
+/**
+ * Pauses new forks and halves the number of concurrent items. Does this only once for refusals that arrive together.
+ */
 export function throttled(
   state: Throttle,
   event: { readonly untilMs: number; readonly nowMs: number },
@@ -23,7 +25,10 @@ export function throttled(
   return { limit: Math.max(1, Math.floor(state.limit / 2)), pausedUntilMs, cutAtMs: nowMs };
 }
 
-/** Raises the window by a tenth of the requested concurrency, once per `recoverEveryMs`, and not during a pause. */
+/**
+ * Raises the number of concurrent items by a tenth of the requested concurrency, at most once per `recoverEveryMs`.
+ * Does nothing during a pause.
+ */
 export function recovered(state: Throttle, nowMs: number, { concurrency }: ThrottleRules): Throttle {
   if (state.pausedUntilMs !== null && nowMs < state.pausedUntilMs) return state;
   const limit = Math.min(concurrency, state.limit + Math.max(1, Math.ceil(concurrency / 10)));

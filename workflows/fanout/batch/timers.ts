@@ -1,4 +1,4 @@
-/** The periodic tasks of a batch. Each has its own timer, so that events of items cost no timers. */
+/** The periodic tasks of a batch. Each has its own timer, so events of items do not create new timers. */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import { lookups } from '../../shared/proxies.js';
 import { defaultTiming, renewLeaseInMs } from '../../shared/wait-intervals.js';
@@ -17,7 +17,7 @@ const describedAtOnce = 100;
 /** A live submitter sends its next chunk within this time. */
 const submitterPauseMs = 10_000;
 
-/** If all silent chunks run, checks become less frequent: their interval grows up to this factor. */
+/** If a check finds that all silent chunks run, the interval to the next check grows, up to this factor. */
 const slowestChecks = 5;
 
 /** Starts all timers. @returns the scope that stops them */
@@ -79,8 +79,8 @@ function uninterrupted<T>(run: BatchState, work: () => Promise<T>): Promise<T | 
 }
 
 /**
- * Waits until a clock is due. The interval counts from the last due time, even in an earlier run, because a run may be
- * shorter than the interval.
+ * Waits until a periodic task is due. The interval counts from the last due time, even if that was in an earlier run,
+ * because a run may be shorter than the interval.
  */
 async function untilDue(
   run: BatchState,
@@ -114,7 +114,7 @@ async function recovery(run: BatchState): Promise<void> {
   for (;;) {
     await condition(() => run.throttle.limit < run.input.policy.concurrency || run.throttle.pausedUntilMs !== null);
     const pauseMs = (run.throttle.pausedUntilMs ?? 0) - Date.now();
-    // The window does not recover during a pause, which may last for hours.
+    // During a pause, which may last for hours, there is nothing to do.
     const everyMs = Math.max(run.pace.recoverEveryMs, pauseMs);
     await untilDue(run, 'recovery', { everyMs, summary: 'until more items may run' });
     run.recover();
@@ -122,8 +122,8 @@ async function recovery(run: BatchState): Promise<void> {
 }
 
 /**
- * Renews the lease on the source. A busy batch continues as new before such a long timer fires. So a new run renews at
- * once if the last renewal is more than half an interval ago.
+ * Renews the lease on the source. A busy batch may continue as new before this long timer fires. So a new run renews at
+ * once if the last renewal was more than half an interval ago.
  */
 async function lease(run: BatchState): Promise<void> {
   await condition(() => run.source !== null);

@@ -3,7 +3,10 @@ import type { ChunkRecord, SealRequest } from '../protocol.js';
 
 type Place = Pick<ChunkRecord, 'chunk' | 'firstIndex' | 'items'>;
 
-/** Why a chunk cannot have the submitted place, or undefined if it can: places of items must not overlap. */
+/**
+ * Why the items of a chunk cannot have the submitted positions, or undefined if they can. Positions of two chunks must
+ * not overlap.
+ */
 export function placeProblem(records: readonly Place[], added: Place): string | undefined {
   const ordered = [...records, added].sort((a, b) => a.chunk - b.chunk);
   for (const [at, record] of ordered.entries()) {

@@ -1,4 +1,4 @@
-/** The budget of a chunk: what an item reserves before it starts, and what is left. Pure. */
+/** The budget of a chunk: the amount that an item reserves before it starts, and the amount that remains. Pure. */
 import { machineSeconds } from '../../../src/contract/records/machine-types.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import type { ChunkInput } from '../protocol.js';
@@ -6,10 +6,13 @@ import type { FanoutItem, MachineType } from '../types.js';
 
 type Terms = Pick<ChunkInput, 'policy' | 'sourceType' | 'timing'>;
 
-/** Accounts use steps of this fraction of a second: sums of steps are exact, sums of arbitrary fractions are not. */
+/**
+ * Accounts count in units of this fraction of a second. Sums of such units are exact, and sums of arbitrary fractions
+ * are not.
+ */
 const stepsInSecond = 1_024;
 
-/** Rounds machine-seconds up to the step of the accounts. */
+/** Rounds machine-seconds up to the unit of the accounts. */
 export function accounted(seconds: number): number {
   return Math.ceil(seconds * stepsInSecond) / stepsInSecond;
 }
@@ -19,8 +22,8 @@ export function typeOf(item: Pick<FanoutItem, 'type'>, { policy, sourceType }: T
 }
 
 /**
- * The reservation for an item before its fork, in machine-seconds: its deadline plus the time for its cleanup, because its
- * machine runs that long.
+ * The machine-seconds that an item reserves before its fork: its deadline plus its cleanup time, which is the longest
+ * time that its machine may run.
  */
 export function reservedSeconds(item: Pick<FanoutItem, 'type' | 'deadlineMs'>, terms: Terms): number {
   const deadlineMs = item.deadlineMs ?? terms.policy.itemDeadlineMs;
@@ -33,7 +36,10 @@ export function reservedBy(running: readonly { readonly costSeconds: number }[])
   return running.reduce((sum, { costSeconds }) => sum + costSeconds, 0);
 }
 
-/** Machine-seconds that items may still reserve; null without a limit. An item starts only if it fits. */
+/**
+ * Machine-seconds that items may still reserve; null without a limit. An item starts only if its reservation is not
+ * larger.
+ */
 export function freeSeconds(
   budgetSeconds: number | null,
   { spentSeconds, reservedSeconds: reserved }: { readonly spentSeconds: number; readonly reservedSeconds: number },

@@ -1,4 +1,7 @@
-/** Ends the fork of an item whose work is done, but whose earlier run was terminated before it had ended the fork. */
+/**
+ * Stops or deletes the fork of an item whose work is done. It is needed if the item's workflow was terminated before it
+ * had ended the fork.
+ */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js';
 import { cleanUp } from '../../job/end/clean-up.js';
@@ -67,7 +70,7 @@ async function endForkAsRequested(
   return cleanUp(run, { outcome: how, error: null, cutShort: running.length > 0 });
 }
 
-/** A 404 is final once it has lasted as long as a read may lag. */
+/** Only a 404 that lasts for longer than a read may lag is final. */
 async function findFork(run: JobState, sandboxId: string): Promise<void> {
   const sinceMs = Date.now();
   while ((await readSandbox(run, sandboxId)) === null) {

@@ -3,9 +3,9 @@
  *
  *     read items ─► start what may start ⇄ item ended, granted more, pause over ─► all ended ─► report
  *
- * It stays within the grants of the batch: a window, a budget, a pause. Grants and progress reports are signals, so the
- * chunk keeps running if the batch continues as new or is gone. Its items in turn keep running if the chunk continues
- * as new or is gone: the next run of the chunk finds them.
+ * It stays within the grants of the batch: a number of concurrent items (the window), a budget, a pause. Grants and
+ * progress reports are signals, so the chunk keeps running if the batch continues as new or is terminated. In the same
+ * way, its items keep running if the chunk continues as new or is terminated. The next run of the chunk finds them.
  */
 import {
   CancellationScope,
@@ -53,8 +53,8 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
 }
 
 /**
- * True if the history is too long to go on. The limit is doubled until the run has started or settled an item: otherwise
- * a run could end before it has done anything.
+ * True if the chunk must continue as new because of its long history. The limit is twice as high until this run has
+ * started or ended an item. Otherwise a run could end before it has done anything.
  */
 function mustContinueAsNew({ input, hasMoved }: ChunkState): boolean {
   const { maxHistoryEvents } = input.pace;
@@ -69,7 +69,7 @@ async function handOver(run: ChunkState): Promise<void> {
 }
 
 /**
- * Time left of a pause that holds items back, in ms. Without such a pause it is undefined: nothing changes until a
+ * Remaining time of a pause, in ms, if items wait for its end. Otherwise undefined, because nothing changes until a
  * message arrives or an item ends.
  */
 function pauseLeftMs(run: ChunkState): number | undefined {

@@ -5,7 +5,9 @@ import type { ChunkInput, ItemSource } from '../protocol.js';
 import type { FanoutItem, FanoutItemInput, FanoutPolicy, ItemToEnd } from '../types.js';
 import { typeOf } from './budget.js';
 
-/** A fork that finds no machine becomes `cancelled` and is retried as the item's next generation. */
+/**
+ * If the service finds no machine for a fork, the fork becomes `cancelled`, and the item's next generation tries again.
+ */
 const maxGenerations = 3;
 
 export function itemInput(
@@ -32,7 +34,7 @@ export function itemInput(
       put: item.put ?? [],
       prompts: item.prompts,
       conversations: policy.conversations ?? 'one',
-      // If only the fork remains to be ended, collecting is over.
+      // If only the fork must still be ended, there is nothing to collect.
       collect: toEnd ? [] : (item.collect ?? []),
       ...(!toEnd && item.collectDiff !== undefined && { collectDiff: item.collectDiff }),
       end: item.end ?? policy.end,
@@ -65,7 +67,10 @@ export function itemInput(
 
 type Chosen = Pick<FanoutPolicy, 'snapshots' | 'monitoring'> & Pick<FanoutItem, 'type'>;
 
-/** What the batch and the item choose for the fork. Holds no undefined field, which would replace one of the source. */
+/**
+ * The settings of the fork that the batch and the item choose. It contains no undefined fields, because these would
+ * replace settings of the source.
+ */
 function chosenOf(item: FanoutItem, { type: ofBatch, snapshots, monitoring }: FanoutPolicy): Chosen {
   const type = item.type ?? ofBatch;
   return {

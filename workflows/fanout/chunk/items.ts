@@ -26,8 +26,8 @@ const lossesAtMost = 2;
 
 /**
  * Resumes the items from their current state. Items that an earlier run of the chunk started keep running, and the
- * chunk waits for them. The check for running items precedes the read of their results, so the result of an item that
- * ends in between is read.
+ * chunk waits for them. The chunk first checks which items run, and then reads results. So it also reads the result of
+ * an item that ends in between.
  */
 export async function readItems(run: ChunkState): Promise<void> {
   const { chunk, isFresh, carried } = run.input;
@@ -55,7 +55,7 @@ async function runningItems(run: ChunkState): Promise<ReadonlySet<number>> {
   return new Set(indexes.filter((_, at) => statuses[at] === 'RUNNING'));
 }
 
-/** Starts the next generation of an item, and settles it at its end. */
+/** Starts the next generation of an item, and records its result at its end. */
 export function startItem(run: ChunkState, slot: Slot): void {
   slot.state = 'running';
   run.hasMoved = true;
@@ -104,7 +104,8 @@ async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'take
   } catch (error) {
     if (isCancellation(error)) throw error;
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return null;
-    // Another run has already started the item: this chunk before a reset, or an earlier start that this run does not know.
+    // The item already runs: this chunk started it before a reset, or another start of the chunk did, which this run
+    // does not know.
     slot.isAttached = true;
     void CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
     return 'taken';

@@ -6,12 +6,12 @@ import type { ChunkReport } from '../protocol.js';
 import { reportOf } from './report.js';
 import type { ChunkState } from './state.js';
 
-/** Urgent reports may be sent this many times more often than other reports. */
+/** Urgent reports may be sent this many times as often as other reports. */
 const urgency = 5;
 
 /**
- * Sends one report at a time. Urgent reports also keep a minimum interval, so that a busy chunk does not flood the
- * batch.
+ * Sends one report at a time. There is also a minimum interval between urgent reports, so that a busy chunk does not
+ * overload the batch.
  * @returns the last report, once the chunk has ended
  */
 export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {
@@ -33,7 +33,8 @@ export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {
     try {
       await run.counting(() => batch.signal(chunkReportSignal, report));
     } catch {
-      // The batch is gone. The items continue within the grants; a resumed batch requests reports again.
+      // The batch has ended. The items continue within the existing grants. If the batch is resumed, it requests
+      // reports again.
     }
     if (report.hasEnded) return report;
   }

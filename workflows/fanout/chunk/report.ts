@@ -2,7 +2,10 @@
 import type { ChunkReport } from '../protocol.js';
 import type { ChunkState } from './state.js';
 
-/** Creates the next report. Not repeatable: the grants that it returns to the batch no longer belong to the chunk. */
+/**
+ * Creates the next report. Do not call it twice for one report: it takes the unused part of the grant from the chunk,
+ * and returns it to the batch.
+ */
 export function reportOf(run: ChunkState): ChunkReport {
   returnUnused(run);
   const { input, grant, running, waiting, slots } = run;

@@ -1,4 +1,4 @@
-/** Decides what follows the end of an item, in this execution or an earlier one. Pure. */
+/** Decides what to do after the end of an item, whether it ended in this execution or in an earlier one. Pure. */
 
 import type { KnownItem, Resumption } from '../protocol.js';
 import type { FanoutPolicy, ItemOutcome } from '../types.js';
@@ -9,7 +9,10 @@ export interface EndedItem {
   readonly errorCode: string | null;
 }
 
-/** Outcomes that a new fork may avoid. `rejected` is final: the service would refuse the next fork too. */
+/**
+ * Outcomes after which a new fork may succeed. `rejected` is not among them, because the service would refuse the next
+ * fork too.
+ */
 const retriable: ReadonlySet<ItemOutcome> = new Set([
   'prompt_failed',
   'sandbox_failed',
@@ -17,7 +20,7 @@ const retriable: ReadonlySet<ItemOutcome> = new Set([
   'deadline_exceeded',
   'outcome_unknown',
 ]);
-/** Refusals that are temporary, although the item gave up on them. */
+/** Refusals that are temporary, although the item ended because of them. */
 const retriableCodes: ReadonlySet<string> = new Set(['fork_failed', 'activity_timeout', 'activity_failed']);
 /** Refusals of the fork itself that would affect every other item too. */
 const sourceCodes: ReadonlySet<string> = new Set([
@@ -53,8 +56,9 @@ export function isSourceLost({ errorCode }: EndedItem, sandboxId: string | null)
 }
 
 /**
- * What remains to do for an item. Completed work is not repeated. An item without a result runs as its first
- * generation: the same idempotency keys cannot create a second fork. An item that was cut short continues as its next generation.
+ * What remains to do for an item. Completed work is not repeated. An item without a result repeats its first
+ * generation, whose idempotency keys cannot create a second fork. An item that was cut short continues as its next
+ * generation.
  * @param known null if none of its generations left a result
  */
 export function resumptionOf(

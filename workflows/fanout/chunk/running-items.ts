@@ -1,4 +1,7 @@
-/** Waits for items that an earlier run of the chunk started. They are not children of this run, so an activity waits. */
+/**
+ * Waits for items that an earlier run of the chunk started. They are not children of this run, so an activity must wait
+ * for them.
+ */
 import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../../src/contract/addresses.js';
 import { followProxies } from '../../shared/proxies.js';

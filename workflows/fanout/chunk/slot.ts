@@ -18,13 +18,13 @@ export interface Slot {
   retried: number;
   outcome: ItemOutcome | null;
   /**
-   * The newest generation that had ended at the time of the read. Its workflow may have continued to the next
-   * generation, or ended.
+   * The newest generation that had ended when the results were read. The workflow of the item may have started the next
+   * generation since, or ended.
    */
   settled: number;
   /** How often its workflow was terminated from outside, in this generation. */
   losses: number;
-  /** Set if only its fork remains to be ended. */
+  /** Set if only its fork must still be ended. */
   toEnd: ItemToEnd | null;
   /** What to do once that fork has ended, if an earlier execution did the work. */
   after: Resumption | null;
@@ -49,7 +49,7 @@ export function knownSlot(
   if (chunk.isFresh) return slot;
   const next = resumptionOf(earlier, { retryFailed: chunk.retryFailed, retries: chunk.policy.retries });
   if (isRunning) {
-    // The item may have ended since; then it ended with the stored result.
+    // If the item has ended since, its result is the stored one.
     const generation = earlier?.generation ?? 1;
     const settled = earlier && !earlier.toEnd ? generation : 0;
     return {
@@ -81,7 +81,7 @@ export function carriedSlot(
   return { ...freshSlot(place, chunk), ...carried, state, lookFirst, isAttached: state === 'running' };
 }
 
-/** Keeps the carried item small: a chunk carries a hundred of them. */
+/** Omits default values, because a chunk carries a hundred items to its next run. */
 export function carrySlot(slot: Slot): CarriedItem {
   const { state, generation, lookFirst, retried, outcome, settled, losses, toEnd, after } = slot;
   return {

@@ -36,7 +36,7 @@ export class ChunkState {
   hasMoved = false;
   /** True while the run prepares to continue as new. */
   isPausing = false;
-  /** True if the chunk ends early, whatever the grants say. */
+  /** True if the chunk ends early, even if its grants allow more. */
   isCut: boolean;
   /** Counter of changes to report; `urgentChanges` counts those to report immediately. */
   changes = 0;
@@ -141,7 +141,7 @@ export class ChunkState {
     const { window = before.window, budgetSeconds = before.budgetSeconds, ...rest } = grant;
     this.grant = { ...rest, window, budgetSeconds };
     if (this.isEnding) this.cut();
-    // The batch waits for the answer to its request for a report, for returned window, and for budget needs.
+    // The batch waits for an answer to its request for a report, for a returned window, and for the need of budget.
     const isAwaited = grant.window === undefined || window < before.window || budgetSeconds !== null;
     this.noteChange(isAwaited ? 'now' : 'soon');
   }
@@ -153,7 +153,10 @@ export class ChunkState {
     this.noteChange('now');
   }
 
-  /** The first refusal of a wave is reported immediately, and the batch pauses all chunks. */
+  /**
+   * If several items are throttled together, the first refusal is reported immediately, and the batch then pauses all
+   * chunks.
+   */
   throttle(untilMs: number): void {
     const { throttledUntilMs } = this;
     if (untilMs <= (throttledUntilMs ?? 0)) return;
@@ -181,7 +184,7 @@ export class ChunkState {
     this.hasMoved = true;
     Object.assign(slot, { scope: null, isAttached: false, toEnd: null, after: null, losses: 0 });
     this.blocked.delete(slot.index);
-    // The cost of generations that had ended at the time of the read is already counted.
+    // The cost of generations that had ended when the results were read is already counted.
     if (summary.generation > slot.settled) this.spentSeconds += accounted(summary.machineSeconds);
     slot.settled = 0;
     this.apiCalls += summary.apiCalls;
@@ -214,7 +217,7 @@ export class ChunkState {
     this.noteChange(decides || this.sourceError ? 'now' : 'soon');
   }
 
-  /** Cuts the chunk immediately if its own items already decide the end of the batch. */
+  /** Ends the chunk immediately if its own items already decide that the batch ends. */
   private decide(): void {
     const { stopAt } = this.input.policy;
     const byOutcome = this.byOutcome();

@@ -8,8 +8,8 @@ import type { Slot } from './slot.js';
 import { type ChunkState, lostItemCode } from './state.js';
 
 /**
- * Nobody ends the item's fork, and its runtime is unknown, so the whole reservation counts as spent and the fork is reported
- * as left behind. Stored work does not change.
+ * After this, no workflow ends the fork of the item, and the time that the fork ran is unknown. So the whole
+ * reservation counts as spent, and `left` names the fork. A stored result does not change.
  */
 export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown): Promise<ItemSummary> {
   const { index, item, costSeconds, generation, toEnd } = slot;

@@ -1,7 +1,7 @@
 /**
  * Runs an item of a batch: the steps of a job in the item's own fork. The fork's name and keys belong to the item, so a
- * second run creates no second fork. The full result goes to the result store before the fork ends, and again after that;
- * the chunk receives a summary.
+ * second run creates no second fork. The full result goes to the result store before the fork ends, and again after
+ * that; the chunk receives a summary.
  */
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
 import { type CarriedJob, carryJob, createJobState } from '../../job/carry-over.js';

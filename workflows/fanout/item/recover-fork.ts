@@ -1,7 +1,8 @@
 /**
- * Recovers a fork that an earlier run of an item created and that no longer runs. It may have been prompted and may
- * hold the work, so it is resumed, and earlier prompts are searched for and followed. If that is impossible, another
- * fork is prompted only after a person's decision, or if the records show that the item was never prompted.
+ * Recovers a fork that an earlier run of an item created and that no longer runs. The fork may have received prompts
+ * and may contain work. So the item resumes it, searches for earlier prompts, and follows them. If that is impossible,
+ * another fork is prompted only if a person decides so, or if the records show that no prompt of the item was ever
+ * sent.
  */
 import { isCancellation, patched } from '@temporalio/workflow';
 import { resolveUnknownOutcome } from '../../job/prompts/await-resolution.js';
@@ -12,7 +13,7 @@ import { outcomeUnknown, toJobTermination } from '../../job/termination.js';
 import { reads } from '../../shared/reads.js';
 
 /**
- * @returns `dead` if the decision is that the next generation does the work
+ * @returns `dead` if the item's next generation must do the work
  * @throws JobTermination `outcome_unknown` if the decision or the policy is to repeat nothing
  */
 export async function recoverStoppedFork(run: JobState, sandboxId: string): Promise<'usable' | 'dead'> {
@@ -26,8 +27,8 @@ export async function recoverStoppedFork(run: JobState, sandboxId: string): Prom
 }
 
 /**
- * True if an earlier run may have created the fork. The answer to a reused key does not show this, and a list may omit
- * the fork.
+ * True if an earlier run may have created the fork. The answer to a create with a reused key does not show whether the
+ * fork is new, and a list may omit the fork.
  */
 export function mayBeOfEarlierRun(run: JobState): boolean {
   if (run.isFound) return true;
@@ -36,8 +37,8 @@ export function mayBeOfEarlierRun(run: JobState): boolean {
 }
 
 /**
- * Handles a fork that no longer exists. If it was never prompted, the next generation does the work; otherwise a
- * decision is needed, as in `recoverStoppedFork`.
+ * Handles a fork that no longer exists. If no prompt was sent to it, the next generation does the work. Otherwise
+ * somebody must decide, as in `recoverStoppedFork`.
  */
 export async function settleGoneFork(run: JobState, sandboxId: string): Promise<'dead'> {
   if (await wasNeverPrompted(run, sandboxId)) return 'dead';
@@ -52,8 +53,9 @@ async function settleMissingFork(run: JobState, sandboxId: string, why: string):
 }
 
 /**
- * A record is written before the first byte of a prompt. A batch requires one store for all its workers, so a missing
- * record is conclusive. The record of a job may be missing if its workers have separate stores.
+ * Each prompt has a record, which is written before the prompt is sent. All workers of a batch share one store, so a
+ * missing record proves that no prompt was sent. For a job it proves nothing, because its workers may have separate
+ * stores.
  */
 async function wasNeverPrompted(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a lost fork that was not prompted is let go')) return false;

@@ -1,4 +1,7 @@
-/** Reports of a running item to its chunk. They are rare: a hundred items share one chunk, and may wait for days. */
+/**
+ * Reports of a running item to its chunk. They must be rare, because a hundred items share one chunk and may wait for
+ * days.
+ */
 import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
 import { cut } from '../../../src/contract/texts/stored-text.js';
 import type { JobState } from '../../job/state.js';
@@ -11,8 +14,8 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 900_000;
 
 /**
- * Reports refusals number 1, 2, 4 and so on. Reports a block immediately, then its current state after pauses that
- * double, and its end once.
+ * Reports refusals number 1, 2, 4 and so on. Reports a block immediately, then again at intervals that double, and
+ * finally its end.
  */
 export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutItemInput): void {
   const send = async (signal: (chunk: ExternalWorkflowHandle) => Promise<void>) => {

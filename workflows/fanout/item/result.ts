@@ -15,7 +15,7 @@ const leftAtMost = 3;
 export type StartedItemResult = ItemResult & { readonly job: JobResult };
 
 /**
- * @param options.hasEnded false before the fork has ended: the result is final except for the end of the fork
+ * @param options.hasEnded false before the fork has ended; the rest of the result is already final
  * @param options.nowMs end of an item whose fork is kept or did not end, in ms since the epoch
  */
 export function itemResult(
@@ -53,8 +53,8 @@ export function itemResult(
 }
 
 /**
- * When the charged time of a fork begins. A fork that was found has run since an earlier run created it. At most the
- * time limit of an item is charged: the fork may have been stopped in between, at an unknown time.
+ * The time from which a fork is charged. If this run found an existing fork, the fork has run since an earlier run
+ * created it. It may have been stopped for some of this time, so at most the time limit of an item is charged.
  */
 function madeMs({ reachedAtMs, startedAtMs, sandbox, isFound, input, timing }: JobState): number {
   const madeAtMs = reachedAtMs.get('made') ?? startedAtMs;
@@ -85,7 +85,7 @@ export function itemSummary(
   };
 }
 
-/** What the summary of an item names: machines first. */
+/** The entries of `left` in the summary of an item: machines first. */
 export function leftOf(
   job: Pick<JobResult, 'sandboxId' | 'sandboxName' | 'stop' | 'deletion' | 'left'>,
   { end, unconfirmedName }: { readonly end: JobEnd; readonly unconfirmedName: string | null },
@@ -101,12 +101,12 @@ export function leftOf(
     const why = 'It is unknown whether the fork was created.';
     left.unshift({ ...unnamed, sandboxId: null, sandboxName: unconfirmedName, why });
   }
-  // A machine that runs on costs more than a prompt in it, so it must not be cut off.
+  // A running machine costs more than a running prompt, so the limit must not cut it off.
   const rank = ({ kind }: LeftBehind) => (kind === 'sandbox' ? 0 : 1);
   return left.sort((a, b) => rank(a) - rank(b)).slice(0, leftAtMost);
 }
 
-/** True if the job's sandbox ended as requested; a sandbox that is gone needs no end. */
+/** True if the job's sandbox was stopped or deleted as requested, or no longer exists. */
 export function hasEndedAsRequested(job: Pick<JobResult, 'sandboxId' | 'stop' | 'deletion'>, end: JobEnd): boolean {
   if (job.sandboxId === null || end === 'keep') return true;
   const { status } = (end === 'stop' ? job.stop : job.deletion) ?? { status: 'not_asked' };

@@ -1,4 +1,4 @@
-/** The caller of requests that concern the source of a batch. */
+/** The state with which a batch makes calls for its source. */
 import { patched } from '@temporalio/workflow';
 import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
 import { confirmSandboxMissing, readSandbox } from '../../job/sandbox/wait-until-usable.js';

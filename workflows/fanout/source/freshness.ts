@@ -1,4 +1,4 @@
-/** Decides whether forks of a sandbox would start from its current content. Pure. */
+/** Decides whether a fork of a sandbox would contain its latest content. Pure. */
 
 import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/errors/result-error-codes.js';
 import type { PreservedWork } from '../../../src/contract/records/preserved-work.js';
@@ -29,7 +29,7 @@ const hint = 'or allow a stale source (`--allow-stale`) to fork what is already 
 export const usedMessage = (usedBy: string) => `is used by ${usedBy}. Wait until that has ended, ${hint}.`;
 
 /**
- * A usable source is stopped, even if its snapshot is recent. Commands and SSH leave no trace in the record, so no
+ * A usable source is stopped first, even if its snapshot is recent. Commands and SSH do not change the record, so no
  * field shows when it was last used (trap S11). An archived source is fresh if its snapshot was taken, or confirmed,
  * after its last stop was requested.
  */
@@ -87,7 +87,7 @@ function archivedFreshness(
 
 const neverStopped = { requestedAt: null };
 
-/** Why the work that a stop preserved is not fresh enough to fork, or null. */
+/** Why the snapshot of a stop may lack the latest work, or null if it contains all of it. */
 export function staleness(
   sandboxId: string,
   kept: PreservedWork | null,

@@ -27,7 +27,7 @@ import { prepare } from './prepare.js';
 /**
  * Obtains a source that is ready to be forked. Safe to cancel at any point and repeat: each step reads first, or finds
  * what it has started.
- * @throws JobTermination whose error says why no source can be forked
+ * @throws JobTermination if no source can be forked; its error says why
  */
 export async function obtainSource(run: BatchState): Promise<ReadySource> {
   const { source } = run.input;
@@ -76,8 +76,8 @@ async function makeFresh(
 const stopClaim = { purpose: 'source', ends: 'work' } as const;
 
 /**
- * Commands and SSH leave no trace in the record (trap S11), so the watch of the source shows who uses it. The claim
- * keeps others from starting work before the source is stopped.
+ * Commands and SSH do not change the record of a sandbox (trap S11). So only the leases of the source show who uses it.
+ * The claim prevents others from starting work before the source is stopped.
  * @returns null if the source no longer needed a stop when the claim was granted
  */
 function stopUnused(
@@ -109,8 +109,8 @@ async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxV
 }
 
 /**
- * The running workflow that owns the sandbox, or null: a stop would take the sandbox away from it. Only the sandbox's
- * name shows its owner.
+ * The running workflow that owns the sandbox, or null. A stop would interrupt the work of that workflow. Only the
+ * sandbox's name shows its owner.
  */
 async function userOf({ name }: SandboxView): Promise<string | null> {
   const owner = name === null ? undefined : ownerWorkflowId(name);

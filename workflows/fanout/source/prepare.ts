@@ -1,5 +1,6 @@
 /**
- * Prepares a source with a job: creates a sandbox, sets it up and stops it, so that all forks start from the same state.
+ * Prepares a source with a job: creates a sandbox, sets it up and stops it, so that all forks start from the same
+ * state.
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
@@ -28,8 +29,8 @@ type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
 const maxGenerations = 3;
 
 /**
- * Prepares the source. The job outlives a run of the batch, so it is not a child of the run. A later run that finds the
- * job started waits for it too. Safe to repeat.
+ * Prepares the source. The job continues when the batch continues as new, so it is not a child workflow. If an earlier
+ * run has already started the job, this run waits for the same job. Safe to repeat.
  * @returns the id of the sandbox
  * @throws JobTermination if the job did not complete
  */
@@ -89,7 +90,9 @@ async function cancelJob(workflowId: string, awaited: () => Promise<AwaitedJob>)
   return awaited();
 }
 
-/** Makes the batch responsible for ending the job's sandbox, and reports what else the job left. */
+/**
+ * From now on, the batch must stop or delete the job's sandbox. Also reports everything else that the job left running.
+ */
 function takeOver(run: BatchState, input: JobInput, { outcome, sandboxId, left = [] }: AwaitedJob): void {
   run.preparedSandboxId = sandboxId;
   run.leaveOwn(left);
@@ -121,7 +124,7 @@ function jobInput(run: BatchState, source: Preparation): JobInput {
     ttlSeconds: policy.ttlSeconds,
     onUnknownOutcome: policy.onUnknownOutcome,
     maxGenerations,
-    // The sandbox's name identifies the job, and its key prevents a second sandbox.
+    // The name of the sandbox identifies the job, and the idempotency key prevents a second sandbox.
     origin: {
       key: run.batchKey,
       execution: executionOf(run.batchKey),

@@ -1,6 +1,6 @@
 /**
  * The cleanup of every job: interrupts running prompts, collects the remaining files, ends the sandbox as requested,
- * and reports what it could not do. Bounded in time, whatever the service does.
+ * and reports what it could not do. It has a time limit, even if the service does not answer.
  */
 import { CancellationScope, isCancellation, upsertMemo } from '@temporalio/workflow';
 import { hasEndedAsRequested } from '../../fanout/item/result.js';
@@ -18,7 +18,7 @@ import { deleteSandbox } from './delete-sandbox.js';
 import { stopSandbox } from './stop-sandbox.js';
 import { storeTranscriptOfKept } from './transcript.js';
 
-/** Shares of the cleanup time. The rest is for the stop or the deletion of the sandbox. */
+/** Fractions of the cleanup time. The rest is for the stop or the deletion of the sandbox. */
 const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8 } as const;
 
 export interface JobEnding {
@@ -74,7 +74,7 @@ async function endSandbox(run: JobState, sandboxId: string): Promise<void> {
 
 function markKept({ input }: JobState, sandboxId: string): void {
   const memo: KeptMemo = { kept: sandboxId };
-  // The name of somebody else's sandbox identifies another job, or none.
+  // The name of somebody else's sandbox does not lead to this job.
   if (input.source.kind !== 'existing') upsertMemo({ ...memo });
 }
 
@@ -124,7 +124,7 @@ function nameUnconfirmed(run: JobState): void {
   run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: run.unconfirmedName, why });
 }
 
-/** Stops sandboxes that were created and then not found, but that have appeared since. */
+/** Stops sandboxes that could not be found after their create, but have appeared since. */
 async function stopLostSandboxes(run: JobState): Promise<void> {
   const { sandbox } = run;
   const why = 'It was created, but later reads did not find it.';

@@ -14,7 +14,7 @@ import { toJobTermination } from '../termination.js';
 export async function recordDiffBase(run: JobState, sandboxId: string): Promise<void> {
   const { collectDiff: path } = run.input;
   if (path === undefined || run.diffBase !== null) return;
-  // Prompts of a run that this one does not know may have changed the repository.
+  // An earlier run may have sent prompts that this run does not know, and they may have changed the repository.
   const mayHavePrompted = run.wasReset || run.isFound;
   const input = { sandboxId, path, owner: ownerOf(run, sandboxId), mayHavePrompted };
   const options = { summary: 'find the base of the patch' };
@@ -53,7 +53,7 @@ export async function collectDiff(run: JobState, sandboxId: string, partial: boo
   }
 }
 
-/** Adds an entry that says why there is no patch, if there is none. */
+/** If there is no patch, adds an entry that says why. */
 export function nameMissingDiff(run: JobState, why: string): void {
   if (run.input.collectDiff === undefined || run.diff !== null) return;
   const { diffBase } = run;
@@ -71,7 +71,10 @@ function without(
   return { path: patchName, size: null, sha256: null, ref: null, error, partial, unchanged: null, diff };
 }
 
-/** A second run of an item, or of a job after a reset, finds what the first run recorded in the sandbox. */
+/**
+ * The first run of an item, or of a job before a reset, leaves a record in the sandbox. With this id, the second run
+ * finds it.
+ */
 function ownerOf({ input }: JobState, sandboxId: string): string {
   return `${sandboxId}-${input.origin?.execution ?? executionOf(workflowInfo().firstExecutionRunId)}`;
 }

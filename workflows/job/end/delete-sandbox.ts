@@ -51,18 +51,21 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
   }
   run.deletion = { operationId, status: 'pending', error: null };
   for (let polls = 0; ; polls += 1) {
-    // An accepted deletion without an id is also over once its sandbox is gone.
+    // A deletion without an id has ended once the sandbox no longer exists.
     const operation =
       operationId === null ? null : await retryRefusals(run, 'read', () => reads.getDeletionOperation(operationId));
     if (operation) run.deletion = { operationId, status: operation.status, error: operation.error ?? null };
     if (operation?.status === 'completed' || operation?.status === 'failed') return run.deletion;
-    // A deletion that the service no longer knows is over once its sandbox is gone.
+    // If the service no longer knows the deletion, it has ended once the sandbox no longer exists.
     if (operation === null && (await readSandbox(run, sandboxId)) === null) return { ...run.deletion, status: 'gone' };
     await sleep(Math.min(safetyPollMs(run.timing, polls), 1_000 * 2 ** polls), { summary: 'until deleted' });
   }
 }
 
-/** A 404 in answer to a deletion may be stale. It counts once no read has shown the sandbox for `readLagMs`. */
+/**
+ * The answer to a deletion may be a 404 although the sandbox exists. It counts only if no read shows the sandbox for
+ * `readLagMs`.
+ */
 async function isGone(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a sandbox that a deletion does not find is read')) return true;
   return (await confirmSandboxMissing(run, sandboxId)) === null;

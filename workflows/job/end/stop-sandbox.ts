@@ -5,7 +5,7 @@
  *        ▲         │
  *        └─────────┘ the service no longer knows the stop
  *
- * Safe to cancel at any point, and safe to repeat: `run.stop` holds the expected stop.
+ * Safe to cancel at any point, and safe to repeat, because `run.stop` contains the id of the expected stop.
  */
 import { patched, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
@@ -39,7 +39,7 @@ export async function stopSandbox(run: JobState, sandboxId: string): Promise<voi
   if (!run.isShared && !isGiven) return stopAndConfirm(run, sandboxId);
   const { granted, leasedBy } = await retryRefusals(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
   if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId), run);
-  // Who claims it and does not work in it is about to end it too.
+  // Another workflow claims the sandbox without working in it, so it is about to stop or delete it too.
   if (leasedBy.length === 0 && !run.isShared) return stopAndConfirm(run, sandboxId);
   const why = `${leasedBy.join(', ')} uses it; its auto-stop will stop it`;
   throw sandboxFailed('sandbox_leased', why);
@@ -51,7 +51,7 @@ export async function stopSandbox(run: JobState, sandboxId: string): Promise<voi
  */
 async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
   let since = run.inbox.mark();
-  // If an earlier run of this job requested the stop, this run has not read that stop yet.
+  // An earlier run of this job may have requested the stop. This run has not read that stop yet.
   let readFirst = true;
   for (let requests = 0; run.stop === null || !isEnded(run.stop); requests += 1) {
     if (run.stop === null) {
@@ -71,7 +71,7 @@ async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
       waitedFor: 'archived',
       wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
       since,
-      // An event has no stop id, and a late event of an earlier stop looks the same (trap S6).
+      // An event contains no stop id, so a late event of an earlier stop cannot be distinguished (trap S6).
       read: () => checkStop(run, sandboxId),
       readFirst,
     });
@@ -96,7 +96,7 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
   }
   const { how, sandbox } = answer;
   run.sandbox = sandbox;
-  // If a sandbox is archived although its last stop was superseded, something else archived it and left no stop.
+  // If a sandbox is archived although its last stop was superseded, it was archived without a stop.
   const stop = how === 'already_archived' && answer.stop?.status === 'superseded' ? null : answer.stop;
   if (stop === null || how === 'already_archived' || how === 'resumed_since') {
     run.stop = await endedBy(run, { stop, sandbox });
@@ -108,8 +108,8 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
 }
 
 /**
- * True if the answer may be stale: it shows an archived sandbox without a stop since the resume, and reads may still
- * lag.
+ * True if the answer may be older than the resume: it shows an archived sandbox with no stop after the resume, and
+ * reads may still lag.
  */
 function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobState, answer: StopAnswer): boolean {
   if (resumedAtMs === null || answer === 'gone' || answer.how !== 'already_archived') return false;
@@ -148,7 +148,7 @@ interface Ended {
   readonly sandbox: SandboxView;
 }
 
-/** The result of a stop that is over. Reports a machine that still runs. */
+/** The result of a stop that has ended. If the machine still runs, adds it to `left`. */
 async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopResult> {
   const { id: sandboxId, name: sandboxName, state } = sandbox;
   const stopId = stop?.id ?? null;

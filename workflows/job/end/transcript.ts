@@ -8,12 +8,12 @@ import type { JobState } from '../state.js';
 /** Longest time for the reads, in ms, and their share of the cleanup time that is left. */
 const longestMs = 5_000;
 const share = 1 / 16;
-/** A service that refuses the end of the sandbox may refuse the read, too: the next calls try both again. */
+/** If the service refuses to end the sandbox, it may refuse the read, too. The next calls then try both again. */
 const maxRequests = 3;
 
 /**
- * The request that goes along with the call that ends the sandbox. Undefined if nothing was prompted, or if such a call
- * has succeeded or was refused several times. A job reads its history once, unless the service refuses.
+ * The request to store the history, which is sent with the call that ends the sandbox. Undefined if no prompt was sent,
+ * if the history is already stored, or if such calls were refused several times.
  */
 export function takeTranscriptRequest(run: JobState, sandboxId: string): TranscriptRequest | undefined {
   const ids = run.prompts.flatMap(({ conversationId }) => (conversationId === null ? [] : [conversationId]));
@@ -24,7 +24,7 @@ export function takeTranscriptRequest(run: JobState, sandboxId: string): Transcr
   return { sandboxId, conversationIds: [...new Set(ids)], key: transcriptKey(folderOf(run), sandboxId), timeoutMs };
 }
 
-/** For a sandbox that the job keeps, and that others may delete later. Never throws. */
+/** Stores the history of a sandbox that the job keeps, because others may delete the sandbox later. Never throws. */
 export async function storeTranscriptOfKept(run: JobState, sandboxId: string): Promise<void> {
   if (run.isTranscriptTaken || !patched('the transcript of a kept sandbox is stored')) return;
   const request = takeTranscriptRequest(run, sandboxId);

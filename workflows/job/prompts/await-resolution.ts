@@ -9,12 +9,12 @@ import type { JobState } from '../state.js';
 /** Number of reads before the policy decides: a proxy can deliver a call late, so evidence may still appear. */
 const readsBeforePolicy = 4;
 
-/** `found`: a read found evidence of the outcome. */
+/** `found`: a read found the outcome. */
 type Decision<T> = Resolution | ([T] extends [never] ? never : { readonly action: 'found'; readonly evidence: T });
 
 /**
- * @param findEvidence a read that may still find the outcome of the call. Default: there is no such read, and a policy
- *   other than `wait` decides at once
+ * @param findEvidence a read that may still find the outcome of the call. Default: none; a policy other than `wait`
+ * then decides at once
  * @throws ContinueAsNewRequest if the history is long
  */
 export async function resolveUnknownOutcome<T = never>(

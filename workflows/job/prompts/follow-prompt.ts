@@ -36,7 +36,7 @@ export async function followPrompt(run: JobState, sent: SentPrompt, sideBySide: 
   }
 }
 
-/** What identifies the prompt at the service, and where its answer goes. */
+/** The input of the follow: how to identify the prompt at the service, and where to store its answer. */
 export function followInputOf(run: JobState, sent: SentPrompt, sideBySide: boolean): FollowPromptInput {
   const { sandboxId, index } = sent;
   const prompt = promptOf(run, sent);
@@ -47,7 +47,7 @@ export function followInputOf(run: JobState, sent: SentPrompt, sideBySide: boole
     ...{ sandboxId, promptId, conversationId, prompt: prompt.step.prompt, knownPromptIds, recordKey, isOwnSandbox },
     resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
     answerBytes: answerRoom(run.prompts, { waiting: sideBySide ? run.input.prompts.length : 1 }),
-    // Conversations of others also keep a shared sandbox running.
+    // In a shared sandbox, conversations of others also keep the state at running.
     sideBySide: sideBySide || !isOwnSandbox,
     readLagMs: run.timing.readLagMs,
   };

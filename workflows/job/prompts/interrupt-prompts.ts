@@ -38,12 +38,12 @@ async function interruptPrompt(run: JobState, index: number): Promise<void> {
   const { id } = run.sandbox;
   const sent = { sandboxId: id, index };
   for (let tries = 0; tries < triesAtMost; tries += 1) {
-    // The prompt may have ended unseen, and somebody else may have prompted in its conversation since.
+    // The prompt may have ended in the meantime, and somebody else may have sent a prompt to its conversation.
     const again = tries === 0 ? undefined : followInputOf(run, sent, true);
     try {
       await retryRefusals(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId, again));
     } catch (error) {
-      // The refusal is permanent: a machine that no longer runs has nothing to interrupt.
+      // The service refuses permanently. A machine that no longer runs has no prompts to interrupt.
       if (serviceFailureOf(error) === undefined) throw error;
     }
     const end = await endWithin(run, sent, waitMs * 2 ** tries);
@@ -66,7 +66,7 @@ async function endWithin(run: JobState, sent: SentPrompt, ms: number): Promise<P
   }
 }
 
-/** Reports prompts that may still run in a sandbox that remains. */
+/** Adds prompts to `left` that may still run, if the sandbox is not stopped or deleted. */
 export function nameRunningPrompts(run: JobState): void {
   const { id: sandboxId = null, name: sandboxName = null } = run.sandbox ?? {};
   for (const { status, conversationId } of run.prompts) {

@@ -1,11 +1,11 @@
-/** Identifies a prompt of a job: by what distinguishes it from other prompts, and by the key of its record. */
+/** Builds the query that identifies a prompt of a job, and the key of its record. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
 import { fanoutPrefix } from '../../../src/contract/fanout-addresses.js';
 import type { Text } from '../../../src/contract/texts/stored-text.js';
 import type { JobState } from '../state.js';
 
-/** Limit of the ids that distinguish prompts with the same text while the history lags. */
+/** Limit of the ids of other prompts with the same text. They distinguish these prompts while the history lags. */
 const maxKnown = 100;
 
 export interface SentPrompt {
@@ -40,7 +40,7 @@ export function promptQuery(run: JobState, { sandboxId, index, conversationId }:
   };
 }
 
-/** Names the record of the previous prompt in the same conversation, if there is one. */
+/** The key of the record of the previous prompt in the same conversation, if there is one. */
 function previousIn(
   run: JobState,
   { sandboxId, index, conversationId }: PromptPlace,
@@ -50,7 +50,10 @@ function previousIn(
   return previous === -1 ? {} : { previousRecordKey: promptRecordKey(run, sandboxId, previous) };
 }
 
-/** The key is stable across resets of a job and runs of an item. The sandbox id also identifies the generation. */
+/**
+ * The key stays the same after a reset of the job and in every run of the item. It contains the sandbox id, so each
+ * generation has its own.
+ */
 export function promptRecordKey({ input }: JobState, sandboxId: string, index: number): string {
   const { deployment, origin } = input;
   const { workflowId, firstExecutionRunId } = workflowInfo();

@@ -20,7 +20,8 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
   let next = 0;
   if (sideBySide) {
     const follows: Promise<void>[] = [];
-    // Sent sequentially: with two equal prompts in flight, evidence could not show which one was accepted.
+    // Prompts are sent one after the other. If two equal prompts were sent at once, the history could not show which
+    // one was accepted.
     for (; next < run.input.prompts.length; next += 1) {
       const place = { sandboxId, index: next, conversationId: null };
       await sendPrompt(run, place);
@@ -38,7 +39,7 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
     await sendPrompt(run, place);
     await follow(run, place, false);
   }
-  // No `await` comes between the loop and this line, so every accepted prompt is sent.
+  // There is no `await` between the loop and this line, so every accepted prompt is sent.
   run.takesPrompts = false;
   failIfOneFailed(run);
 }

@@ -30,9 +30,9 @@ interface Sending {
   readonly run: JobState;
   readonly prompt: JobPrompt;
   readonly query: PromptQuery;
-  /** What the next call must know about earlier calls. */
+  /** What earlier calls mean for the next call. */
   earlier: SendPromptInput['earlier'];
-  /** True if an earlier call may have sent the prompt: a refusal now does not undo that. */
+  /** True if an earlier call may have sent the prompt. A refusal of a later call does not change this. */
   mayBeSent: boolean;
 }
 
@@ -62,8 +62,8 @@ export async function sendPrompt(run: JobState, place: PromptPlace): Promise<voi
 }
 
 /**
- * Returns what a missing record means. It proves that the prompt was not sent, but only if earlier runs wrote their
- * records to this store.
+ * Returns what a missing record means. If earlier runs wrote their records to this store, a missing record proves that
+ * the prompt was not sent.
  */
 async function earlierOf(run: JobState, { sandboxId, index }: PromptPlace): Promise<SendPromptInput['earlier']> {
   if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
@@ -112,7 +112,10 @@ async function attemptToSend(sending: Sending): Promise<Attempt> {
   }
 }
 
-/** The event `sandbox.ready` was only a hint: reads the sandbox, then waits for the next event. */
+/**
+ * The sandbox did not accept the prompt in spite of the event `sandbox.ready`. Reads the sandbox, then waits for the
+ * next event.
+ */
 async function waitUntilPromptable(
   { run, query: { sandboxId } }: Sending,
   { since, tries }: { readonly since: InboxMark; readonly tries: number },
@@ -146,7 +149,10 @@ async function findEvidence({ run, prompt, query }: Sending): Promise<PromptEvid
   return (await retryRefusals(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
 }
 
-/** If the sandbox remains, reports that both copies of the prompt may run in it at the same time. */
+/**
+ * Both copies of the prompt may run in the sandbox at the same time. Adds this to `left`, unless the sandbox is stopped
+ * or deleted.
+ */
 function prepareResend(sending: Sending): void {
   const { run } = sending;
   sending.earlier = 'known_not';
@@ -160,7 +166,7 @@ function prepareResend(sending: Sending): void {
 /** Makes one call, and records its outcome in the prompt's status. */
 async function sendOnce(sending: Sending) {
   const { prompt, query, earlier } = sending;
-  // A call that never starts cannot have been sent.
+  // If the activity never starts, nothing was sent.
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The prompt was not sent');
   const { conversationId } = query;
   const body = { ...prompt.step, ...(conversationId === null ? { new: true } : { conversationId }) };
@@ -173,7 +179,7 @@ async function sendOnce(sending: Sending) {
   } catch (error) {
     const status = await statusAfter(error, sending);
     prompt.status = sending.mayBeSent ? 'unknown' : status;
-    // After a refusal, it is certain that no call of this run is in flight.
+    // After a refusal, no call of this run can still be on its way.
     if (status === 'not_sent') sending.earlier = 'known_not';
     throw error;
   }
@@ -183,7 +189,7 @@ async function statusAfter(error: unknown, { run, query }: Sending): Promise<'no
   const code = serviceFailureOf(error)?.code ?? applicationCodeOf(error);
   if (code !== undefined) return code === outcomeUnknownCode ? 'unknown' : 'not_sent';
   if (!isCancellation(error)) return 'unknown';
-  // A cancel between two attempts does not show whether earlier attempts sent the prompt; the record does.
+  // After a cancel between two attempts, only the record shows whether an earlier attempt sent the prompt.
   try {
     const phase = await CancellationScope.nonCancellable(() => reads.readPromptPhase(query.recordKey));
     const isCertain = phase === 'not_sent' || (phase === null && run.input.origin !== undefined);

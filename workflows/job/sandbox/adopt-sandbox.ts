@@ -84,7 +84,7 @@ async function waitArchived(run: JobState, sandboxId: string): Promise<SandboxVi
   return archived ?? readOrEnd(run, sandboxId);
 }
 
-/** The sandbox may have been created a moment ago: only a lasting 404 is final. */
+/** The sandbox may be very new, so only a 404 that lasts is final. */
 async function readOrEnd(run: JobState, sandboxId: string): Promise<SandboxView> {
   const lag = new Lag(run.timing.readLagMs);
   for (let polls = 0; ; polls += 1) {

@@ -1,4 +1,4 @@
-/** Creates or forks the job's own sandbox: one per generation, named after the job's address. */
+/** Creates or forks the job's own sandbox. Each generation gets one sandbox, whose name contains the job's id. */
 import { patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../../activities/retry/idempotent-create.js';
 import { forkTaskQueue } from '../../../src/contract/addresses.js';
@@ -34,11 +34,11 @@ type Attempt = Created | { readonly kind: 'unknown'; readonly error: unknown; re
 /** How a generation ended. */
 type GenerationEnd =
   | { readonly kind: 'usable'; readonly sandboxId: string }
-  /** It is unknown whether the sandbox exists, and the decision is to create another one. */
+  /** It is unknown whether the sandbox exists, and somebody or the policy decides to create another one. */
   | { readonly kind: 'resend' }
   /** The sandbox was created, and is no longer found. */
   | { readonly kind: 'gone'; readonly sandbox: SandboxView }
-  /** The service found no machine, or the next generation must replace this stopped sandbox. */
+  /** The service found no machine, or this sandbox is stopped and the next generation must replace it. */
   | { readonly kind: 'dead' };
 
 /**
@@ -69,7 +69,7 @@ export async function createSandbox(run: JobState, source: OwnSource): Promise<s
       default:
         end satisfies never;
     }
-    // As far as reads show, no machine of this generation runs. `lost` holds those that may still appear.
+    // No read shows a running machine of this generation. `lost` lists sandboxes that may still appear.
     run.sandbox = null;
     if (run.generation - first + 1 >= run.input.maxGenerations + run.resends) throw noMachine(tries);
     tries += 1;
@@ -102,7 +102,9 @@ function take<T extends SandboxView>(run: JobState, created: T): T {
   return created;
 }
 
-/** The current state of the sandbox. For an item, an earlier run may have created, used and left it. */
+/**
+ * The current state of the sandbox. If it is the fork of an item, an earlier run may have created, used and stopped it.
+ */
 async function standingOf(run: JobState, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
   const { origin } = run.input;
   const seen = origin?.lookFirst ? await readSandbox(run, created.id) : created;
@@ -129,10 +131,12 @@ async function untilUsable(
   let { created } = first;
   const mayBeRenamed = created.repeated === true;
   for (let tries = 0; ; tries += 1) {
-    // A different name has one of two reasons. The service keeps no names: then the search by name finds nothing, and the
-    // answers are compared. Or the answer was about somebody else's sandbox: then the search finds ours.
+    // There are two possible reasons for a different name. Either the service does not keep names; the search by name
+    // then finds nothing, and two answers are compared. Or the answer was about somebody else's sandbox; the search by
+    // name then finds ours.
     if (created.name !== name) created = take(run, await identify(run, source, created));
-    // Somebody else may have chosen a name that differs later: the job keeps it, and leases the sandbox.
+    // If the name differs later, somebody may have renamed the sandbox. The job then keeps that name, and leases the
+    // sandbox.
     if (tries === 0 && !mayBeRenamed) await keepAddress(run, created, name);
     else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
     const readFirst = first.readFirst || tries > 0;
@@ -179,7 +183,8 @@ async function identify(run: JobState, source: OwnSource, created: SandboxView):
 }
 
 /**
- * A list may omit our sandbox, and an answer may name somebody else's. Two equal answers to the same key identify ours.
+ * A list may omit our sandbox, and an answer may be about somebody else's. But if two calls with the same key return
+ * the same sandbox, this is ours.
  */
 async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
   let last = first;
@@ -226,7 +231,7 @@ async function createGeneration(run: JobState, source: OwnSource): Promise<Creat
   }
 }
 
-/** Reads the sandbox that a person named as the result of the call. */
+/** Reads the sandbox that a person has named as the result of the call. */
 async function readNamed(run: JobState, sandboxId: string | undefined): Promise<SandboxView> {
   const named = sandboxId === undefined ? null : await readSandbox(run, sandboxId);
   if (named === null) throw outcomeUnknown('The sandbox that the decision names does not exist');
@@ -249,7 +254,7 @@ async function attemptToCreate(run: JobState, source: OwnSource): Promise<Attemp
 
 function sendCreate(run: JobState, source: OwnSource, name: string): Promise<Counted<KeyedSandbox>> {
   const { origin, ttlSeconds } = run.input;
-  // The age of a key counts from the first call that may have been accepted. Refusals do not count.
+  // The age of a key counts from the first call that may have been accepted, not from a refused one.
   run.firstSentAtMs ??= run.wasReset ? run.startedAtMs : Date.now();
   const call = {
     idempotencyKey: idempotencyKeyOf(run.input, run.generation),
@@ -271,8 +276,8 @@ function sendCreate(run: JobState, source: OwnSource, name: string): Promise<Cou
 }
 
 /**
- * Webhooks find the job by the sandbox's name. If the service did not keep the name, renames the sandbox. If the
- * sandbox still has another name, watches it.
+ * The bridge finds the job by the sandbox's name. If the service did not keep the name, renames the sandbox. If the
+ * sandbox still has another name, registers with the workflow `sandboxWatch`, which relays its events.
  */
 async function keepAddress(run: JobState, created: SandboxView, name: string): Promise<void> {
   if (created.name === name || run.watched) return;
@@ -280,7 +285,10 @@ async function keepAddress(run: JobState, created: SandboxView, name: string): P
   if (read?.name !== name) await watchSandbox(run, created.id);
 }
 
-/** @returns false if the service refuses the rename or does not find the sandbox yet: the caller has a fallback */
+/**
+ * @returns false if the service refuses the rename or does not find the sandbox yet; the caller then registers with the
+ * watch
+ */
 async function rename(run: JobState, sandboxId: string, name: string): Promise<boolean> {
   try {
     return (await retryRefusals(run, 'rename', () => effects.updateSandbox(sandboxId, { name }))) !== null;

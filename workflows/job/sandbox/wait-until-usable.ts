@@ -13,7 +13,7 @@ import { sandboxFailed } from '../termination.js';
 /**
  * - `cancelled`: the service reports that it found no machine; no sandbox exists.
  * - `gone`: the sandbox was not found for longer than a read may lag. It may still exist (trap S5).
- * - `foreign`: the job did not create this sandbox. The answer to the create named somebody else's.
+ * - `foreign`: the answer to the create was about somebody else's sandbox, not about the job's.
  */
 export type UsableOrNot = 'usable' | 'cancelled' | 'gone' | 'foreign';
 
@@ -49,7 +49,8 @@ export async function waitUntilUsable(
     waitedFor: 'usable',
     wakeOn: ['sandbox.ready', 'sandbox.error', 'sandbox.archived'],
     read: () => check(run, sandboxId, { lag, own }),
-    // The next prompt verifies the state. An event with the expected name proves that the sandbox is the job's own.
+    // The event is enough, because the next prompt would detect a wrong state. If the event has the expected name, the
+    // sandbox is the job's own.
     believe: ({ type, sandboxName }) =>
       type === 'sandbox.ready' && (own === undefined || sandboxName === own.name) ? 'usable' : undefined,
   });
@@ -72,14 +73,14 @@ export async function waitUntilUsable(
 }
 
 /**
- * Separates stale reads from facts: an observation counts once it has lasted longer than a read may lag behind a write.
+ * Ignores stale reads: an observation counts only if it lasts for longer than a read may lag behind a write.
  */
 export class Lag {
   private readonly firstSeenAtMs = new Map<string, number>();
 
   constructor(private readonly readLagMs: number) {}
 
-  /** @param what the current observation; it resets the clock of any other */
+  /** @param what the current observation; a different one starts the time again */
   lasts(what: string): boolean {
     const sinceMs = this.firstSeenAtMs.get(what) ?? Date.now();
     this.firstSeenAtMs.clear();
@@ -87,7 +88,7 @@ export class Lag {
     return Date.now() - sinceMs >= this.readLagMs;
   }
 
-  /** How long, in ms, the current observation must go on to be believed. */
+  /** How long the current observation must still last before it counts, in ms. */
   remainingMs(): number {
     const [sinceMs = Date.now()] = this.firstSeenAtMs.values();
     return Math.max(0, sinceMs + this.readLagMs - Date.now());
@@ -109,7 +110,7 @@ async function check(
   const { state, stop } = sandbox;
   if (state === 'cancelled') return 'cancelled';
   if (state === 'archived' || state === 'archiving') {
-    // A stale read may show the state before a resume. A new stop is somebody else's.
+    // A stale read may show the state before the resume. If there is a new stop, somebody else requested it.
     const isNew = stop !== null && stop.id !== run.previousStopId;
     if (isNew || lag.lasts('stopped'))
       throw sandboxFailed('sandbox_stopped', 'The sandbox was stopped before it could be used');

@@ -17,7 +17,7 @@ export function createProgressRate(): ProgressRate {
   return {
     observe(ended, atMs) {
       const last = seen.at(-1);
-      // A resumed batch starts again with fewer ended items.
+      // After a resume, the number of ended items may be smaller than before.
       if (last && (ended < last.ended || atMs < last.atMs)) seen = [];
       seen.push({ ended, atMs });
       // Keep one observation from before the window as the baseline.

@@ -22,7 +22,7 @@ export interface DownloadResultsOptions {
   readonly out: string;
   /** Path of the report, relative to `cwd`. Default: `report.html` in the folder. */
   readonly report?: string;
-  /** What the report shows besides the results. Default: nothing. */
+  /** Further data for the report. Default: none. */
   readonly context?: ReportContext;
 }
 
@@ -39,7 +39,7 @@ export interface DownloadedResults {
   readonly earlier: number;
   /** One text for each file that could not be downloaded, or that a completed item lacks. */
   readonly problems: readonly string[];
-  /** One text for each thing that an item left behind. */
+  /** One text for each sandbox, prompt or command that an item left running. */
   readonly left: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export async function downloadResults(
   let earlier = 0;
 
   async function saveFile(item: ItemResult, { path, ref, error }: CollectedFile): Promise<void> {
-    // A failed item is expected to lack files.
+    // If an item failed, missing files are expected.
     if (ref === null && item.outcome !== 'completed') return;
     try {
       if (ref === null) throw new Error(error ?? 'it was not collected');
@@ -75,7 +75,7 @@ export async function downloadResults(
       await replaceFile(place, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
       files += 1;
     } catch (cause) {
-      // Everything after it would fail too.
+      // On a full disk, all further writes would fail too.
       if (isDiskFull(cause)) throw cause;
       problems.push(`${item.itemId}: ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
     }

@@ -6,7 +6,7 @@ import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { PutPair } from '../../run/file-pairs.js';
 import { findPutFiles, type LocalFile, readPutFiles } from '../../run/put-files.js';
 
-/** Small, because many items carry the same files, and every item holds its own copy of each. */
+/** Small, because many items use the same files, and each item contains its own copy. */
 const maxInlineBytes = 4 * 1024;
 
 export interface ItemFilesOptions {
@@ -43,7 +43,7 @@ export function createItemFiles({ cwd, put: common, collect, collectDiff }: Item
     });
   }
 
-  /** Reads and stores a file once, however many items name it. */
+  /** Reads and stores a file once, even if many items name it. */
   function readOnce(file: LocalFile, store: (content: Buffer) => Promise<string>): Promise<FilePut[]> {
     const key = `${file.localPath}\0${file.remotePath}`;
     const reading = read.get(key) ?? readPutFiles([file], store, { maxInlineBytes });

@@ -62,7 +62,7 @@ export function registerBookRoutes(
   server.get('/_local/log', (request) => {
     const { after, limit = defaultLines, endpoint, status } = read(logSchema, request.query);
     const lines = calls.log({ after, limit, endpoint, status });
-    // If no further call matches, the next read starts at the end of the book, even if the filter matched nothing.
+    // If no further call matches, the next read starts at the end of the log, even if no call has matched at all.
     const next = lines.length === limit ? (lines.at(-1)?.seq ?? 0) : Math.max(calls.last(), after ?? 0);
     return { ok: true, type: 'local.log', calls: lines.map(lineOf), next };
   });

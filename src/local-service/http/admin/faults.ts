@@ -1,4 +1,4 @@
-/** `/_local/faults`, and `/_local/sandboxes/{sandboxId}`: make things go wrong on demand. */
+/** `/_local/faults` and `/_local/sandboxes/{sandboxId}`: cause faults on request. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Context } from '../../core/context.js';

@@ -21,7 +21,7 @@ export function registerStateRoutes(server: FastifyInstance, state: StateControl
     await state.reset();
     return { ok: true, type: 'local.reset' };
   });
-  // Only this scope accepts an archive: everywhere else a body is read as JSON, whatever its content type.
+  // Only this scope accepts an archive: everywhere else a body is read as JSON, with any content type.
   server.register(async (scope) => {
     scope.addContentTypeParser(archiveType, (_request, payload, done) => done(null, payload));
     scope.post('/_local/import', async (request) => {

@@ -141,7 +141,7 @@ function pageOf(
 }
 
 /**
- * The sandboxes after that of the cursor, even if that one is gone by now.
+ * The sandboxes after the one that the cursor names, even if that one no longer exists.
  * @throws ServiceError `invalid_request` for a cursor that no list of the caller can have given
  */
 function after(

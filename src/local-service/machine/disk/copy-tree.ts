@@ -9,7 +9,7 @@ import { makeWritable } from './make-writable.js';
 
 /**
  * How `cp` is started. `cp` follows links in the path of each file that it copies. If a sandbox replaces a folder with
- * a link meanwhile, it can lead `cp` to any place. So a disk in use is copied by an isolated `cp`.
+ * a link at that moment, it can make `cp` read any path. So a disk in use is copied by an isolated `cp`.
  */
 export type CopyCall = (
   options: readonly string[],
@@ -112,9 +112,9 @@ async function moveAway(path: string, grave: string): Promise<boolean> {
 const maxShallowNames = 100;
 
 /**
- * Removes a folder of a few files and empty folders without starting a program, which takes much longer in a large process.
- * It enters no inner folder, and removing a name follows no link. So a process that still works in the tree cannot lead it
- * out of the tree. `path` must be out of its reach.
+ * Removes a folder of a few files and empty folders without starting a program, which takes much longer in a large
+ * process. It enters no inner folder, and removing a name follows no link. So a process that still works in the tree
+ * cannot lead the removal out of the tree. Such a process must not be able to replace `path` itself.
  * @returns false if something is left, in folders for example
  */
 async function removeShallow(path: string): Promise<boolean> {

@@ -11,8 +11,8 @@ import { streamFolder } from './folder-stream.js';
 import { type OpenPlace, openPlace } from './walk.js';
 
 /**
- * The caller must read or destroy the stream. If the source could not be read completely, the stream fails; it never
- * just ends. A file is sent as it is, with exactly `sizeBytes` bytes. A folder is sent as a gzipped tar, with names
+ * The caller must read or destroy the stream. If the source could not be read completely, the stream fails instead of
+ * ending. A file is sent unchanged, with exactly `sizeBytes` bytes. A folder is sent as a gzipped tar, with names
  * relative to it.
  */
 export type Download =
@@ -75,8 +75,8 @@ async function sendFile({ handle }: OpenPlace & { kind: 'file' }, path: string):
 async function sendFolder({ folder }: OpenPlace & { kind: 'folder' }, request: DownloadRequest): Promise<Download> {
   try {
     const before = await identityOf(request.root);
-    // To `tar`, a disk that was removed or replaced looks as if its files vanished one by one. So compare the disk's
-    // identity.
+    // If a disk is removed or replaced, `tar` reports only that its files vanish one by one. So the identity of the
+    // disk is compared.
     const mayHaveChanged = async () => request.mayChange && (await identityOf(request.root)) === before;
     return { kind: 'folder', stream: await streamFolder(folder, { mayHaveChanged }) };
   } finally {

@@ -35,7 +35,7 @@ export async function streamFolder(folder: OpenFolder, options: FolderStreamOpti
   await started(child);
   const gate = new Transform({
     transform: (chunk, _encoding, done) => done(null, chunk),
-    // Hold the end back until `tar` has succeeded: otherwise a truncated archive would look like a complete one.
+    // Hold the end back until `tar` has succeeded. Otherwise a truncated archive would look complete.
     flush(done) {
       ending
         .then(({ exitCode, lines }) => checkEnd(exitCode, lines, mayHaveChanged))

@@ -59,7 +59,7 @@ export async function removeFile(folder: OpenFolder, name: string, path: string)
   }
 }
 
-/** Returns `none` also if the entry cannot be read: opening it then reports the reason. */
+/** Also returns `none` if the entry cannot be read. Opening it then reports the reason. */
 export async function kindOf(folder: OpenFolder, name: string): Promise<NameKind> {
   try {
     const stats = await lstat(inside(folder, name));

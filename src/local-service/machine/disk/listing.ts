@@ -12,7 +12,7 @@ export interface ListedName {
   readonly entry: Dirent;
 }
 
-/** From this length on, a path is shortened. The system accepts 4096 bytes, but a sandbox may nest folders deeper. */
+/** Paths of this length or more are shortened. The system accepts 4096 bytes, but a sandbox may nest folders deeper. */
 const longBytes = 2_048;
 
 /** Yields one name after the other, in no particular order. A large folder is never read into memory as a whole. */

@@ -27,8 +27,8 @@ export async function copyMachines({ root }: MachineDirectories, target: string,
 }
 
 /**
- * Replaces all disks and snapshots with those of `source`, which are moved. No process may run on the machines. After a
- * crash, another call continues where the first stopped. So it is safe to repeat until one call has succeeded.
+ * Replaces all disks and snapshots by moving those of `source`. No process may run on the machines. After a crash,
+ * another call continues where the first stopped. So it is safe to repeat until one call has succeeded.
  */
 export async function replaceMachines(directory: string, source: string): Promise<void> {
   const { root, unfinished } = await createMachineDirectories(directory);

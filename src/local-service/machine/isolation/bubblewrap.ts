@@ -41,8 +41,8 @@ export function createBubblewrap(
         file,
         args: [...before, ...options, ...shell, ...shellArguments(spec.command, spec.cwd, limits.shell)],
         cwd: '/',
-        // Here, variables such as LD_PRELOAD would affect bubblewrap itself, outside of the sandbox. On its command
-        // line, everybody on the machine could read the variables.
+        // If variables such as LD_PRELOAD were set here, they would affect bubblewrap itself, outside of the sandbox.
+        // If they were on its command line, everybody on the machine could read them.
         env: {},
         descriptor3: variableArguments(sandboxEnvironment(sandboxId, sandboxHome, spec)),
         descriptor5: systemCalls,

@@ -1,4 +1,4 @@
-/** Finds how commands can be isolated on this machine, and which network they get. */
+/** Chooses the isolation and the network of commands, depending on what this machine supports. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';

@@ -1,6 +1,6 @@
 /**
- * Finds files that this user may read and others may not. Otherwise a service that runs as root would show its
- * sandboxes passwords, keys of the machine and certificates.
+ * Finds files that this user may read and others may not, so that they can be hidden. Otherwise the sandboxes of a
+ * service that runs as root could read passwords, keys of the machine and certificates.
  */
 import { accessSync, constants, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';

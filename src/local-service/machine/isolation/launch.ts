@@ -1,4 +1,4 @@
-/** How a command becomes a process. This part is the same with and without isolation. */
+/** The parts of starting a command that are the same with and without isolation. */
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { CopyCall } from '../disk/copy-tree.js';
 import type { CommandLimits } from '../limits/sandbox-limits.js';
@@ -49,9 +49,9 @@ export interface ShellLaunch {
 const maxCommandBytes = 120 * 1024;
 
 /**
- * A shell ends with the service only once it is bound to it, and the service may die before that. So the shell reports
- * its start and runs its command only after the service has answered. A subshell reads the answer, so that no variable
- * changes.
+ * A shell ends with the service only after it has been bound to the service, and the service may die before that. So
+ * the shell reports its start, and runs its command only after the service has answered. A subshell reads the answer,
+ * so that no variable changes.
  */
 function awaitWord(limits: string): string[] {
   const wait = `echo >&${startDescriptor} && (read -r word) <&${startDescriptor} || exit 1`;

@@ -1,7 +1,7 @@
 /**
- * Runs commands without isolation: in a shell with its own process group, and with the disk as its home. A command sees
- * and can change whatever the service can. File calls and `cwd` accept `/home/sandbox`; for the command, that path does
- * not exist.
+ * Runs commands without isolation: in a shell with its own process group, and with the disk as its home. A command can
+ * read and change everything that the service can. File calls and `cwd` accept `/home/sandbox`; for the command, that
+ * path does not exist.
  */
 import { isAbsolute, join, posix } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';

@@ -1,7 +1,7 @@
 /**
- * Copies the machine's settings; sandboxes see the copy as /etc. They cannot be shown the folder itself. A mount that
- * hides a secret disappears once the file is replaced, as each change of a password does. A secret that is added is not
- * hidden at all.
+ * Copies the machine's settings; sandboxes see the copy as /etc. Sandboxes must not see the folder itself. A mount that
+ * hides a secret disappears when the file is replaced, which happens with each change of a password. A secret that is
+ * added later would not be hidden at all.
  */
 import { copyFileSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ function copyFolder(source: string, target: string, leftOut: readonly string[], 
     try {
       copyOne(join(source, name), join(target, name), leftOut, join(below, name));
     } catch {
-      // The file is gone, or something other than its mode keeps this user from reading it.
+      // The file was removed, or it cannot be read for a reason other than its mode.
     }
   }
 }

@@ -151,7 +151,7 @@ function joining(files: readonly string[]): string[] {
   return ['/bin/sh', '-c', joinScript, 'sh', String(files.length), ...files];
 }
 
-/** Does nothing if a process still runs in the group, or if the folder is gone. */
+/** Does nothing if a process still runs in the group, or if the folder does not exist. */
 function removeFolder(folder: string): void {
   try {
     rmdirSync(folder);

@@ -1,4 +1,4 @@
-/** Measures how much a sandbox has written since a given time, including to removed files. */
+/** Measures how many bytes a sandbox has written since a given time, including to removed files. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import type { MachineDirectories } from '../disk/directories.js';
 import { runProgram } from '../program.js';
@@ -39,7 +39,7 @@ export async function measureGrowth(directories: MachineDirectories, sandbox: Gr
   return { bytes: blocks * blockBytes + removed, files };
 }
 
-/** Counts each file once, however many processes hold it. */
+/** Counts each file once, even if several processes hold it. */
 function removedBytes(pids: readonly number[], device: number, sinceMs: number): number {
   const files = new Map<number, number>();
   for (const pid of pids) {

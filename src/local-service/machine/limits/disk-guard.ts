@@ -1,6 +1,6 @@
 /**
- * Keeps a sandbox from filling the file system of all disks: the sandbox that grows is ended while others still have
- * room.
+ * Keeps a sandbox from filling the file system of all disks: kills the growing sandbox while there is still space for
+ * the others.
  */
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +11,10 @@ import { type Growth, measureGrowth } from './disk-growth.js';
 const checkIntervalMs = 100;
 const maxReserveBytes = 2 * 1024 ** 3;
 const maxReserveFiles = 500_000;
-/** Growth below this is no reason to end a sandbox: other programs of the machine write that much too. */
+/**
+ * If a sandbox has grown by less than this, it is not killed, because other programs of the machine write that much
+ * too.
+ */
 const growthBytes = 8 * 1024 ** 2;
 const growthFiles = 10_000;
 /** When the reserve is first touched, growth counts from this long before. */
@@ -42,7 +45,7 @@ export interface DiskGuard {
 interface Mark {
   /** Growth counts from this time on. */
   readonly atMs: number;
-  /** The most that was free since `atMs`. */
+  /** The largest free space since `atMs`. */
   readonly free: Growth;
   /** The free space at the last measurement. */
   readonly measured: Growth;
@@ -75,7 +78,7 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
     if (growing === undefined) return;
     log(`Sandbox ${growing} is filling the disk of this machine. Its processes are being killed.`);
     await end(growing);
-    // Start a new mark, so that what this sandbox wrote does not count as the growth of another.
+    // Start a new measurement, so that data of this sandbox does not count as growth of another one.
     mark = markAt(await freeSpace(directories.root));
   };
 
@@ -89,14 +92,16 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
   };
 
   /**
-   * Later, all growth since the mark counts, however slow. It is measured each time that another `limit` is used up.
+   * Later, all growth since the mark counts, even if it is slow. It is measured each time that another `limit` is used
+   * up.
    */
   const growingSince = async ({ atMs, ...before }: Mark, free: Growth): Promise<string | undefined> => {
     const [most, measured] = [larger(before.free, free), larger(before.measured, free)];
     const isDue = measured.bytes - free.bytes >= limit.bytes || measured.files - free.files >= limit.files;
     mark = { atMs, free: most, measured: isDue ? free : measured };
     if (!isDue) return undefined;
-    // Other programs write to the disk too. So a sandbox is ended only if it wrote a fair part of what was used up.
+    // Other programs write to the disk too. So a sandbox is killed only if it has written a large enough part of the
+    // used space.
     const part = 2 * watched.size;
     const used: Growth = { bytes: most.bytes - free.bytes, files: most.files - free.files };
     return await mostGrown(atMs, {
@@ -121,7 +126,7 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
   const checkUntilIdle = async (): Promise<void> => {
     while (watched.size > 0) {
       await delay(checkIntervalMs, undefined, { ref: false });
-      // If a check fails, the next check makes up for it.
+      // If a check fails, the next check follows soon.
       await check().catch(() => undefined);
     }
     checking = false;

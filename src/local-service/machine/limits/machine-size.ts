@@ -1,4 +1,4 @@
-/** How much of this machine one sandbox may use. It depends on the size of the machine that the sandbox stands for. */
+/** The limits of one sandbox on this machine. They depend on the machine size of the sandbox. */
 import { release } from 'node:os';
 
 export interface MachineSize {

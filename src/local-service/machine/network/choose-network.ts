@@ -46,7 +46,7 @@ export async function chooseNetwork(
   const ports = allowHost.flatMap((text) => parseHostPort(text) ?? []);
   const nowhere = (reason: string): ChosenNetwork => ({
     networks: createSamePlace({ kind: 'none' }),
-    // Without a network, the ports of `allowHost` cannot be opened either, and the user did not choose that.
+    // Without a network, the ports of `allowHost` cannot be opened either. The user did not choose this.
     description: { kind: 'none', reason, wished: !internet && ports.length === 0, allowHost: [] },
   });
   const tools = await findTools(programPath);
@@ -55,7 +55,7 @@ export async function chooseNetwork(
   const chosen = async (kind: 'internet' | 'none', reason?: string): Promise<ChosenNetwork> => {
     const used = kind === 'internet' ? tools : others;
     const open = () => openNamespace({ tools: used, allowHost: ports, allowNetworks });
-    // Opening a network shows that it works. That network then serves the first sandbox.
+    // A first network is opened as a test. The first sandbox then uses it.
     return {
       networks: createSandboxNetworks(open, { spare: await open(), log }),
       description: { kind, reason, wished: !internet, allowHost },

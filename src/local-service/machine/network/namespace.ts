@@ -108,7 +108,7 @@ function start(file: string, args: readonly string[], leash: 0 | 4): ChildProces
   return child;
 }
 
-/** Waits until the child writes to a descriptor, which means that it is ready. */
+/** Waits until the child is ready. The child shows this by writing to a descriptor. */
 async function firstWord(child: ChildProcess, descriptor: 1 | 3, name: string): Promise<void> {
   let complaint = '';
   child.stderr?.on('data', (chunk: Buffer) => {

@@ -48,7 +48,10 @@ export function internetRoutes(allowedNetworks: readonly string[], ownNetworks: 
   ];
 }
 
-/** These routes win against those of allowed networks: they are more specific, or replace them. Safe to repeat. */
+/**
+ * These routes take precedence over those of allowed networks, because they are more specific or replace them. Safe to
+ * repeat.
+ */
 export function ownNetworkRoutes(ownNetworks: readonly string[]): string[] {
   return ownNetworks.map(unreachable);
 }
@@ -58,7 +61,8 @@ function unreachable(network: string): string {
 }
 
 /**
- * The IPv4 networks that lead to this machine itself, except 127.0.0.0/8, which every sandbox's network has for itself.
+ * The IPv4 networks that lead to this machine itself. 127.0.0.0/8 is excluded, because every sandbox's network has its
+ * own.
  */
 export function readOwnNetworks(): string[] {
   return parseOwnNetworks(readFileSync('/proc/net/fib_trie', 'latin1'));

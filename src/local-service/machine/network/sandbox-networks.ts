@@ -12,8 +12,7 @@ const idleMs = 30_000;
 const checkIntervalMs = 2_000;
 
 /**
- * Where a command runs: in the network of this machine, in a network without a way out, or in the network of its
- * sandbox.
+ * The network of a command: that of this machine, one without any connection, or that of its sandbox.
  */
 export type NetworkPlace =
   | { readonly kind: 'host' }
@@ -82,7 +81,7 @@ export function createSandboxNetworks(
     if (own.join() === ownNetworks) return;
     ownNetworks = own.join();
     for (const [sandboxId, network] of networks) {
-      // A network that cannot be closed to this machine is closed as a whole.
+      // If the routes to this machine cannot be closed, the whole network is closed.
       network.namespace?.closeOwnNetworks(own).catch(() => {
         if (!network.ended)
           log(`The network of sandbox ${sandboxId} could not be cut off from this machine, so it was shut down.`);

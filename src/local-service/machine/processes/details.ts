@@ -1,8 +1,8 @@
-/** Reads from /proc what one process of this machine is and what it uses. */
+/** Reads facts about a process from /proc, such as its command and its CPU time. */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { ProcessEntry } from './table.js';
 
-/** Linux reports times to programs in hundredths of a second, whatever unit the kernel uses internally. */
+/** Linux reports times to programs in hundredths of a second, even if the kernel uses another unit internally. */
 const ticksPerSecond = 100;
 const maxCommandCharacters = 2_000;
 
@@ -29,7 +29,7 @@ export function processUse({ startTime, cpuTicks }: ProcessEntry, times: Machine
   const startMs = (Number(startTime) * 1000) / ticksPerSecond;
   const ageMs = Math.max(0, Math.round(times.uptimeMs - startMs));
   const cpuMs = (cpuTicks * 1000) / ticksPerSecond;
-  // Count at least one tick of lifetime: the process may have just begun.
+  // Count at least one tick of lifetime, because the process may just have begun.
   const lifetimeMs = Math.max(ageMs, 1000 / ticksPerSecond);
   return { cpuPercent: tenths((100 * cpuMs) / lifetimeMs), startedAtMs: times.startedAtMs + startMs, ageMs };
 }

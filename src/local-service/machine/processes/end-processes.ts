@@ -15,7 +15,7 @@ interface ProcessesToEnd {
   readonly find: () => readonly ProcessEntry[] | undefined;
   /** Leaders of the groups to end if there is no process table. */
   readonly groupsWithoutTable: readonly number[];
-  /** Processes that get only SIGKILL: on SIGTERM they would end all processes of their command at once. */
+  /** Processes that get only SIGKILL. On SIGTERM, they would end all processes of their command at once. */
   readonly monitors: ReadonlySet<number>;
 }
 
@@ -68,7 +68,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(pid, signal);
     return true;
   } catch {
-    // The process is gone, or this user may not signal it. The next search shows which.
+    // The process has ended, or this user may not signal it. The next search shows which.
     return false;
   }
 }

@@ -10,7 +10,9 @@ export interface SandboxProcess {
   readonly command: string;
   /** 0 if the parent is not a process of the sandbox. */
   readonly parentPid: number;
-  /** The user as which the process runs, as `ps` in the sandbox names it: a name, or the number of a user without one. */
+  /**
+   * The user as which the process runs, as `ps` in the sandbox names it: a name, or the number of a user without one.
+   */
   readonly user: string;
   /** The CPU time divided by the lifetime; 100 is one core. */
   readonly cpuPercent: number;

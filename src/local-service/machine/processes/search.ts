@@ -9,8 +9,8 @@
  * - It was started with one of our disks as its home or, if it is isolated, one of our disks is mounted as its home.
  *   Such a process may have left its group.
  *
- * The HOME variable of an isolated process counts for nothing: it could name the home of another sandbox.
- * Without isolation, a process that leaves its group, its parent and its environment behind is not found.
+ * The HOME variable of an isolated process is ignored, because it could name the home of another sandbox. Without
+ * isolation, a process is not found if it has left its group and its parent and has changed its environment.
  */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename } from 'node:path';

@@ -163,7 +163,9 @@ async function drain(closed: Promise<void>, outputs: readonly OutputCapture[]): 
   }
 }
 
-/** Keeps reading and discards the output: a background process may go on printing, and a full pipe would block it. */
+/**
+ * Keeps reading and discards the output: a background process may continue to print, and a full pipe would block it.
+ */
 function detachOutput(child: ChildProcessWithoutNullStreams): void {
   for (const stream of [child.stdout, child.stderr]) {
     stream.resume();

@@ -8,8 +8,8 @@ export interface FollowUp {
 }
 
 /**
- * Results are not trusted: an id in a command that a reader pastes into a shell must not hold anything that a shell
- * interprets.
+ * Results are not trusted. A reader may paste a command into a shell, so an id in it must not contain anything that a
+ * shell interprets.
  */
 export function isPlainId(id: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id);

@@ -1,4 +1,4 @@
-/** The section that names what failed, grouped by reason. */
+/** The section that lists the failures, grouped by reason. */
 
 import { countOf, countText } from '../../format.js';
 import { html, type Markup } from '../../markup.js';

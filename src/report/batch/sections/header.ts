@@ -1,4 +1,4 @@
-/** The head of the report: which batch it is and how it ended. */
+/** The head of the report: the name of the batch, and how it ended. */
 import type { FanoutOutcome } from '../../../../workflows/fanout/types.js';
 import { countOf, countText, durationText, timeText } from '../../format.js';
 import { html, link, type Markup } from '../../markup.js';

@@ -17,7 +17,7 @@ const legend = [
 ] as const;
 
 /**
- * Without forks it is hidden, but present: the page's script needs its elements.
+ * If there were no forks, the section is hidden but exists, because the page's script needs its elements.
  * @param note which items the timeline leaves out
  */
 export function timelineSection(chart: Markup, peak: number, note: string): Markup {

@@ -25,7 +25,7 @@ export function variantsSection(rows: readonly VariantRow[], dollarsPerSecond: n
 <tbody>${body}</tbody></table></section>`;
 }
 
-/** Never 100 % unless all completed, and never 0 % unless none did. */
+/** 100 % only if all completed, and 0 % only if none did. */
 function percent(share: number): string {
   const whole = Math.round(share * 100);
   if (share > 0 && whole === 0) return '< 1 %';

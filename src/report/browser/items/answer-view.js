@@ -1,5 +1,5 @@
 /**
- * Shows an answer as Markdown, or as the text that it is.
+ * Shows an answer as Markdown, or as plain text.
  * @typedef {import('../markdown/markdown.js').MarkdownNode} MarkdownNode
  */
 import { element } from '../dom.js';

@@ -4,8 +4,8 @@
  */
 
 /**
- * If the parts of two texts that differ have more pairs of lines than this, equal lines in these parts are not searched
- * for.
+ * If the differing parts of two texts have more pairs of lines than this, no equal lines are searched for in these
+ * parts.
  */
 const mostPairs = 4_000_000;
 

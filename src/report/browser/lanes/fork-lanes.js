@@ -1,6 +1,6 @@
 /**
- * Packs forks into lanes. A fork takes the lane of a fork that has already ended. So there are only as many lanes as
- * forks that ran at the same time. Items of an earlier run of the batch have no lane.
+ * Packs forks into lanes. A fork takes the lane of a fork that has already ended. So the number of lanes is the largest
+ * number of forks that ran at the same time. Items of an earlier run of the batch have no lane.
  * @typedef {import('../../page-data.js').PageItem} PageItem
  * @typedef {{ readonly from: number, readonly to: number, readonly place: number, readonly item: PageItem }} Block
  */

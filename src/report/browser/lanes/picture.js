@@ -1,5 +1,5 @@
 /**
- * Draws all forks in one picture, however many there are.
+ * Draws all forks in one picture, independent of their number.
  * @typedef {import('./fork-lanes.js').Block} Block
  */
 import { page, styleOfItem } from '../page-data.js';

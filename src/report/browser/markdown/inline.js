@@ -7,7 +7,7 @@ const deepest = 6;
 const link = /!?\[([^[\]]{0,500})\]\(\s{0,9}<?(https?:\/\/[^\s()<>]{1,2000})>?\s{0,9}\)/iy;
 /** Its host is not empty: otherwise each of many schemes in a row would be read up to the longest address. */
 const bareAddress = /https?:\/\/[^\s<>"'`\]|\\/][^\s<>"'`\]|\\]{0,1999}/iy;
-/** The longest first: `**` is not two `*`. */
+/** The longest comes first, so that `**` is not read as two `*`. */
 const marks = /** @type {const} */ ([
   ['**', 'strong'],
   ['__', 'strong'],
@@ -73,8 +73,8 @@ function parseSpan(text, at, state) {
 }
 
 /**
- * Finds runs of backticks by their length. All runs are read once, since a line may have runs of many lengths, and a
- * search for each of them would read the line as often.
+ * Finds sequences of backticks by their length. All sequences are read at once. A line may have sequences of many
+ * lengths, and a separate search for each length would read the line many times.
  * @param {string} text
  * @returns {(length: number, from: number) => number} where the first run of exactly that length begins, at `from` or
  *   later; -1 without one. `from` never becomes smaller.

@@ -1,7 +1,7 @@
 /**
- * Parses the part of Markdown that agents write. The result names only the tags that this file names, and a link is the
- * only address in it: HTML in the text stays text, and an image becomes a link. Whoever shows the result creates elements
- * or escaped markup from it. The time is bounded, whatever the text.
+ * Parses the part of Markdown that agents write. The result contains only the tags in this file, and addresses only in
+ * links. HTML in the text stays text, and an image becomes a link. The caller creates elements or escaped markup from
+ * the result. The time is limited for any text.
  * @typedef {string | MarkdownElement} MarkdownNode
  * @typedef {{ readonly tag: string, readonly href?: string, readonly children: readonly MarkdownNode[] }} MarkdownElement
  */

@@ -1,7 +1,8 @@
 /**
  * Detects whether a batch is a grid of prompts and variants.
  * @typedef {import('../../page-data.js').PageItem} PageItem
- * @typedef {{ rows: Map<string, string>, columns: string[], cells: Map<string, PageItem[]> }} Matrix `rows`: key → prompt
+ * @typedef {{ rows: Map<string, string>, columns: string[], cells: Map<string, PageItem[]> }} Matrix `rows`: key →
+ * prompt
  */
 
 const mostRows = 400;

@@ -29,9 +29,9 @@ const setting = async (name: string, args: readonly string[] = [], env: Record<s
 
 describe('a project file', () => {
   it.each([
-    [{ apiKey: 'key_secret' }, ':2: apiKey: no secret may stand in this file'],
-    [{ run: { SANDBOX_API_KEY: 'key_secret' } }, 'run.SANDBOX_API_KEY: no secret may stand in this file'],
-    [{ profiles: { a: { webhookSecret: 'key_secret' } } }, 'no secret may stand in this file'],
+    [{ apiKey: 'key_secret' }, ':2: apiKey: this file must not contain a secret'],
+    [{ run: { SANDBOX_API_KEY: 'key_secret' } }, 'run.SANDBOX_API_KEY: this file must not contain a secret'],
+    [{ profiles: { a: { webhookSecret: 'key_secret' } } }, 'this file must not contain a secret'],
     [{ apiUrl: 'https://evil.example/v1' }, ':2: apiUrl: a project may not choose a connection'],
     [{ profiles: { a: { connection: {} } } }, 'a project may not choose a connection'],
     [{ run: { temporalAddress: 'evil:7233' } }, 'a project may not choose a connection'],
@@ -95,7 +95,7 @@ describe('a project file', () => {
     await writeFile(join(inner, '.sandflow.json'), '{}');
     expect((await findProjectFile(inner, cwd))?.path).toBe(join(inner, '.sandflow.json'));
     await writeFile(join(inner, 'sandflow.json'), '{}');
-    await expect(findProjectFile(inner, cwd)).rejects.toThrow('are both there');
+    await expect(findProjectFile(inner, cwd)).rejects.toThrow('both exist');
   });
 
   it('gives options to a batch, and says so', async () => {
@@ -153,7 +153,7 @@ describe('a profile', () => {
   });
 
   it.each([
-    [{ profiles: { work: { connection: { apiKey: 'key_secret' } } } }, 'apiKey: no secret may stand in this file'],
+    [{ profiles: { work: { connection: { apiKey: 'key_secret' } } } }, 'apiKey: this file must not contain a secret'],
     [{ profiles: { work: { connection: { apiKeyFile: '/key' } } } }, 'apiKeyFile requires apiUrl'],
     [{ profiles: { work: { connection: { apiKeyFile: 'key', apiUrl: 'https://a.b' } } } }, 'an absolute path'],
     [{ profiles: { 'a b': {} } }, 'config.json'],

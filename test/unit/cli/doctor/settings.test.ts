@@ -114,7 +114,7 @@ describe('sandflow doctor', () => {
   it('warns of a variable whose name is mistyped, and names the right one', async () => {
     expect(await checkOf({ ...nowhere, SANDFLOW_DEPLOYMNT: 'x' })).toMatchObject({
       status: 'warning',
-      message: 'The environment sets SANDFLOW_DEPLOYMNT, which is no setting.',
+      message: 'The environment sets SANDFLOW_DEPLOYMNT, which is not a setting.',
       mend: 'Did you mean SANDFLOW_DEPLOYMENT?',
     });
   });
