@@ -7,17 +7,18 @@ import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from
 
 const longestLabel = 120;
 
-const name = z.string().min(1, 'must not be empty');
+const name = z.string().min(1, 'must not be empty').max(4_096);
+const shortName = z.string().min(1, 'must not be empty').max(200);
 const promptText = z.string().refine((text) => text.trim() !== '', 'must not be empty');
 const agent = {
-  provider: name.optional(),
-  model: name.optional(),
+  provider: shortName.optional(),
+  model: shortName.optional(),
   effort: z.enum(reasoningEfforts).optional(),
 };
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 const fields = {
-  id: z.union([name, z.number().transform(String)]).optional(),
+  id: z.union([shortName, z.number().transform(String)]).optional(),
   ...agent,
   type: z.enum(sandboxTypes).optional(),
   end: z.enum(['stop', 'delete', 'keep']).optional(),

@@ -1,5 +1,6 @@
 /** The labels of jobs and batches. They are in the memo, so they cost no history event. */
 import { z } from 'zod';
+import { checkInput, problemLine } from '../contract/texts/input-problems.js';
 import { parseWith } from './jobs/input.js';
 
 /** Labels by name. */
@@ -14,6 +15,11 @@ export function parseLabels(labels: unknown, refuse: (why: string) => Error): La
   if (labels === undefined) return undefined;
   const checked = parseWith(z.object({ labels: labelsSchema }), { labels }, refuse).labels;
   return Object.keys(checked).length > 0 ? checked : undefined;
+}
+
+/** What is wrong with labels, in words for people; undefined if nothing is. */
+export function labelsProblem(labels: unknown): string | undefined {
+  return checkInput(labelsSchema, labels).problems?.map(problemLine).join('; ');
 }
 
 /** The readable labels of a memo. */

@@ -167,7 +167,7 @@ export const declareFanout = (parent: Parent) =>
   withWatching(
     withPolicy(withItems(parent))
       .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
-      .option('--title <text>', 'title for lists and the report')
+      .option('--title <title>', 'title for lists and the report')
       .option('--label <name=value>', 'label that lists show and select by (repeatable)', collect, [])
       .option('--notify <target>', 'notify a URL, command:… or command-id:… when the batch ends or is blocked')
       .option('--dry-run', 'check the source and the items, print the maximum machine time, and start nothing')

@@ -1,9 +1,10 @@
 /** `sandflow fanout`: checks everything, sends the items, watches the batch and downloads its results. */
 import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../../workflows/fanout/types.js';
+import type { FilePut } from '../../../workflows/job/types.js';
 import { jobIdProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
-import { defaultPolicy, parseFanoutInput } from '../../temporal/fanouts/input.js';
+import { defaultPolicy } from '../../temporal/fanouts/input.js';
 import { submitFanout } from '../../temporal/fanouts/submit.js';
 import type { Labels } from '../../temporal/labels.js';
 import type { CommandContext } from '../command.js';
@@ -24,6 +25,7 @@ import { readTextOrFile } from '../run/read-prompts.js';
 import { ofThisProcess, parseDurationMs, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
+import { checkedFanoutInput } from './checked-input.js';
 import { freshSourceText, sourceOf } from './fanout-source.js';
 import { openItemSources } from './item-sources.js';
 import type { FanoutOptions } from './options.js';
@@ -46,6 +48,7 @@ export async function runFanout(
   const batchId = options.id ?? generateJobId();
   const problem = jobIdProblem(config.deployment, batchId);
   if (problem) throw new UsageError(`--id: ${problem.replace('job id', 'batch id')}.`);
+  checkedFanoutInput(inputOf(plan, options, { deployment: config.deployment, batchId, put: [] }));
   await requireResultPlaces(batchId, options, io);
   const opened = await openItemSources(given, options.format, io);
   try {
@@ -84,7 +87,8 @@ export async function runFanout(
         await checkSource(plan.named, { service: platform.service, signal: io.interrupted, notices: view });
       }
       await keepNotifyCommand(options.notify, config);
-      const input = parseFanoutInput(await inputOf(plan, options, { deployment, batchId, platform }));
+      const put = await readPutFiles(plan.prepareFiles, platform.keepInput);
+      const input = checkedFanoutInput(inputOf(plan, options, { deployment, batchId, put }));
       await send(platform, input, filled(items(), files, platform, io.interrupted), {
         view,
         total: survey.items,
@@ -141,12 +145,11 @@ async function planOf(options: FanoutOptions, cwd: string) {
   };
 }
 
-async function inputOf(
-  { policy, preparing, prepareFiles, notify }: Plan,
+function inputOf(
+  { policy, preparing, notify }: Plan,
   options: FanoutOptions,
-  { deployment, batchId, platform }: { deployment: string; batchId: string; platform: Platform },
-): Promise<FanoutInput> {
-  const put = await readPutFiles(prepareFiles, platform.keepInput);
+  { deployment, batchId, put }: { deployment: string; batchId: string; put: readonly FilePut[] },
+): FanoutInput {
   const source = sourceOf(options, { ...preparing, put });
   const { title } = options;
   return { deployment, batchId, source, policy, ...(title !== undefined && { title }), ...(notify && { notify }) };

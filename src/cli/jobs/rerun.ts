@@ -1,4 +1,5 @@
 /** `sandflow jobs rerun`: runs the input of an earlier job as a new job. */
+import { jobIdProblem } from '../../contract/addresses.js';
 import { inputOfEarlier, rerunJob } from '../../temporal/jobs/rerun.js';
 import type { CommandContext } from '../command.js';
 import { checkSource, namedSourceOf } from '../connect/check-source.js';
@@ -9,6 +10,7 @@ import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { leaveRunning, seeThrough } from '../run/run-job.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
+import { UsageError } from '../usage-error.js';
 import type { RerunJobOptions } from './options.js';
 
 /** @returns the exit code */
@@ -16,6 +18,9 @@ export async function rerunEarlier(jobId: string, options: RerunJobOptions, cont
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   await requireGetPlaces(parseGetPairs(options.get), context.io.cwd);
   const newJobId = options.id ?? generateJobId();
+  const problem = jobIdProblem((await context.io.readConfig()).deployment, newJobId);
+  if (problem) throw new UsageError(`--id: ${problem}.`);
+  if (newJobId === jobId) throw new UsageError(`--id: the new job needs another id than the earlier one, ${jobId}.`);
   return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     sayIsolation(platform.isolation, reporter);
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;

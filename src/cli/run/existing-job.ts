@@ -6,6 +6,7 @@ import { describeJob, type JobAddress } from '../../temporal/jobs/client.js';
 import { type DifferingJob, differingJob } from '../../temporal/jobs/differing-input.js';
 import type { Platform } from '../connect/platform.js';
 import type { Reporter } from '../output/reporter.js';
+import { optionNameOf } from './option-names.js';
 import type { RunOptions } from './options.js';
 
 /** True if `run` with this id attaches to a job; false if it starts one. */
@@ -50,45 +51,9 @@ function refusalOf(jobId: string, { isRunning }: DifferingJob, differs: string):
   return `Job ${jobId} ${state}, and was started with other values: ${differs}. Nothing was started. Choose another --id${again}, or ${reuse}.`;
 }
 
-/** The options of the fields, by their last name; `prompts.0.prompt` is the text of a prompt. */
-const optionOf: Readonly<Record<string, string>> = {
-  provider: '--provider',
-  model: '--model',
-  reasoningEffort: '--effort',
-  type: '--type',
-  environment: '--environment',
-  from: '--from',
-  noEnv: '--no-env',
-  setupScript: '--setup',
-  snapshots: '--no-snapshots',
-  monitoring: '--no-monitoring',
-  waitFor: '--wait-for',
-  conversations: '--each-conversation',
-  conversationId: '--conversation',
-  end: '--then',
-  deadlineMs: '--deadline',
-  ttlSeconds: '--ttl',
-  onUnknownOutcome: '--on-unknown',
-};
-
 /** @returns null if nothing differs */
 export function differenceText(fields: DifferingJob['fields']): string | null {
   if (fields === null) return 'Temporal no longer has them';
-  const names = new Set(fields.map(nameOf));
+  const names = new Set(fields.map(optionNameOf));
   return names.size === 0 ? null : [...names].join(', ');
-}
-
-function nameOf(field: string): string {
-  const [first = ''] = field.split('.');
-  const last = field.slice(field.lastIndexOf('.') + 1);
-  const ofRoot: Readonly<Record<string, string>> = {
-    put: '--put',
-    collect: '--get',
-    collectDiff: '--get-diff',
-    notify: '--notify',
-  };
-  if (ofRoot[first] !== undefined) return ofRoot[first];
-  if (first === 'prompts') return optionOf[last] ?? 'the prompts';
-  if (first === 'source') return optionOf[last] ?? 'the sandbox (--sandbox, --fork or --from)';
-  return optionOf[last] ?? last;
 }

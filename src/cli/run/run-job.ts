@@ -1,7 +1,6 @@
 /** `sandflow run`: checks everything, starts or finds the job, watches it and saves its result. */
 import { jobIdProblem } from '../../contract/addresses.js';
 import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
-import { parseJobInput } from '../../temporal/jobs/input.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import { checkSource, namedSourceOf } from '../connect/check-source.js';
@@ -21,6 +20,7 @@ import { UsageError } from '../usage-error.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
 import { parseGetDiff, parseGetPairs, parsePutPair, requireGetPlaces, withPatch } from './file-pairs.js';
 import { generateJobId, jobInputOf } from './job-input.js';
+import { checkedJobInput } from './option-names.js';
 import type { RunOptions } from './options.js';
 import { findPutFiles, readPutFiles } from './put-files.js';
 import { readPrompts, readTextOrFile } from './read-prompts.js';
@@ -54,7 +54,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     collect: gets.map(({ remote }) => remote),
     collectDiff: diff?.remote,
   };
-  const { source } = parseJobInput(jobInputOf(options, { ...parts, put: [] }));
+  const { source } = checkedJobInput(jobInputOf(options, { ...parts, put: [] }));
 
   const reporter = createReporter({ stream: io.stderr, quiet: options.quiet === true });
   if (config.sandboxService) {
@@ -71,7 +71,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     }
     await keepNotifyCommand(options.notify, config);
     const put = await readPutFiles(localFiles, platform.keepInput);
-    const input = parseJobInput(jobInputOf(options, { ...parts, put }));
+    const input = checkedJobInput(jobInputOf(options, { ...parts, put }));
     context.jobId = jobId;
     const { taskQueue, promptSummaries: promptInSummary } = config;
     const { sharedResults: results } = platform;

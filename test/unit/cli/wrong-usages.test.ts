@@ -18,6 +18,7 @@ beforeEach(async () => {
     'bad.jsonl': '{"prompt": "a", "effort": "huge"}\n',
     'away.jsonl': '{"prompt": "a", "get": "../x"}\n',
     'long.jsonl': '{"prompt": "a", "deadline": "999d"}\n',
+    'long-model.jsonl': `${JSON.stringify({ prompt: 'a', model: long })}\n`,
     'burn.yaml': 'rules:\n  - rule: a\n    action: burn\n',
     'typo.yaml': 'rules:\n  - rule: a\n    action: stop\n    mach: {}\n',
     'empty.yaml': '',
@@ -30,6 +31,11 @@ beforeEach(async () => {
 
 /** Nothing listens there: a command that asks Temporal or the service would exit with 3. */
 const env = { TEMPORAL_ADDRESS: '127.0.0.1:9', SANDBOX_API_URL: 'http://127.0.0.1:9/v1', SANDBOX_API_KEY: 'key' };
+
+const long = 'm'.repeat(201);
+/** Stands for words that would make a title unreadable. */
+const expanded = (words: string) =>
+  words.replaceAll('LONG', long).replace(/THOUSAND(--\w+)/, (_, flag: string) => ` ${flag} x`.repeat(1_001).trim());
 
 /** The words of the command line, and a part of what is wrong or of how to mend it. */
 const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
@@ -143,6 +149,28 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['fanout prompts.txt --source=', '--source has an empty value'],
   ['stop --all --name=', '--name has an empty value'],
   ['jobs list --since=', '--since has an empty value'],
+  // Values that the input of a job or batch does not take: the option is named, and not the field that it sets
+  ['run x --model LONG', '--model has 201 characters, but a name has at most 200.'],
+  ['run x --environment=LONG', '--environment has 201 characters'],
+  ['run x --from LONG', '--from has 201 characters'],
+  ['run x --sandbox bx_2345abcd --conversation LONG', '--conversation has 201 characters'],
+  ['run x --provider \u001b[31mred', '--provider has control characters. Leave them out.'],
+  [
+    'run x --notify https://example.com/LONGLONGLONGLONGLONGLONGLONGLONGLONGLONG',
+    '--notify: must have at most 2000 characters.',
+  ],
+  ['run THOUSAND--prompt', 'the prompts: must have at most 1000 entries.'],
+  ['run x --label team=LONG', '--label: team: must have at most 200 characters.'],
+  ['jobs prompt one x --model LONG', '--model has 201 characters'],
+  ['jobs resolve one --sent --conversation LONG', '--conversation has 201 characters'],
+  ['jobs rerun one --id X', '--id: the job id "X" must be lower-case letters and digits'],
+  ['jobs rerun one --id one', '--id: the new job needs another id than the earlier one, one.'],
+  ['fanout prompts.txt --model a,LONG', '--model has 201 characters'],
+  ['fanout prompts.txt --snapshot LONG', '--snapshot has 201 characters'],
+  ['fanout prompts.txt --title LONG', '--title has 201 characters'],
+  ['fanout prompts.txt --budget 1h --then keep', '--then: must be stop or delete if there is a budget'],
+  ['fanout prompts.txt THOUSAND--command', '--command: must have at most 1000 entries.'],
+  ['fanout long-model.jsonl', 'long-model.jsonl:1: model: must have at most 200 characters'],
   // Cleanups
   ['cleanup plan nosuch.yaml', 'The policy nosuch.yaml cannot be read. Check that it exists'],
   ['cleanup run burn.yaml', 'rules[0].action: must be stop, delete-sandbox, delete-snapshot or keep, not "burn"'],
@@ -175,7 +203,7 @@ describe('a wrong usage', () => {
   });
 
   it.each(wrong)('sandflow %s', async (words, ...texts) => {
-    const { exitCode, stdout, stderr } = await cli(words.split(' '), { cwd, env });
+    const { exitCode, stdout, stderr } = await cli(expanded(words).split(' '), { cwd, env });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     for (const text of texts) expect(stderr).toContain(text);
     expect(stderr).not.toMatch(raw);

@@ -1,0 +1,59 @@
+/** Names the options of `run` that set the fields of a job's input. */
+import type { JobInput } from '../../../workflows/job/types.js';
+import { checkInput } from '../../contract/texts/input-problems.js';
+import { jobInputSchema } from '../../temporal/jobs/input.js';
+import { UsageError } from '../usage-error.js';
+
+/** By the last name of the field; `prompts.0.prompt` is the text of a prompt. */
+const optionOf: Readonly<Record<string, string>> = {
+  provider: '--provider',
+  model: '--model',
+  reasoningEffort: '--effort',
+  type: '--type',
+  environment: '--environment',
+  from: '--from',
+  noEnv: '--no-env',
+  setupScript: '--setup',
+  snapshots: '--no-snapshots',
+  monitoring: '--no-monitoring',
+  waitFor: '--wait-for',
+  conversations: '--each-conversation',
+  conversationId: '--conversation',
+  end: '--then',
+  deadlineMs: '--deadline',
+  ttlSeconds: '--ttl',
+  onUnknownOutcome: '--on-unknown',
+  jobId: '--id',
+  deployment: 'SANDFLOW_DEPLOYMENT',
+};
+
+/** By the first name of the field. */
+const optionOfRoot: Readonly<Record<string, string>> = {
+  put: '--put',
+  collect: '--get',
+  collectDiff: '--get-diff',
+  notify: '--notify',
+};
+
+/** @param field names and indexes, separated by dots */
+export function optionNameOf(field: string): string {
+  const [first = ''] = field.split('.');
+  const last = field.slice(field.lastIndexOf('.') + 1);
+  const root = optionOfRoot[first];
+  if (root !== undefined) return root;
+  if (first === 'prompts') return optionOf[last] ?? 'the prompts';
+  if (first === 'source') return optionOf[last] ?? 'the sandbox (--sandbox, --fork or --from)';
+  return optionOf[last] ?? last;
+}
+
+/**
+ * Checks the input that the options describe and applies its defaults, as `parseJobInput` does.
+ * @throws UsageError naming every option that is wrong: its user never wrote the names of fields
+ */
+export function checkedJobInput(input: JobInput): JobInput {
+  const { data, problems } = checkInput(jobInputSchema, input);
+  if (problems === null) return data;
+  throw new UsageError(
+    `${problems.map(({ path, message }) => `${optionNameOf(path.join('.'))}: ${message}`).join('; ')}.`,
+  );
+}
