@@ -31,20 +31,22 @@ export function createScreenLines(stream: OutputStream, options: { readonly enab
 
   /**
    * The sequence that moves to the first drawn line and clears from there. Counts wrapped rows, because the terminal
-   * may have become narrower.
+   * may have become narrower. The cursor is at the start of the last line.
    */
   const back = (): string => {
     if (drawn.length === 0) return '';
     const columns = columnsOf(stream);
-    const rows = drawn.reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
-    return control(`\u001b[1G${rows > 1 ? `\u001b[${rows - 1}A` : ''}\u001b[J`);
+    const above = drawn.slice(0, -1).reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    return control(`\u001b[1G${above > 0 ? `\u001b[${above}A` : ''}\u001b[J`);
   };
   const draw = (above = '') => {
     if (!enabled) return;
     const clear = back();
     // The last column stays free: some terminals wrap as soon as that column is written.
     drawn = (current?.(columnsOf(stream) - 1) ?? []).slice(0, Math.max(1, (stream.rows || 24) - 2));
-    stream.write(`${clear}${above}${drawn.map(({ text }) => text).join('\n')}`);
+    // What a person types, such as the ^C of Ctrl-C, is echoed at the cursor. At the end of a line it would wrap.
+    const home = drawn.length === 0 ? '' : control('\u001b[1G');
+    stream.write(`${clear}${above}${drawn.map(({ text }) => text).join('\n')}${home}`);
   };
 
   return {

@@ -17,6 +17,34 @@ function written(text: string): string {
   createTerminal({ isTTY: true, write: (part) => (out += part) }).write(text);
   return out;
 }
+/** A terminal that wraps, and knows the sequences of redrawn lines. */
+function createScreen(columns: number) {
+  let cells: string[][] = [[]];
+  let [row, column] = [0, 0];
+  return {
+    rows: () => cells.map((line) => line.join('')).filter((line) => line !== ''),
+    write(text: string | Uint8Array) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the sequences of redrawn lines
+      for (const [part, count = '1', move] of String(text).matchAll(/\u001b\[(\d*)([GAJ])|[^\u001b]/gu)) {
+        if (move === 'G') column = 0;
+        else if (move === 'A') row = Math.max(0, row - Number(count));
+        else if (move === 'J') cells = [...cells.slice(0, row), (cells[row] ?? []).slice(0, column)];
+        else if (part === '\n') {
+          row += 1;
+          column = 0;
+        } else {
+          if (column === columns) [row, column] = [row + 1, 0];
+          cells[row] ??= [];
+          (cells[row] as string[])[column] = part;
+          column += 1;
+        }
+        cells[row] ??= [];
+      }
+      return true;
+    },
+  };
+}
+
 const coloured = createPaint({ write: () => true, isTTY: true, hasColors: () => true });
 
 const progress: FanoutProgress = {
@@ -216,11 +244,24 @@ describe('redrawn lines', () => {
     lines.close();
     vi.useRealTimers();
     expect(written).toEqual([
-      `${wide.text}\nb`,
-      `\u001b[1G\u001b[2A\u001b[J${wide.text}\nb`,
-      `\u001b[1G\u001b[2A\u001b[Jsaid\n${wide.text}\nb`,
+      `${wide.text}\nb\u001b[1G`,
+      `\u001b[1G\u001b[2A\u001b[J${wide.text}\nb\u001b[1G`,
+      `\u001b[1G\u001b[2A\u001b[Jsaid\n${wide.text}\nb\u001b[1G`,
       '\u001b[1G\u001b[2A\u001b[J',
     ]);
+  });
+
+  it('are removed as a whole after Ctrl-C, which a terminal echoes as ^C at the cursor', () => {
+    vi.useFakeTimers();
+    const screen = createScreen(40);
+    const stream = { isTTY: true, columns: 40, rows: 10, write: screen.write };
+    const lines = createScreenLines(createTerminal(stream), { enabled: true });
+    lines.printAbove('before');
+    lines.show((width) => ['a', 'b', 'c'].map((letter) => ({ text: letter.repeat(width), width })));
+    screen.write('^C');
+    lines.close();
+    vi.useRealTimers();
+    expect(screen.rows()).toEqual(['before']);
   });
 
   it('are never more than the rows of the terminal, and elsewhere only messages are written', () => {
@@ -233,6 +274,6 @@ describe('redrawn lines', () => {
     off.show(() => [{ text: 'x', width: 1 }]);
     off.printAbove('said');
     off.close();
-    expect(written).toEqual(['0\n1\n2', '\u001b[1G\u001b[2A\u001b[J', 'said\n']);
+    expect(written).toEqual(['0\n1\n2\u001b[1G', '\u001b[1G\u001b[2A\u001b[J', 'said\n']);
   });
 });

@@ -83,7 +83,7 @@ describe('the progress of a job', () => {
     vi.advanceTimersByTime(2_000);
     reporter.close();
     vi.useRealTimers();
-    const lines = text().split('\u001b[1G\u001b[J');
+    const lines = text().replaceAll('\u001b[1G', '').split('\u001b[J');
     expect(lines.filter((line) => line.startsWith('the agent is working'))).toHaveLength(3);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(24);
     expect(text().endsWith('\u001b[1G\u001b[J')).toBe(true);
