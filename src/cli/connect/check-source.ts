@@ -1,4 +1,4 @@
-/** Asks the service, before anything is started, whether the sandbox or the snapshot that the user names exists. */
+/** Asks the service, before anything is started or stopped, whether the sandbox or the snapshot that the user names exists. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FanoutSource } from '../../../workflows/fanout/types.js';
 import type { SandboxSource } from '../../../workflows/job/types.js';
@@ -15,9 +15,9 @@ const usualPausesMs = [1_000, 2_000];
 const namesShown = 5;
 const missingCodes: ReadonlySet<string> = new Set(['not_found', 'sandbox_not_found']);
 
-/** A sandbox or a snapshot that exists before the job or batch starts. */
+/** A sandbox or a snapshot that exists before the job, the batch or the stop starts. */
 export type NamedSource =
-  | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly use: 'work' | 'fork' }
+  | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly use: 'work' | 'fork' | 'stop' }
   | { readonly kind: 'snapshot'; readonly name: string };
 
 /** @returns null if the source names no sandbox or snapshot that must exist */
@@ -41,7 +41,7 @@ export interface CheckSourceOptions {
   /** Ctrl-C. */
   readonly signal: AbortSignal;
   readonly notices: Notices;
-  /** For tests. */
+  /** Pauses between reads of what is not found, in ms. Default: 1 s and 2 s. */
   readonly pausesMs?: readonly number[];
 }
 
@@ -88,6 +88,7 @@ async function lookAtSandbox(
 ): Promise<Seen> {
   try {
     const { state, dataExpiredAt } = (await service.getSandbox(sandboxId, call)).sandbox;
+    if (use === 'stop') return { kind: 'usable' };
     if (state === 'cancelled') {
       const message = `The sandbox ${sandboxId} was never created: the service found no machine for it. Nothing was started. Choose another sandbox.`;
       return { kind: 'useless', error: new ServiceRefusal('sandbox_not_found', message, false, undefined) };
@@ -98,7 +99,8 @@ async function lookAtSandbox(
   } catch (error) {
     const isMissing = error instanceof ApiError && error.typed && error.status === 404 && missingCodes.has(error.code);
     if (!isMissing) throw error;
-    const message = `There is no sandbox ${sandboxId}, or this key may not see it. Nothing was started. Check the id with \`sandflow sandboxes\`. A sandbox that was created in the last two minutes may not be visible yet: try again later, or add --no-check.`;
+    const nothing = use === 'stop' ? 'It was not stopped' : 'Nothing was started';
+    const message = `There is no sandbox ${sandboxId}, or this key may not see it. ${nothing}. Check the id with \`sandflow sandboxes\`. A sandbox that was created in the last two minutes may not be visible yet: try again later, or add --no-check.`;
     return { kind: 'missing', error: new ServiceRefusal('sandbox_not_found', message, false, error) };
   }
 }

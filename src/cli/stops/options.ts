@@ -11,6 +11,7 @@ Examples:
 Exit codes:
   0    every stop was accepted; with --wait, every sandbox ended archived or already_archived
   1    at least one stop was not accepted or, with --wait, ended differently
+  2    invalid usage, or none of the sandboxes exists; nothing was stopped
   130  Ctrl-C ended the wait; the stops continue
 `;
 
@@ -22,6 +23,7 @@ export const declareStop = (parent: Parent) =>
     .option('--all', 'every sandbox of the account that can be stopped; asks for confirmation')
     .option('--name <pattern>', 'with --all: only matching names; * matches any characters, ? matches one')
     .option('--yes', 'with --all: skip the confirmation')
+    .option('--no-check', 'request the stop even if the service does not show the sandbox yet')
     .option('--wait', 'wait until each stop has ended, and print whether the work was saved')
     .option(
       '--deadline <duration>',

@@ -14,7 +14,7 @@ export interface StopCommand {
 }
 
 /** @throws UsageError if the arguments conflict or select no sandbox */
-export function readStopCommand(named: readonly string[], options: StopCommandOptions): StopCommand {
+export function readStopCommand(named: readonly string[], options: Omit<StopCommandOptions, 'check'>): StopCommand {
   const { all = false, name, request: requestId } = options;
   for (const id of named) requireSandboxId(id);
   if (named.length === 0 && !all) {

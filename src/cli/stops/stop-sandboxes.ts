@@ -15,6 +15,7 @@ import type { StopCommandOptions } from './options.js';
 import { createReconnectingClient } from './reconnecting-client.js';
 import { readStopCommand } from './stop-request.js';
 import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
+import { createVisibilityCheck } from './visibility-check.js';
 import { watchStopToEnd } from './watch-to-end.js';
 
 /**
@@ -65,11 +66,18 @@ function stopEach(
   const width = Math.max(...sandboxIds.map(({ length }) => length));
   // The more sandboxes, the less often each is polled: Temporal gets at most about 40 reads a second, and later 20.
   const lookEveryMs = [Math.max(250, sandboxIds.length * 25), Math.max(5_000, sandboxIds.length * 50)] as const;
+  const visible = createVisibilityCheck({
+    ...{ service: platform.service, link, reporter, interrupted },
+    requestId: options.request,
+    refuses: options.check,
+  });
   return Promise.all(
     sandboxIds.map(async (sandboxId) => {
       const end = await watchStopToEnd(sandboxId, {
         ...{ request, taskQueue, deployment, gate, link, reporter, interrupted, lookEveryMs },
         wait: options.wait === true,
+        // The list shows the sandboxes of --all.
+        requireVisible: options.all ? undefined : visible,
       });
       if (!options.json && end.kind !== 'left') {
         stdout.write(`${sandboxId.padEnd(width)}  ${oneLine(endText(end))}\n`);

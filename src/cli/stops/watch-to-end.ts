@@ -15,6 +15,8 @@ export interface WatchStopOptions {
   readonly taskQueue: string;
   readonly deployment: string;
   readonly wait: boolean;
+  /** Throws if there is no such sandbox. Default: no check. */
+  readonly requireVisible?: ((sandboxId: string) => Promise<void>) | undefined;
   /** Limits the requests that are sent at once. */
   readonly gate: ConcurrencyLimit;
   readonly link: ReconnectingClient;
@@ -36,8 +38,9 @@ export async function watchStopToEnd(sandboxId: string, options: WatchStopOption
     seen = view;
   };
   try {
-    const requested = await gate(() => {
+    const requested = await gate(async () => {
       signal.throwIfAborted();
+      await options.requireVisible?.(sandboxId);
       return link.call((temporal) => requestStop(temporal, { sandboxId, ...request }, { taskQueue, deployment }));
     });
     if (!wait) return { kind: 'seen', view: requested.accepted };
