@@ -14,7 +14,8 @@ export function runNotifyCommand(command: string, { input, signal }: NotifyComma
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   // A command that does not read its input closes the pipe. That is not a failure.
   child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
+  // A whole line: a command may append it to a file of lines.
+  child.stdin.end(`${input}\n`);
   const kill = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');

@@ -14,6 +14,9 @@ import { pasteable } from './pasteable.js';
 import { createPaint } from './terminal.js';
 import { oneLine, setIn } from './terminal-safe.js';
 
+/** The code of a completed job that lacks a file which was to be collected. */
+const filesMissing = 'files_missing';
+
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
 
 export interface FinishOptions {
@@ -78,12 +81,13 @@ function printSummary(report: JobReport, io: Streams, links: JobLinks | undefine
   ];
   io.stderr.write(`${parts.join(' · ')}\n`);
   for (const file of report.files) {
-    const where = file.localPath
-      ? `→ ${file.localPath}`
-      : (file.error ?? `(save it with: --get ${pasteable(file.path, 'PATH')})`);
-    io.stderr.write(`  ${oneLine(file.path)} ${oneLine(where)}${marksOf(file)}\n`);
+    const unsaved = file.error === null ? ` (save it with: --get ${pasteable(file.path, 'PATH')})` : `: ${file.error}`;
+    const where = file.localPath ? ` → ${file.localPath}` : unsaved;
+    io.stderr.write(`  ${oneLine(file.path)}${oneLine(where)}${marksOf(file)}\n`);
   }
-  if (report.error) io.stderr.write(`  ${oneLine(report.error.code)}: ${setIn(report.error.message, '    ')}\n`);
+  // The lines above name the files that are missing.
+  if (report.error && report.error.code !== filesMissing)
+    io.stderr.write(`  ${oneLine(report.error.code)}: ${setIn(report.error.message, '    ')}\n`);
   for (const { status, error } of report.prompts) {
     if (error && error !== report.error?.message)
       io.stderr.write(`  prompt ${oneLine(status)}: ${setIn(error, '    ')}\n`);
@@ -119,6 +123,6 @@ async function wholeReport(result: JobResult, options: FinishOptions): Promise<J
   const error =
     missing.length === 0
       ? null
-      : plainError('files_missing', missing.map((file) => `${file.path}: ${file.error}`).join('; '));
+      : plainError(filesMissing, missing.map((file) => `${file.path}: ${file.error}`).join('; '));
   return reportOf({ ...result, prompts }, options.files, error);
 }
