@@ -94,7 +94,10 @@ export async function runFanout(
         total: survey.items,
         labels: plan.labels,
       });
-      if (options.detach) return printStarted(batchId, platform, io, options);
+      if (options.detach) {
+        view.close();
+        return printStarted(batchId, platform, io, options);
+      }
       return await watchFanoutToEnd(platform, batchId, options, { context, view });
     } finally {
       view.close();

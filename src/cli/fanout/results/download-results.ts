@@ -8,13 +8,21 @@ import { isDiskFull, namingFullDisk } from '../../../contract/disk-full.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import { makeFolders } from '../../../os/make-folders.js';
 import { endedInEarlierRun } from '../../../report/batch/resumed-batch.js';
-import type { FanoutReportData, ReportContext } from '../../../report/index.js';
+import type { FailureGroup, FanoutReportData, ReportContext } from '../../../report/index.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import { withWholeResults } from '../../output/job-report.js';
 import { leftText } from '../../output/job-text.js';
 import { replaceFile } from '../../replace-file.js';
+import { reasonOf } from './failed-items.js';
 import { createItemFolders, placeBelow } from './item-folders.js';
 import { createPreviews } from './previews.js';
+
+export interface FailedResult {
+  readonly itemId: string;
+  readonly outcome: string;
+  /** Empty if nothing gave a reason. */
+  readonly error: string;
+}
 
 export interface DownloadResultsOptions {
   readonly cwd: string;
@@ -37,6 +45,8 @@ export interface DownloadedResults {
   readonly forks: number;
   /** Number of items that ended in earlier runs of the batch; 0 unless it was resumed. */
   readonly earlier: number;
+  /** Why items failed, the most frequent reason first. */
+  readonly failures: readonly FailureGroup<FailedResult>[];
   /** One text for each file that could not be downloaded, or that a completed item lacks. */
   readonly problems: readonly string[];
   /** One text for each sandbox, prompt or command that an item left running. */
@@ -102,6 +112,8 @@ export async function downloadResults(
   const report = resolve(cwd, options.report ?? join(out, 'report.html'));
   const generatedAt = new Date().toISOString();
   await writeReport(report, { ...options.context, result, items: kept, previews: previews.all, generatedAt });
+  const { failureGroups } = await import('../../../report/index.js');
+  const failed = kept.map((item) => ({ itemId: item.itemId, outcome: item.outcome, error: reasonOf(item) ?? '' }));
   const shown = (path: string) => relative(cwd, path) || path;
   return {
     resultsFile: shown(results),
@@ -110,6 +122,7 @@ export async function downloadResults(
     files,
     forks,
     earlier,
+    failures: failureGroups(failed),
     problems,
     left,
   };

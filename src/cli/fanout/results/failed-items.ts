@@ -39,8 +39,13 @@ export function createFailedItems(
   return { look: () => newest().catch(() => []) };
 }
 
+/** What the job of an item says about its failure; empty or missing if it says nothing. */
+export function reasonOf({ job }: Pick<ItemResult, 'job'>): string | null | undefined {
+  return job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error;
+}
+
 /** Why an item failed, in one line. */
 export function failureText({ outcome, generation, job }: Pick<ItemResult, 'outcome' | 'generation' | 'job'>): string {
-  const reason = job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error;
+  const reason = reasonOf({ job });
   return [outcome, ...(generation > 1 ? [`at attempt ${generation}`] : []), ...(reason ? [reason] : [])].join(', ');
 }

@@ -17,6 +17,9 @@ import type { DownloadedResults } from './download-results.js';
 /** Maximum number of problems in the summary; `--json` prints all of them. */
 const problemsShown = 10;
 
+/** Maximum number of reasons of failures in the summary; the report has all of them. */
+const reasonsShown = 3;
+
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
 
 export interface FinishFanoutOptions {
@@ -106,6 +109,7 @@ export function summaryLines(
   return [
     ...head.map((parts) => parts.join(' · ')),
     ...outcomes.map(([name, count]) => `  ${String(count).padStart(widest)} ${oneLine(name)}`),
+    ...failureLines(home.failures).map((line) => paint('red', line)),
     ...(counts.retried > 0 ? [`  ${counts.retried} retried`] : []),
     ...(error ? [`  ${oneLine(error.code)}: ${setIn(error.message, '    ')}`] : []),
     ...(leftSandboxIds.length > 0 ? [paint('yellow', oneLine(`  not cleaned up: ${leftSandboxIds.join(', ')}`))] : []),
@@ -121,6 +125,16 @@ export function summaryLines(
     ...(links ? [`  ${linksText(links)}`] : []),
     ...(again ? [nextText(result)] : []),
   ];
+}
+
+function failureLines(failures: DownloadedResults['failures']): string[] {
+  const lines = failures.slice(0, reasonsShown).map(({ message, items }) => {
+    const first = items[0]?.itemId ?? '';
+    const which = items.length === 1 ? first : `${plural(items.length, 'item')} such as ${first}`;
+    return oneLine(`  failed   ${which}: ${message}`);
+  });
+  const more = failures.length - lines.length;
+  return more > 0 ? [...lines, `  … and ${plural(more, 'more reason')}, in the report`] : lines;
 }
 
 const goneCodes: ReadonlySet<string> = new Set(['not_found', 'sandbox_not_found', 'snapshot_data_expired']);

@@ -15,6 +15,7 @@ const home: DownloadedResults = {
   files: 2,
   forks: 3,
   earlier: 0,
+  failures: [],
   problems: [],
   left: [],
 };
@@ -50,6 +51,19 @@ describe('the output of a finished batch', () => {
     const links = { workflowId: 'sf-d/b', uiUrl: 'http://127.0.0.1:8/namespaces/default/workflows/sf-d%2Fb' };
     expect(finished(batchResult(), { links }).stderr).toContain(`  workflow sf-d/b · ${links.uiUrl}\n`);
     expect(JSON.parse(finished(batchResult(), { links, json: true }).stdout)).not.toHaveProperty('uiUrl');
+  });
+
+  it('says why items failed: the most frequent reasons, each with an item', () => {
+    const group = (message: string, ...itemIds: string[]) => ({
+      outcome: 'rejected',
+      message,
+      isSame: true,
+      items: itemIds.map((itemId) => ({ itemId, outcome: 'rejected', error: message })),
+    });
+    const failures = [group('no such model', 'a', 'b'), group('exit code 3', 'c'), group('x', 'd'), group('y', 'e')];
+    const { stderr } = finished(partly, {}, { ...home, failures });
+    expect(stderr).toContain('  failed   2 items such as a: no such model\n  failed   c: exit code 3\n');
+    expect(stderr).toContain('  … and 1 more reason, in the report\n');
   });
 
   it('says how it ended, how fast it was, and where everything is', () => {
