@@ -76,7 +76,10 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   lines.push([`${policy}: ${outcome.replaceAll('_', ' ')}`, ...due, ...outcomes, ...left].join(' · '));
   if (planned?.refusal) lines.push(refusalText(planned.refusal, outcome));
   if (error) lines.push(`${error.code}: ${error.message}`);
-  if (planned && planned.orphans > 0) lines.push(`${sandboxes(planned.orphans)} of jobs that have ended.`);
+  if (planned && planned.orphans > 0) {
+    const [belong, jobs] = planned.orphans === 1 ? ['belongs', 'a job that has'] : ['belong', 'jobs that have'];
+    lines.push(`${sandboxes(planned.orphans)} ${belong} to ${jobs} ended.`);
+  }
   if (planned && planned.unknownOwners > 0) {
     lines.push(`Temporal has no record of the owners of ${sandboxes(planned.unknownOwners)}: skipped. Check them.`);
   }

@@ -1,5 +1,7 @@
 /** `sandflow cleanup schedule`. */
+
 import { startTimeOf } from '../../retention/index.js';
+import type { StackStatus } from '../../supervisor/control-protocol.js';
 import {
   applyCleanupSchedule,
   changeCleanupSchedule,
@@ -11,8 +13,9 @@ import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
-import type { Reporter } from '../output/reporter.js';
+import type { Notices } from '../output/reporter.js';
 import { printList } from '../output/table.js';
+import { readStatus } from '../stack/read-status.js';
 import { formatDuration, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { ApplyScheduleOptions } from './options.js';
@@ -35,7 +38,7 @@ export async function applySchedule(
   const { policy, notifyCommand } = await readPolicyFile(file, io);
   const time = timeOf(options.cron, () => startTimeOf(policy, atMinute), jitterMs);
   const { created, next } = await withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
-    warnOfEmbedded(platform.config.temporal.configured, reporter);
+    await warnOfEmbedded(platform.config, reporter);
     if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
     const { temporal, config } = platform;
     const { deployment, taskQueue } = config;
@@ -70,8 +73,8 @@ function minuteOf(text: string): number {
 
 export async function listSchedules({ json }: { readonly json?: boolean }, context: CommandContext): Promise<void> {
   const { io } = context;
-  const schedules = await withPlatform(context, {}, ({ temporal, config }, reporter) => {
-    warnOfEmbedded(config.temporal.configured, reporter);
+  const schedules = await withPlatform(context, {}, async ({ temporal, config }, reporter) => {
+    await warnOfEmbedded(config, reporter);
     return listCleanupSchedules(temporal, config.deployment);
   });
   printList(
@@ -99,14 +102,21 @@ export async function changeSchedule(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  await withPlatform(context, { needsWorker: change === 'trigger' }, ({ temporal, config }, reporter) => {
-    warnOfEmbedded(config.temporal.configured, reporter);
+  await withPlatform(context, { needsWorker: change === 'trigger' }, async ({ temporal, config }, reporter) => {
+    if (change === 'resume') await warnOfEmbedded(config, reporter);
     return changeCleanupSchedule(temporal, change, { deployment: config.deployment, policyName });
   });
   if (json) return printJson(io.stdout, { policy: policyName, change, error: null });
   io.stdout.write(`${policyName} ${pastTense[change]}\n`);
 }
 
-function warnOfEmbedded(isConfigured: boolean, reporter: Reporter): void {
-  if (!isConfigured) reporter.notice(embeddedNotice);
+/** Warns of a Temporal server that may be down at night, unless somebody keeps it up. */
+export async function warnOfEmbedded(
+  { temporal, home }: { readonly temporal: { readonly configured: boolean }; readonly home: string },
+  reporter: Notices,
+  status: (home: string) => Promise<Pick<StackStatus, 'kept' | 'foreground'> | undefined> = readStatus,
+): Promise<void> {
+  if (temporal.configured) return;
+  const stack = await status(home).catch(() => undefined);
+  if (!stack?.kept && !stack?.foreground) reporter.notice(embeddedNotice);
 }
