@@ -90,7 +90,8 @@ ${dialogs()}${blocks}`;
  * report.
  */
 function endOf({ result, items, generatedAt }: FanoutReportData, startMs: number): number {
-  const ended = 'durationMs' in result ? startMs + result.durationMs : Date.parse(generatedAt);
+  const reportedMs = Date.parse(result.outcome === null ? generatedAt : result.since);
+  const ended = 'durationMs' in result ? startMs + result.durationMs : reportedMs;
   return items.reduce((latest, { times }) => {
     const at = Date.parse(times.endedAt ?? '');
     return Number.isNaN(at) ? latest : Math.max(latest, at);

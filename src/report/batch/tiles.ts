@@ -34,7 +34,7 @@ export function tilesOf(
   return [
     completed,
     {
-      name: 'Not completed',
+      name: 'Failed',
       value: countText(counts.failed),
       note: counts.failed === 0 ? 'no failures' : 'see the failures below',
     },
@@ -43,7 +43,7 @@ export function tilesOf(
       : [{ name: 'Median item', value: durationText(median), note: `p90 ${durationText(p90)}${inAllRuns}` }]),
     {
       name: isResumed ? 'Pace of this run' : 'Pace',
-      value: `${perHour < 10 ? perHour.toFixed(1) : countText(perHour)} / h`,
+      value: `${perHour > 0 && perHour < 10 ? perHour.toFixed(1) : countText(perHour)} / h`,
       note: `completed, over ${durationText(spanMs)}`,
     },
     dollarsPerSecond === null

@@ -44,10 +44,11 @@ export function clockText(ms) {
 }
 
 /**
- * An amount at list price: `$12.40`; below one dollar `$0.0042`.
+ * An amount at list price: `$12.40`; below one dollar `$0.0042`; an amount that would round to nothing: `< $0.0001`.
  * @param {number} dollars
  */
 export function dollarsText(dollars) {
   const known = Number.isFinite(dollars) ? Math.max(0, dollars) : 0;
+  if (known > 0 && known < 0.00005) return '< $0.0001';
   return `$${known.toFixed(known > 0 && known < 1 ? 4 : 2)}`;
 }

@@ -100,7 +100,7 @@ ${rest > 0 ? html`<details><summary>${countOf(rest, 'earlier wake', 'earlier wak
 function wakeRow(wake: Wake): Markup {
   const { waitedFor, waitedMs, lagMs, at } = wake;
   const lag = lagMs === null ? '–' : durationText(Math.max(0, lagMs));
-  return html`<tr><td class="clock">${clockText(Date.parse(at) || 0)}</td><th scope="row">${wakeCause(wake)}</th><td>${plainText(waitedFor)}</td><td class="number wide">${durationText(waitedMs)}</td><td class="number wide">${lag}</td></tr>`;
+  return html`<tr><td class="clock">${clockText(Date.parse(at) || 0)}</td><th scope="row">${wakeCause(wake)}</th><td class="word">${plainText(waitedFor)}</td><td class="number wide">${durationText(waitedMs)}</td><td class="number wide">${lag}</td></tr>`;
 }
 
 function wakeCause({ by, event }: Wake): string {

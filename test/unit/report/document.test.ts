@@ -51,6 +51,23 @@ describe('a batch', () => {
     expect(running).toContain('queued or running');
   });
 
+  test('that has ended lasts until its end, also in a report that is written later', () => {
+    const { result, items, ...rest } = sampleBatch(10);
+    const ended = onlyProgress({ ...result, phase: 'ended' });
+    const later = renderFanoutReport({ ...rest, items, result: ended, generatedAt: '2026-03-09T09:00:00.000Z' });
+    const took = (text: string) => /<dt>Took<\/dt><dd>([^<]*)/.exec(text)?.[1];
+    expect(took(later)).toBe(took(renderFanoutReport({ ...rest, items, result })));
+  });
+
+  test('shows its source only if it is a sandbox, and counts failures apart from what was left out', () => {
+    const { result, ...rest } = sampleBatch(3);
+    const shown = (sourceSandboxId: string | null) =>
+      renderFanoutReport({ ...rest, result: { ...result, sourceSandboxId } });
+    expect(shown('bx_2345abcd')).toContain('<dt>Source</dt><dd>bx_2345abcd');
+    expect(shown(null)).not.toContain('<dt>Source</dt>');
+    expect(shown(null)).not.toContain('Not completed');
+  });
+
   test('without any known data has a report too, without empty panels', () => {
     const { result, ...rest } = sampleBatch(1);
     const counts = { ...result.counts, items: 0, completed: 0, failed: 0, byOutcome: {} };

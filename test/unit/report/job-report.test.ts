@@ -20,7 +20,7 @@ describe('the report of a job', () => {
       expect(shown).toContain(`</span>${phase}</th>`);
     expect(shown).toContain('3 wakes: 2 by a webhook, 1 by a safety poll.');
     expect(shown).toMatch(
-      /<td class="clock">09:00:09<\/td><th scope="row">webhook sandbox\.ready<\/th><td>usable<\/td>/,
+      /<td class="clock">09:00:09<\/td><th scope="row">webhook sandbox\.ready<\/th><td class="word">usable<\/td>/,
     );
     expect(shown).toMatch(/Prompt 2<\/h3>[\s\S]*Answer 2<span class="note"> {2}completed in 47 s/);
     expect(shown).toContain('<li><code>totals.ts</code> adds rounded lines');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { activityOf, forkKinds } from '../../../src/report/batch/activity.js';
 import { pageItem, segmentsOf } from '../../../src/report/batch/page-items.js';
-import { bytesText, countText, durationText } from '../../../src/report/format.js';
+import { bytesText, countText, dollarsText, durationText } from '../../../src/report/format.js';
 import { histogram, niceStep, quantile } from '../../../src/report/stats.js';
 import { browserModule } from './browser-module.js';
 import { sampleBatch } from './sample-batch.js';
@@ -20,6 +20,12 @@ describe('quantiles', () => {
     );
     expect([quantile([], 0.5), quantile([3, 1, 2], 0.5), quantile([3, 1, 2, 4], 0.9)]).toEqual([null, 2, 4]);
   });
+});
+
+test('an amount is never shown as nothing', () => {
+  expect([0, 0.00004, 0.00005, 0.0042, 12.4].map(dollarsText)).toEqual([
+    ...['$0.00', '< $0.0001', '$0.0001', '$0.0042', '$12.40'],
+  ]);
 });
 
 describe('a histogram', () => {

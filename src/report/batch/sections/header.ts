@@ -47,7 +47,8 @@ export function headerSection(
   const batchId = plainText(result.batchId);
   const facts: readonly (readonly [string, string | Markup])[] = [
     ['Batch', workflowUrl === null ? batchId : link(workflowUrl, batchId)],
-    ['Source', result.sourceSandboxId ?? 'none'],
+    // Forks of a snapshot have no source sandbox.
+    ...(result.sourceSandboxId === null ? [] : [['Source', result.sourceSandboxId] as const]),
     [earlier > 0 ? 'This run started' : 'Started', timeText(result.startedAt)],
     [result.outcome ? `Took${earlier > 0 ? ', this run' : ''}` : 'Running for', durationText(spanMs)],
     ['Items', `${countOf(result.counts.items, 'item', 'items')}${result.sealed ? '' : ', more to come'}`],

@@ -120,7 +120,10 @@ function setFit(fit) {
 
 function gutter() {
   if (isFit) return 10;
-  return byId('lanes-view').clientWidth < 560 ? 84 : 150;
+  const { clientWidth } = byId('lanes-view');
+  if (clientWidth < 560) return 84;
+  // Ids of a matrix are long, and differ at their ends.
+  return clientWidth < 1_000 ? 150 : 240;
 }
 
 /** Width of the whole batch, in px. */
