@@ -14,6 +14,15 @@ export function badConfiguration(message: string, cause?: unknown): SandflowErro
   return new SandflowError('bad_configuration', message, { cause });
 }
 
+/** @throws UsageError if `--watch-deadline` limits a watch that `--detach` leaves out */
+export function requireWatch(options: {
+  readonly detach?: boolean;
+  readonly watchDeadline?: string | undefined;
+}): void {
+  if (!options.detach || options.watchDeadline === undefined) return;
+  throw new UsageError('Use --detach or --watch-deadline, not both: with --detach, nothing is watched.');
+}
+
 /**
  * @param option name of the option; undefined for a positional argument
  * @throws UsageError unless `id` is the id of a sandbox

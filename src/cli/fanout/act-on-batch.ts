@@ -11,6 +11,7 @@ import { printJson } from '../output/json.js';
 import { createPaint } from '../output/terminal.js';
 import { oneLine, setIn } from '../output/terminal-safe.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
+import { requireWatch } from '../usage-error.js';
 import { policyOf } from './batch-input.js';
 import type { ResumeFanoutOptions, WatchFanoutOptions } from './options.js';
 import { boardLines } from './progress/board.js';
@@ -90,6 +91,7 @@ export async function resumeBatch(
   const { io } = context;
   // Usage errors must surface before anything starts.
   const policy = policyOf(options);
+  requireWatch(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   await requireResultPlaces(batchId, options, io);
   return withBatch(context, { batchId, quiet: options.quiet }, async (platform, view) => {

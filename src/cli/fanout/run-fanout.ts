@@ -23,7 +23,7 @@ import { generateJobId } from '../run/job-input.js';
 import { findPutFiles, readPutFiles } from '../run/put-files.js';
 import { readTextOrFile } from '../run/read-prompts.js';
 import { ofThisProcess, parseDurationMs, plural } from '../units.js';
-import { UsageError } from '../usage-error.js';
+import { requireWatch, UsageError } from '../usage-error.js';
 import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
 import { checkedFanoutInput } from './checked-input.js';
 import { freshSourceText, sourceOf } from './fanout-source.js';
@@ -129,6 +129,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
     prompts: await texts(options.preparePrompt, '--prepare-prompt'),
   };
   const source = sourceOf(options, { ...preparing, put: [] });
+  requireWatch(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   for (const path of options.get) requireInside(path, '--get');
   return {

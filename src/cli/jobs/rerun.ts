@@ -10,11 +10,12 @@ import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { leaveRunning, seeThrough } from '../run/run-job.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
-import { UsageError } from '../usage-error.js';
+import { requireWatch, UsageError } from '../usage-error.js';
 import type { RerunJobOptions } from './options.js';
 
 /** @returns the exit code */
 export async function rerunEarlier(jobId: string, options: RerunJobOptions, context: CommandContext): Promise<number> {
+  requireWatch(options);
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   await requireGetPlaces(parseGetPairs(options.get), context.io.cwd);
   const newJobId = options.id ?? generateJobId();

@@ -5,7 +5,9 @@ import { declareRun } from './options.js';
 export const addRun: AddCommand = (parent, context) => {
   declareRun(parent).action(async (prompts, options) => {
     context.jobId = options.id ?? null;
+    const { readRun } = await import('./read-run.js');
+    const read = await readRun(prompts, withEnd(options), context.io);
     const { runJob } = await import('./run-job.js');
-    context.exitCode = await runJob(prompts, withEnd(options), context);
+    context.exitCode = await runJob(read, withEnd(options), context);
   });
 };

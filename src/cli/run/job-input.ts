@@ -78,6 +78,7 @@ function sourceOf(options: RunOptions, setupScript: string | undefined): Sandbox
     requireSandboxId(sandbox, '--sandbox');
     return { kind: 'existing', sandboxId: sandbox, type };
   }
+  if (!options.env && environment !== undefined) throw new UsageError('Use --environment or --no-env, not both.');
   const noEnv = options.env ? undefined : true;
   return { kind: 'create', body: { environment, from, setupScript, type, noEnv, snapshots, monitoring } };
 }

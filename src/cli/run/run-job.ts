@@ -1,5 +1,4 @@
-/** `sandflow run`: checks everything, starts or finds the job, watches it and saves its result. */
-import { jobIdProblem } from '../../contract/addresses.js';
+/** `sandflow run`, after its command line was checked: starts or finds the job, watches it and saves its result. */
 import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
@@ -7,7 +6,6 @@ import { checkSource, namedSourceOf } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
-import { parseLabelPairs } from '../labels.js';
 import { keepNotifyCommand } from '../notify/notify-target.js';
 import { targetText, warnUndelivered } from '../notify/warn-undelivered.js';
 import { finish } from '../output/finish.js';
@@ -15,46 +13,23 @@ import { linksOf, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
-import { ofThisProcess, parseDurationMs } from '../units.js';
-import { UsageError } from '../usage-error.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
-import { parseGetDiff, parseGetPairs, parsePutPair, requireGetPlaces, withPatch } from './file-pairs.js';
-import { generateJobId, jobInputOf } from './job-input.js';
+import { parseGetPairs } from './file-pairs.js';
+import { jobInputOf } from './job-input.js';
 import { checkedJobInput } from './option-names.js';
 import type { RunOptions } from './options.js';
-import { findPutFiles, readPutFiles } from './put-files.js';
-import { readPrompts, readTextOrFile } from './read-prompts.js';
+import { readPutFiles } from './put-files.js';
+import type { RunCommand } from './read-run.js';
 import { saveFiles } from './save-files.js';
 import { watchJob } from './watch-job.js';
 
-/** @returns the exit code */
-export async function runJob(given: string[], options: RunOptions, context: CommandContext): Promise<number> {
+/**
+ * @param read what the command line says, checked
+ * @returns the exit code
+ */
+export async function runJob(read: RunCommand, options: RunOptions, context: CommandContext): Promise<number> {
   const { io } = context;
-  const config = await io.readConfig();
-  const jobId = options.id ?? generateJobId();
-  const problem = jobIdProblem(config.deployment, jobId);
-  if (problem) throw new UsageError(`--id: ${problem}.`);
-  if (options.again && options.id === undefined)
-    throw new UsageError('--again requires --id. Without --id, every job is new.');
-  if (options.reuse && options.id === undefined)
-    throw new UsageError('--reuse requires --id. Without --id, every job is new.');
-  if (options.reuse && options.again) throw new UsageError('Use --again or --reuse, not both.');
-  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  const gets = parseGetPairs(options.get);
-  const diff = parseGetDiff(options.getDiff);
-  const get = withPatch(options.get, diff);
-  await requireGetPlaces(parseGetPairs(get), io.cwd);
-  const labels = parseLabelPairs(options.label);
-  const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
-  const parts = {
-    deployment: config.deployment,
-    jobId,
-    prompts: await readPrompts(given, options.prompt, io),
-    setupScript: await readTextOrFile(options.setup, '--setup', io.cwd),
-    collect: gets.map(({ remote }) => remote),
-    collectDiff: diff?.remote,
-  };
-  const { source } = checkedJobInput(jobInputOf(options, { ...parts, put: [] }));
+  const { config, jobId, parts, source, get, labels, localFiles, watchDeadlineMs } = read;
 
   const reporter = createReporter({ stream: io.stderr, quiet: options.quiet === true });
   if (config.sandboxService) {

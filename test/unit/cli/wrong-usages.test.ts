@@ -171,6 +171,11 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['fanout prompts.txt --budget 1h --then keep', '--then: must be stop or delete if there is a budget'],
   ['fanout prompts.txt THOUSAND--command', '--command: must have at most 1000 entries.'],
   ['fanout long-model.jsonl', 'long-model.jsonl:1: model: must have at most 200 characters'],
+  ['run x --no-env --environment dev', 'Use --environment or --no-env, not both.'],
+  ['run x --detach --watch-deadline 5s', 'Use --detach or --watch-deadline, not both'],
+  ['jobs rerun one --detach --watch-deadline 5s', 'Use --detach or --watch-deadline, not both'],
+  ['fanout prompts.txt --detach --watch-deadline 5s', 'Use --detach or --watch-deadline, not both'],
+  ['fanout resume one --detach --watch-deadline 5s', 'Use --detach or --watch-deadline, not both'],
   // Cleanups
   ['cleanup plan nosuch.yaml', 'The policy nosuch.yaml cannot be read. Check that it exists'],
   ['cleanup run burn.yaml', 'rules[0].action: must be stop, delete-sandbox, delete-snapshot or keep, not "burn"'],

@@ -83,7 +83,6 @@ describe('the job that run requests', () => {
       type: 'large',
       snapshots: false,
       monitoring: false,
-      env: false,
     } as const;
     expect(jobInputOf(made, { ...parts, setupScript: 'make' }).source).toEqual({
       kind: 'create',
@@ -92,14 +91,18 @@ describe('the job that run requests', () => {
         from: 'base',
         setupScript: 'make',
         type: 'large',
-        noEnv: true,
         snapshots: false,
         monitoring: false,
       },
     });
   });
 
+  it('leaves out the environment with --no-env', () => {
+    expect(jobInputOf({ ...options, env: false }, parts).source).toEqual({ kind: 'create', body: { noEnv: true } });
+  });
+
   it.each([
+    [{ env: false, environment: 'x' }, 'Use --environment or --no-env, not both.'],
     [{ sandbox: 'bx_2345abcd', from: 'x' }, '--from cannot be used with --sandbox'],
     [{ sandbox: 'bx_2345abcd', env: false, environment: 'x' }, '--environment, --no-env cannot be used with --sandbox'],
     [{ sandbox: 'sandbox-1' }, '--sandbox: "sandbox-1" is not a sandbox id'],

@@ -1,0 +1,59 @@
+/** Checks the command line of `run`. Loads no heavy module, so that a mistake is answered at once. */
+import type { SandboxSource } from '../../../workflows/job/types.js';
+import type { Config } from '../../config.js';
+import { jobIdProblem } from '../../contract/addresses.js';
+import type { CliIo } from '../io.js';
+import { parseLabelPairs } from '../labels.js';
+import { ofThisProcess, parseDurationMs } from '../units.js';
+import { requireWatch, UsageError } from '../usage-error.js';
+import { parseGetDiff, parseGetPairs, parsePutPair, requireGetPlaces, withPatch } from './file-pairs.js';
+import { generateJobId, type JobParts, jobInputOf } from './job-input.js';
+import { checkedJobInput } from './option-names.js';
+import type { RunOptions } from './options.js';
+import { findPutFiles } from './put-files.js';
+import { readPrompts, readTextOrFile } from './read-prompts.js';
+
+/** What the command line says. */
+export interface RunCommand {
+  readonly config: Config;
+  readonly jobId: string;
+  /** All parts of the job, except the content of its files. */
+  readonly parts: Omit<JobParts, 'put'>;
+  readonly source: SandboxSource;
+  /** The files to collect, the patch included. */
+  readonly get: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly localFiles: Awaited<ReturnType<typeof findPutFiles>>;
+  readonly watchDeadlineMs: number | undefined;
+}
+
+/** @throws UsageError; SandflowError `bad_configuration` */
+export async function readRun(given: string[], options: RunOptions, io: CliIo): Promise<RunCommand> {
+  const config = await io.readConfig();
+  const jobId = options.id ?? generateJobId();
+  const problem = jobIdProblem(config.deployment, jobId);
+  if (problem) throw new UsageError(`--id: ${problem}.`);
+  if (options.again && options.id === undefined)
+    throw new UsageError('--again requires --id. Without --id, every job is new.');
+  if (options.reuse && options.id === undefined)
+    throw new UsageError('--reuse requires --id. Without --id, every job is new.');
+  if (options.reuse && options.again) throw new UsageError('Use --again or --reuse, not both.');
+  requireWatch(options);
+  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
+  const gets = parseGetPairs(options.get);
+  const diff = parseGetDiff(options.getDiff);
+  const get = withPatch(options.get, diff);
+  await requireGetPlaces(parseGetPairs(get), io.cwd);
+  const labels = parseLabelPairs(options.label);
+  const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
+  const parts = {
+    deployment: config.deployment,
+    jobId,
+    prompts: await readPrompts(given, options.prompt, io),
+    setupScript: await readTextOrFile(options.setup, '--setup', io.cwd),
+    collect: gets.map(({ remote }) => remote),
+    collectDiff: diff?.remote,
+  };
+  const { source } = checkedJobInput(jobInputOf(options, { ...parts, put: [] }));
+  return { config, jobId, parts, source, get, labels, localFiles, watchDeadlineMs };
+}
