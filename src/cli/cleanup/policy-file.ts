@@ -1,4 +1,5 @@
 /** Reads the policy file of a command; also `sandflow cleanup validate`. */
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { notifyCommandId } from '../../notify/index.js';
@@ -19,8 +20,11 @@ export interface PolicyFile {
 export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<PolicyFile> {
   let text: string;
   try {
-    text = await readFile(resolve(cwd, file), 'utf8');
+    const content = await readFile(resolve(cwd, file));
+    if (!isUtf8(content)) throw new UsageError(`The policy ${file} is not text in UTF-8. Save it as UTF-8.`);
+    text = content.toString();
   } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
     throw new UsageError(`The policy ${file} cannot be read. Check that it exists and is readable.`, { cause });
   }
   let notifyCommand: string | undefined;

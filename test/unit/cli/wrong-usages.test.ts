@@ -19,6 +19,7 @@ beforeEach(async () => {
     'away.jsonl': '{"prompt": "a", "get": "../x"}\n',
     'long.jsonl': '{"prompt": "a", "deadline": "999d"}\n',
     'long-model.jsonl': `${JSON.stringify({ prompt: 'a', model: long })}\n`,
+    'binary.yaml': Buffer.from([0xff, 0xfe, 0x61]),
     'burn.yaml': 'rules:\n  - rule: a\n    action: burn\n',
     'typo.yaml': 'rules:\n  - rule: a\n    action: stop\n    mach: {}\n',
     'empty.yaml': '',
@@ -176,6 +177,12 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['jobs rerun one --detach --watch-deadline 5s', 'Use --detach or --watch-deadline, not both'],
   ['fanout prompts.txt --detach --watch-deadline 5s', 'Use --detach or --watch-deadline, not both'],
   ['fanout resume one --detach --watch-deadline 5s', 'Use --detach or --watch-deadline, not both'],
+  // Results that cannot be saved, and files that are not text
+  ['jobs report one --out folder', '--out: folder is a folder. Choose a file in it, like folder/report.html.'],
+  ['jobs report one --out task.md/a', '--out: task.md/a cannot be saved: ', 'is a file, not a folder'],
+  ['fanout report one --out task.md/a', '--out: task.md/a cannot be saved: ', 'is a file, not a folder'],
+  ['api POST /sandboxes --field name=a --output none/a', '--output: the folder ', 'does not exist. Create it'],
+  ['cleanup validate binary.yaml', 'The policy binary.yaml is not text in UTF-8. Save it as UTF-8.'],
   // Cleanups
   ['cleanup plan nosuch.yaml', 'The policy nosuch.yaml cannot be read. Check that it exists'],
   ['cleanup run burn.yaml', 'rules[0].action: must be stop, delete-sandbox, delete-snapshot or keep, not "burn"'],

@@ -8,6 +8,7 @@ import { makeDefaultFolder } from '../../default-folder.js';
 import { jsonText } from '../../output/json.js';
 import { createPacedWrite } from '../../output/paced-output.js';
 import { readReportContext } from '../../output/report-context.js';
+import { requirePlaces } from '../../output-places.js';
 import { folderOf } from '../watch-to-end.js';
 import { withBatch } from '../with-batch.js';
 import { withWholeAnswers, writeReport } from './download-results.js';
@@ -37,12 +38,13 @@ export async function reportBatch(
 }
 
 /** @returns the absolute path of the report */
-export function writeBatchReport(
+export async function writeBatchReport(
   batchId: string,
   { out }: { readonly out?: string },
   context: CommandContext,
 ): Promise<string> {
   const { io } = context;
+  if (out !== undefined) await requirePlaces([{ option: '--out', path: out, kind: 'file' }], io.cwd);
   return withBatch(context, { batchId }, async (platform) => {
     const { deployment } = platform.config;
     const result = await fanoutProgress(platform.temporal, { deployment, batchId });
