@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { ensureWebhook, webhookPath } from '../../src/bridge/index.js';
 import { createSandboxClient } from '../../src/client/index.js';
+import { jobWorkflowId } from '../../src/contract/addresses.js';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
@@ -20,6 +21,7 @@ import type { JobPlan, Plan } from './plan/plan.js';
 import { type Account, archivedByPerson, type Books, persist } from './players/account.js';
 import { playBatch } from './players/batch.js';
 import { playCleanup } from './players/cleanup.js';
+import { playCommandLine } from './players/command-line.js';
 import { act } from './players/others.js';
 import { playRun } from './players/run.js';
 import { playStop } from './players/stop.js';
@@ -28,6 +30,7 @@ import { createTraces } from './players/traces.js';
 import { crashAtEvents } from './stack/crash-at-events.js';
 import { startParts } from './stack/parts.js';
 import { createPost } from './stack/post.js';
+import { createTerminal } from './stack/terminal.js';
 import { type AfterCalls, type CallOfWorld, type Crash, createWire } from './stack/wire.js';
 
 export interface WorldOptions {
@@ -121,6 +124,8 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     });
     open.push(() => wire.close());
     await parts.startWorkers(wire.url);
+    const terminal = await createTerminal(wire.url, (job) => jobWorkflowId(deployment, job));
+    open.push(() => terminal.close());
     const sourceId = await archivedByPerson({ api, signal: options.signal }, 'person-source');
     const givenOf = new Map<string, readonly string[]>();
     const account: Account = {
@@ -132,6 +137,11 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       books: readBooks,
       sourceId,
       watch: wire.watch,
+      terminal: (job) => ({
+        ...{ TEMPORAL_ADDRESS: parts.temporalAddress, SANDBOX_API_URL: terminal.urlFor(job), SANDBOX_API_KEY: apiKey },
+        ...{ SANDFLOW_HOME: options.directory, SANDFLOW_RESULTS: parts.resultsDirectory },
+        ...{ SANDFLOW_DEPLOYMENT: deployment, SANDFLOW_TASK_QUEUE: taskQueue, SANDFLOW_PATIENCE_SECONDS: '30' },
+      }),
       signal: options.signal,
     };
 
@@ -236,6 +246,8 @@ async function play(account: Account, job: JobPlan, onGiven: (given: readonly st
       return playStop(account, job, onGiven);
     case 'cleanup':
       return playCleanup(account, job, onGiven);
+    case 'command-line':
+      return playCommandLine(account, job);
   }
 }
 

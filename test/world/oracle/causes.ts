@@ -32,7 +32,7 @@ function isExplained(record: WorldRecord, outcome: string, plan: RunPlan): boole
   const hit = (isMeant: (one: Trouble) => boolean) => hits.some(isMeant);
   const isLasting = hit((one) => isWire(one) && one.times > 3 && !isHarmless(one));
   const wasTaken = hit(isAct('stop', 'resume', 'delete', 'restart')) || hit(({ kind }) => kind === 'newcomer');
-  const died = hasStruck(record, ({ kind }) => kind === 'death');
+  const died = hasStruck(record, ({ kind }) => kind === 'death' || kind === 'crash');
   const isShort = plan.deadlineMs < 60_000 || plan.workSeconds * plan.prompts > 10 || plan.ttlSeconds < 10;
   switch (outcome) {
     case 'rejected':
@@ -57,12 +57,18 @@ function isExplained(record: WorldRecord, outcome: string, plan: RunPlan): boole
 export function brokenCauses(record: WorldRecord): Broken[] {
   // The machine or its agent is lost, or a day passes: that explains any end.
   const isAnyEnd = (one: Trouble) =>
-    one.kind === 'service' || one.kind === 'hours' || (one.kind === 'death' && one.part === 'service');
+    one.kind === 'service' ||
+    one.kind === 'hours' ||
+    ((one.kind === 'death' || one.kind === 'crash') && one.part === 'service');
   if (hasStruck(record, isAnyEnd)) return [];
   return record.told.flatMap(({ job, outcome, jobs, isTerminated }): Broken[] => {
     const plan = planOf(record, job);
-    if (plan?.kind !== 'run' || isTerminated) return [];
     const hits = troublesOf(record, job);
+    const isMeant = (one: Trouble) => isRefusal(one) || isLong(one) || one.kind === 'message';
+    if (plan?.kind === 'command-line' && !isTerminated && outcome.startsWith('not_started') && !hits.some(isMeant)) {
+      return [{ promise: 'every end has a cause', job, what: outcome }];
+    }
+    if (plan?.kind !== 'run' || isTerminated) return [];
     const why = hits.map((one) => JSON.stringify(one)).join(' ') || 'nothing';
     const said = jobs.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : [])).join('; ');
     const broken = (promise: string, what: string) => [{ promise, job, what: `${what} after ${why}` }];

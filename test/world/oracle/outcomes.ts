@@ -24,17 +24,20 @@ export function brokenOutcomes(record: WorldRecord): Broken[] {
     plan.troubles.flatMap((one) => (struck.has(one.key) && 'at' in one && one.kind !== 'crash' ? [one.at.job] : [])),
   );
   const hasDied = hasStruck(record, (one) => one.kind === 'death' || one.kind === 'crash');
-  return told.flatMap(({ job, outcome, jobs }) => {
+  const listsFailed = hasStruck(record, ({ kind }) => kind === 'lists');
+  return told.flatMap(({ job, outcome, jobs, isTerminated }) => {
     const of = planOf(record, job);
     // A newcomer finds what the others leave.
-    if (of === undefined) return [];
-    // These are made to miss their deadlines.
-    const isShort = of?.kind === 'run' && (of.deadlineMs < 60_000 || of.workSeconds >= 20);
+    if (of === undefined || isTerminated) return [];
+    // These are made to miss their deadlines, or to be stopped on a busy machine.
+    const isShort = of?.kind === 'run' && (of.deadlineMs < 60_000 || of.workSeconds >= 20 || of.ttlSeconds < 10);
+    // Without lists, a cleanup waits until its user has no more patience.
+    const isImpatient = of.kind === 'cleanup' && outcome === 'cancelled' && listsFailed;
     // An auto-stop of seconds passes while a dead worker is replaced.
     const isStoppedSoon = of?.kind === 'run' && of.ttlSeconds < 60 && outcome === 'sandbox_failed' && hasDied;
     // Whether a prompt was sent is unknown if its sender died, and by the policy of these jobs nobody asks.
     const isUnknown = (hasDied || !plan.service.promptIds) && hasOnlyUnknown(outcome, jobs);
-    if (touched.has(job) || isShort || isStoppedSoon || isUnknown || good.includes(outcome)) return [];
+    if (touched.has(job) || isShort || isImpatient || isStoppedSoon || isUnknown || good.includes(outcome)) return [];
     const why = jobs.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : [])).join('; ');
     return [{ promise: 'an undisturbed job completes', job, what: `ended ${outcome} (${why})` }];
   });

@@ -3,7 +3,7 @@ import { type Broken, hasStruck, type WorldRecord } from './record.js';
 
 export function brokenUses(record: WorldRecord): Broken[] {
   // A lease needs a live worker to renew it, and hours end every lease.
-  if (hasStruck(record, ({ kind }) => kind === 'death' || kind === 'hours')) return [];
+  if (hasStruck(record, ({ kind }) => kind === 'death' || kind === 'crash' || kind === 'hours')) return [];
   return [...cleanedInUse(record), ...endedUnder(record)];
 }
 

@@ -1,7 +1,6 @@
 /** Draws faults of single calls. */
 import fc from 'fast-check';
 import { allFaults, type FaultClass } from '../../matrix/faults/faults.js';
-import { oddFaultNames } from '../stack/odd-answers.js';
 import { often } from './draw-job.js';
 
 const none = { sandbox: '', stop: '', prompt: '', conversation: '', snapshot: '', operation: '' };
@@ -26,6 +25,8 @@ export const wireFault = fc.oneof(
   often(...faultsOf('throttled_for_long', 'blocked')),
   often(...pages),
   often(...garbage),
-  often('missing-ids', 'malformed-ids', ...oddFaultNames),
+  often('missing-ids', 'malformed-ids'),
+  often('misrouted'),
+  often('unknown-state', 'unknown-stop'),
   often(...lostAnswers),
 );

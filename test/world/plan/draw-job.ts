@@ -28,25 +28,30 @@ const run = fc.record({
   deadlineMs: mostly(60_000, 5_000, 15_000),
   ttlSeconds: mostly(600, 6),
 });
-const batch = fc.record({
-  kind: fc.constant('batch' as const),
-  source: often('archived' as const, 'usable' as const, 'prepare' as const),
-  items: fc.integer({ min: 2, max: 6 }),
-  concurrency: fc.integer({ min: 1, max: 6 }),
-  retries: fc.integer({ min: 0, max: 2 }),
-  end: often('stop' as const, 'delete' as const),
-  tight: rarely(0.5),
-});
+const batch = fc
+  .record({
+    kind: fc.constant('batch' as const),
+    source: often('archived' as const, 'usable' as const, 'prepare' as const),
+    items: fc.integer({ min: 2, max: 6 }),
+    concurrency: fc.integer({ min: 1, max: 6 }),
+    retries: fc.integer({ min: 0, max: 2 }),
+    end: often('stop' as const, 'delete' as const),
+    tight: rarely(0.5),
+  })
+  // Longer than its lease.
+  .map((drawn) => (drawn.tight ? { ...drawn, items: drawn.items + 4, concurrency: 1 } : drawn));
 const stop = fc.record({ kind: fc.constant('stop' as const), callers: fc.integer({ min: 1, max: 3 }) });
 const cleanup = fc.record({
   kind: fc.constant('cleanup' as const),
   action: often('stop' as const, 'delete-sandbox' as const),
   sandboxes: fc.integer({ min: 1, max: 3 }),
 });
+const commandLine = fc.record({ kind: fc.constant('command-line' as const), workSeconds: mostly(0, 3) });
 export const job = fc.oneof(
   { arbitrary: run, weight: 7 },
   { arbitrary: batch, weight: 2 },
   { arbitrary: stop, weight: 1 },
+  { arbitrary: commandLine, weight: 1 },
   { arbitrary: cleanup, weight: 1 },
 );
 
@@ -55,6 +60,7 @@ export function endpointsOf(plan: JobPlan): readonly EndpointName[] {
   if (plan.kind === 'batch') {
     return ['forkSandbox', 'createSandbox', 'getSandbox', 'sendPrompt', 'listEvents', 'stopSandbox', 'deleteSandbox'];
   }
+  if (plan.kind === 'command-line') return ['getMe', 'createSandbox', 'sendPrompt', 'deleteSandbox'];
   if (plan.kind === 'stop') return ['stopSandbox', 'getSandbox', 'getStop'];
   if (plan.kind === 'cleanup') {
     return ['listSandboxes', 'getSandbox', plan.action === 'stop' ? 'stopSandbox' : 'deleteSandbox'];

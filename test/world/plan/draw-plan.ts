@@ -9,7 +9,7 @@ import { meeting, newcomer } from './draw-meeting.js';
 import { actNames, type CallOfJob, type JobPlan, type Part, type Plan, parts, type Trouble } from './plan.js';
 
 /** Most of these are as often as a bad day has them: about this many troubles come with each job. */
-const troublesPerJob = 2;
+const troublesPerJob = 3;
 /** Calls of a job, on average: deaths and other troubles of the whole world are spread over them. */
 const callsPerJob = 11;
 

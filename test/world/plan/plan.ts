@@ -52,7 +52,14 @@ export interface CleanupPlan {
   readonly sandboxes: number;
 }
 
-export type JobPlan = RunPlan | BatchPlan | StopPlan | CleanupPlan;
+/** A job that a person starts and watches with `sandflow run`. */
+export interface CommandLinePlan {
+  readonly kind: 'command-line';
+  readonly key: string;
+  readonly workSeconds: number;
+}
+
+export type JobPlan = RunPlan | BatchPlan | StopPlan | CleanupPlan | CommandLinePlan;
 
 /** A call of a job: the first, second or third to this endpoint. */
 export interface CallOfJob {

@@ -20,6 +20,8 @@ export interface Account {
   readonly sourceId: string;
   /** Assigns the calls of a workflow to a job of the plan. */
   readonly watch: (job: string, isOf: (tag: Tag) => boolean) => void;
+  /** Settings for a command of this job in a terminal. */
+  readonly terminal: (job: string) => Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 

@@ -7,8 +7,6 @@ export interface OtherAnswers {
   of(endpoint: string, sandboxId: string | null): Answer | undefined;
 }
 
-export const oddFaultNames = ['misrouted', 'unknown-state', 'unknown-stop'] as const;
-
 export function oddFaults(others: OtherAnswers): ReadonlyMap<string, Striker> {
   const faults: readonly Striker[] = [
     {
