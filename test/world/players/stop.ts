@@ -23,14 +23,15 @@ export async function playStop(
       return (await persist(signal, () => awaitStop(client, requested), 120_000)).outcome;
     }),
   );
-  const isArchived = outcomes.some((outcome) => outcome === 'archived' || outcome === 'already_archived');
+  const archived = outcomes.filter((outcome) => outcome === 'archived' || outcome === 'already_archived');
+  const isArchived = archived.length > 0;
   return {
     job: key,
     workflowId,
     outcome: [...new Set(outcomes)].join(', '),
     jobs: [],
-    // The caller knows the sandbox, and is told that it was not stopped.
-    left: isArchived ? [] : [sandboxId],
+    // A caller knows the sandbox, and is told if it was not stopped.
+    left: archived.length === callers ? [] : [sandboxId],
     saysArchived: isArchived ? [sandboxId] : [],
     saysDeleted: [],
     given: [sandboxId],
