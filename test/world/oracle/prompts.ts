@@ -1,7 +1,7 @@
 /** Promises about prompts: none twice, none of somebody else's adopted or interrupted, and results that are true. */
 import { isFinalPromptStatus } from '../../../src/contract/records/states.js';
 import type { JobResult } from '../../../workflows/index.js';
-import { type Broken, hasStruck, madeBy, planOf, type WorldRecord } from './record.js';
+import { type Broken, hasStruck, madeBy, planOf, troublesOf, type WorldRecord } from './record.js';
 
 export function brokenPrompts(record: WorldRecord): Broken[] {
   return [...promptedTwice(record), ...cutOthers(record), ...record.told.flatMap((told) => untrue(record, told))];
@@ -59,7 +59,9 @@ function untrue(record: WorldRecord, told: WorldRecord['told'][number]): Broken[
       const real = ofText.at(-1);
       const says = `says prompt ${at} ${said.status}`;
       const isAnothers = said.promptId !== null && !own.some(({ id }) => id === said.promptId);
-      if (isAnothers) return [broken(`took somebody else's prompt ${said.promptId}`)];
+      // In its own sandbox a job takes an equal prompt that follows its lost one for its own: nothing tells them apart.
+      if (isAnothers && (told.given.length > 0 || !wasPromptedByOthers(record, told.job)))
+        return [broken(`took somebody else's prompt ${said.promptId}`)];
       if (said.promptId !== null && real && real.id !== said.promptId) {
         return [broken(`${says} as ${said.promptId}, is ${real.id}`)];
       }
@@ -79,3 +81,6 @@ function untrue(record: WorldRecord, told: WorldRecord['told'][number]): Broken[
     }),
   );
 }
+
+const wasPromptedByOthers = (record: WorldRecord, job: string) =>
+  troublesOf(record, job).some((one) => one.kind === 'act' && one.act === 'prompt');

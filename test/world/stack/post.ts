@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { request } from 'undici';
+import { deliveryHeaders } from '../../../src/contract/records/webhook-events.js';
 import type { Plan, Trouble } from '../plan/plan.js';
 
 type WebhookTrouble = Extract<Trouble, { readonly kind: 'webhook' }>;
@@ -80,11 +81,11 @@ export async function createPost(bridgeUrl: string, plan: Plan, onFailure: (erro
       case 'old_secret':
         // The answer is the bridge's, so that the service sends the event again.
         return sendFalse('an event with a false signature', {
-          headers: { ...headers, 'webhook-signature': `v1,${randomBytes(32).toString('base64')}` },
+          headers: { ...headers, [deliveryHeaders.signature]: `v1=${randomBytes(32).toString('hex')}` },
           body,
         });
       case 'forge': {
-        const { 'webhook-signature': _, ...unsigned } = headers;
+        const { [deliveryHeaders.signature]: _, ...unsigned } = headers;
         await sendFalse('an unsigned event', { headers: unsigned, body });
         return send(delivery);
       }
@@ -100,7 +101,7 @@ export async function createPost(bridgeUrl: string, plan: Plan, onFailure: (erro
       for await (const chunk of incoming) chunks.push(chunk as Buffer);
       const delivery = { headers: incoming.headers, body: Buffer.concat(chunks) };
       const { type = '' } = JSON.parse(delivery.body.toString('utf8')) as { readonly type?: string };
-      const id = String(incoming.headers['webhook-id']);
+      const id = String(incoming.headers[deliveryHeaders.delivery]);
       // A repeated attempt is not another event.
       const isNew = !known.has(id);
       known.add(id);
