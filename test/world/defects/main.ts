@@ -53,7 +53,8 @@ async function tryDefect(defect: string): Promise<Found> {
       await cp(join(root, source), join(copy, source), { recursive: true, filter: (path) => !isBuilt(path) });
     }
     await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
-    await run('git', ['apply', join(patches, `${defect}.patch`)], { cwd: copy });
+    // Comments beside a change are reworded more often than the change itself.
+    await run('git', ['apply', '-C1', join(patches, `${defect}.patch`)], { cwd: copy });
     await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'test/world/tsconfig.json'], {
       cwd: copy,
     });
