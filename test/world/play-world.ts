@@ -117,6 +117,9 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         const text = call.promptText ?? lastText(wire.calls.map((one) => one.call)) ?? 'hello';
         await act(account, trouble, { sandboxId, call, text }, traces);
       },
+      onDeploy({ key }) {
+        disturbing = disturbing.then(() => parts.deploy()).catch(note(key));
+      },
       onCrash: (trouble, call) => crash(trouble, call.pid),
       onCount(trouble) {
         disturbing = disturbing.then(() => disturb(trouble)).catch(note(trouble.key));

@@ -9,17 +9,20 @@ const plain: Omit<RunPlan, 'key'> = {
   source: 'create',
   waitFor: 'usable',
   prompts: 1,
+  equalPrompts: false,
   workSeconds: 0,
   answerKb: 0,
   conversations: 'one',
   setup: false,
   put: false,
   commands: 0,
+  commandSeconds: 0,
   collect: false,
   end: 'stop',
   onUnknown: 'abandon',
   deadlineMs,
   ttlSeconds: 600,
+  shortLease: false,
 };
 
 type Keyless<Plan> = Plan extends JobPlan ? Omit<Plan, 'key'> : never;

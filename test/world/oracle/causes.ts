@@ -1,6 +1,7 @@
 /** Every end of a job has a cause among what happened to it: nothing ends because of what it should outlast. */
 import { allFaults, type FaultClass } from '../../matrix/faults/faults.js';
 import type { RunPlan, Trouble } from '../plan/plan.js';
+import type { Told } from '../players/told.js';
 import { type Broken, hasStruck, planOf, troublesOf, type WorldRecord } from './record.js';
 
 const none = { sandbox: '', stop: '', prompt: '', conversation: '', snapshot: '', operation: '' };
@@ -24,29 +25,47 @@ const isLong = (one: Trouble) =>
   isOfClass('throttled_for_long', 'blocked')(one) || (isWire(one) && one.times > 1 && !isHarmless(one));
 /** Words that the client does not need to know, and lists that it can do without. */
 export const isHarmless = (one: Trouble) =>
-  one.kind === 'lag' || (isWire(one) && (one.fault === 'unknown-stop' || one.fault === 'unknown-state'));
+  one.kind === 'lag' ||
+  one.kind === 'deploy' ||
+  (isWire(one) && one.fault === 'slow') ||
+  (isWire(one) && (one.fault === 'unknown-stop' || one.fault === 'unknown-state'));
 
 /** Whether one of these causes explains the outcome of a run. */
-function isExplained(record: WorldRecord, outcome: string, plan: RunPlan): boolean {
+function isExplained(record: WorldRecord, { outcome, jobs }: Told, plan: RunPlan): boolean {
+  const isOfCommand = jobs.some(({ error }) => error?.message.startsWith('The answer to the command'));
   const hits = troublesOf(record, plan.key);
   const hit = (isMeant: (one: Trouble) => boolean) => hits.some(isMeant);
   const isLasting = hit((one) => isWire(one) && one.times > 3 && !isHarmless(one));
   const wasTaken = hit(isAct('stop', 'resume', 'delete', 'restart')) || hit(({ kind }) => kind === 'newcomer');
+  // A machine that somebody has stopped or deleted is not waited for.
+  const mayComeBack = hit(isAct('resume', 'restart')) || hit(({ kind }) => kind === 'newcomer');
   const died = hasStruck(record, ({ kind }) => kind === 'death' || kind === 'crash');
-  const isShort = plan.deadlineMs < 60_000 || plan.workSeconds * plan.prompts > 10 || plan.ttlSeconds < 10;
+  // A task that a worker gets as it shuts down waits for its timeout.
+  const isDeployed = hasStruck(record, ({ kind }) => kind === 'deploy');
+  // A short auto-stop passes while a renewal is late.
+  const isStoppedSoon = plan.ttlSeconds < 60;
+  const isShort = plan.deadlineMs < 60_000 || plan.workSeconds * plan.prompts > 10 || isStoppedSoon;
   switch (outcome) {
     case 'rejected':
       return hit(isRefusal) || wasTaken;
     case 'sandbox_failed':
-      return hit(isRefusal) || wasTaken || isLasting || plan.ttlSeconds < 10;
+      return hit(isRefusal) || wasTaken || isLasting || isStoppedSoon;
     case 'sandbox_cancelled':
       return hit(isRefusal) || hit(isAct('delete'));
     case 'prompt_failed':
       return hit(isRefusal) || hit(isAct('resume', 'restart'));
     case 'outcome_unknown':
-      return hits.some((one) => isWire(one) || one.kind === 'lag') || died || !record.plan.service.promptIds;
+      return (
+        hits.some((one) => (isWire(one) && one.fault !== 'slow') || one.kind === 'lag') ||
+        died ||
+        (isStoppedSoon && isOfCommand) ||
+        // Without prompt ids, a prompt may remain unknown.
+        (!record.plan.service.promptIds && !isOfCommand)
+      );
     case 'deadline_exceeded':
-      return isShort || died || wasTaken || hit(isLong) || hits.filter((one) => !isHarmless(one)).length > 2;
+      return (
+        isShort || died || isDeployed || mayComeBack || hit(isLong) || hits.filter((one) => !isHarmless(one)).length > 2
+      );
     case 'cancelled':
       return hit((one) => one.kind === 'message' && one.message === 'cancel');
     default:
@@ -61,7 +80,8 @@ export function brokenCauses(record: WorldRecord): Broken[] {
     one.kind === 'hours' ||
     ((one.kind === 'death' || one.kind === 'crash') && one.part === 'service');
   if (hasStruck(record, isAnyEnd)) return [];
-  return record.told.flatMap(({ job, outcome, jobs, isTerminated }): Broken[] => {
+  return record.told.flatMap((told): Broken[] => {
+    const { job, outcome, jobs, isTerminated } = told;
     const plan = planOf(record, job);
     const hits = troublesOf(record, job);
     const isMeant = (one: Trouble) => isRefusal(one) || isLong(one) || one.kind === 'message';
@@ -72,7 +92,7 @@ export function brokenCauses(record: WorldRecord): Broken[] {
     const why = hits.map((one) => JSON.stringify(one)).join(' ') || 'nothing';
     const said = jobs.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : [])).join('; ');
     const broken = (promise: string, what: string) => [{ promise, job, what: `${what} after ${why}` }];
-    if (!isExplained(record, outcome, plan)) {
+    if (!isExplained(record, told, plan)) {
       return broken('every end has a cause', `ended ${outcome} (${said})`);
     }
     const isStopWord = (one: Trouble) => isWire(one) && one.fault === 'unknown-stop';

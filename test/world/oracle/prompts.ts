@@ -20,7 +20,8 @@ function promptedTwice(record: WorldRecord): Broken[] {
     const counts = new Map<string, number>();
     for (const { text } of promptsOf(record, told)) counts.set(text, (counts.get(text) ?? 0) + 1);
     // The user asked to run an item again if it ends otherwise than completed, even if only its answer was lost.
-    const most = plan?.kind === 'batch' ? 1 + plan.retries : 1;
+    const steps = plan?.kind === 'run' && plan.equalPrompts ? plan.prompts : 1;
+    const most = plan?.kind === 'batch' ? 1 + plan.retries : steps;
     return [...counts].flatMap(([text, count]) =>
       count > most ? [{ promise: 'no prompt twice', job: told.job, what: `accepted ${count} times: ${text}` }] : [],
     );
@@ -53,10 +54,13 @@ function cutOthers(record: WorldRecord): Broken[] {
 function untrue(record: WorldRecord, told: WorldRecord['told'][number]): Broken[] {
   const own = promptsOf(record, told);
   const broken = (what: string): Broken => ({ promise: 'the result says what is', job: told.job, what });
+  const plan = planOf(record, told.job);
+  const hasEqual = plan?.kind === 'run' && plan.equalPrompts;
   return told.jobs.flatMap((job: JobResult) =>
     job.prompts.flatMap((said, at): Broken[] => {
       const ofText = own.filter(({ text, sandboxId }) => text === said.prompt && sandboxId === job.sandboxId);
-      const real = ofText.at(-1);
+      // Equal prompts follow one another.
+      const real = hasEqual ? ofText[at] : ofText.at(-1);
       const says = `says prompt ${at} ${said.status}`;
       const isAnothers = said.promptId !== null && !own.some(({ id }) => id === said.promptId);
       // In its own sandbox a job takes an equal prompt that follows its lost one for its own: nothing tells them apart.

@@ -1,12 +1,29 @@
 /** Promises about workflows: each ends by itself, no task fails, history stays within its bounds, and holds no secret. */
 import { readFileSync } from 'node:fs';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { brokenWorkflows } from '../../matrix/ended-workflows.js';
 import type { Told } from '../players/told.js';
 import type { Broken } from './record.js';
 
 /** One run of a job of these sizes has some hundred events. */
 const maxEvents = 2_500;
+
+/** An item reports refusals number 1, 2, 4, 8 and so on: a world has no time for more than 31. */
+const maxReports = 5;
+
+/** The most reports of throttling that one item has sent to this workflow. */
+function reportsOf(events: readonly Event[]): number {
+  const counts = new Map<string, number>();
+  for (const { workflowExecutionSignaledEventAttributes: signal } of events) {
+    if (signal?.signalName !== 'fanoutThrottled') continue;
+    const [item] = signal.input?.payloads ?? [];
+    const { index = '' } = JSON.parse(Buffer.from(item?.data ?? []).toString('utf8') || '{}') as { index?: number };
+    counts.set(String(index), (counts.get(String(index)) ?? 0) + 1);
+  }
+  return Math.max(0, ...counts.values());
+}
+
+type Event = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
 
 export interface PlayedRuns {
   readonly told: readonly Told[];
@@ -30,6 +47,10 @@ export async function brokenRuns(
     })) {
       const { events } = await client.workflow.getHandle(id, runId).fetchHistory();
       const count = events?.length ?? 0;
+      const reports = reportsOf(events ?? []);
+      if (reports > maxReports) {
+        found.push({ promise: 'history stays bounded', job, what: `${id} got ${reports} reports of one item` });
+      }
       if (count > maxEvents) found.push({ promise: 'history stays bounded', job, what: `${id} has ${count} events` });
       const text = JSON.stringify(events, (_, value) =>
         value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,

@@ -15,6 +15,7 @@ const run = fc.record({
   source: mostly<'create' | 'shared' | 'archived' | 'fork'>('create', 'shared', 'archived', 'fork'),
   waitFor: mostly<'usable' | 'hydrated'>('usable', 'hydrated'),
   prompts: fc.integer({ min: 1, max: 3 }),
+  equalPrompts: rarely(0.2),
   workSeconds: mostly(0, 1, 3, 3, 20),
   // Three of these do not fit into one payload of Temporal.
   answerKb: fc.oneof({ arbitrary: fc.constant(0), weight: 9 }, { arbitrary: fc.constant(900), weight: 1 }),
@@ -22,11 +23,14 @@ const run = fc.record({
   setup: rarely(0.2),
   put: rarely(0.4),
   commands: mostly(0, 1, 2),
+  commandSeconds: mostly(0, 4),
   collect: rarely(0.4),
   end: often('stop' as const, 'delete' as const, 'keep' as const),
   onUnknown: mostly<'abandon' | 'wait'>('abandon', 'wait'),
   deadlineMs: mostly(60_000, 5_000, 15_000),
-  ttlSeconds: mostly(600, 6),
+  // The shorter one passes while a worker is away.
+  ttlSeconds: mostly(600, 15),
+  shortLease: rarely(0.3),
 });
 const batch = fc
   .record({
@@ -83,7 +87,7 @@ export function endpointsOf(plan: JobPlan): readonly EndpointName[] {
     ...(commands > 0 ? (['runCommand'] as const) : []),
     ...(commands > 0 && collect ? (['readFile'] as const) : []),
     ...(workSeconds * 1_000 > deadlineMs ? (['interruptSandbox'] as const) : []),
-    ...(ttlSeconds < 10 ? (['updateSandbox'] as const) : []),
+    ...(ttlSeconds < 60 ? (['updateSandbox'] as const) : []),
     ...(end === 'stop' && source !== 'shared' ? (['stopSandbox'] as const) : []),
     ...(end === 'delete' && source !== 'shared' ? (['deleteSandbox', 'getDeletionOperation'] as const) : []),
   ];

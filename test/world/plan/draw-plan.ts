@@ -4,6 +4,7 @@ import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js'
 import { sandboxEventTypes } from '../../../src/contract/records/states.js';
 import type { FaultInput } from '../../../src/local-service/index.js';
 import { wireFault } from './draw-fault.js';
+import { hardship } from './draw-hardship.js';
 import { endpointsOf, job, mostly, often, rarely } from './draw-job.js';
 import { meeting, newcomer } from './draw-meeting.js';
 import { actNames, type CallOfJob, type JobPlan, type Part, type Plan, parts, type Trouble } from './plan.js';
@@ -166,6 +167,7 @@ function troublesOf(jobs: readonly JobPlan[], isCalm: boolean) {
   return fc.oneof(
     { weight: 7, arbitrary: one.map((drawn): readonly Drawn[] => [drawn]) },
     { weight: 1, arbitrary: met },
+    { weight: 3, arbitrary: hardship(jobs) },
   );
 }
 

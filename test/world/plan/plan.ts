@@ -10,6 +10,8 @@ export interface RunPlan {
   readonly source: 'create' | 'shared' | 'archived' | 'fork';
   readonly waitFor: 'usable' | 'hydrated';
   readonly prompts: number;
+  /** All prompts have the same text, and follow one another. */
+  readonly equalPrompts: boolean;
   /** How long each prompt works, in seconds. */
   readonly workSeconds: number;
   /** Length of each answer, in kB; 0 for a short one. */
@@ -18,12 +20,16 @@ export interface RunPlan {
   readonly setup: boolean;
   readonly put: boolean;
   readonly commands: number;
+  /** How long each command works, in seconds. */
+  readonly commandSeconds: number;
   readonly collect: boolean;
   readonly end: 'stop' | 'delete' | 'keep';
   /** `wait`: a person abandons the call after some seconds. */
   readonly onUnknown: 'abandon' | 'wait';
   readonly deadlineMs: number;
   readonly ttlSeconds: number;
+  /** Its lease on the sandbox of somebody else lapses within seconds, unless it is renewed. */
+  readonly shortLease: boolean;
 }
 
 export interface BatchPlan {
@@ -98,11 +104,13 @@ export type Trouble = { readonly key: string } & (
       readonly at: CallOfJob;
       /** `terminate` ends the workflow that makes the call, such as an item of a batch. */
       readonly message: 'prompt' | 'long_prompt' | 'cancel' | 'terminate';
+      /** Comes so long after the call has begun. Default: before it. */
+      readonly afterMs?: number;
     }
   /** Reads show the sandbox as it was before a write, for a while. */
   | { readonly kind: 'lag'; readonly at: CallOfJob; readonly ms: number }
-  /** Somebody begins to work in the sandbox of a call, or cleans it up. The call waits. */
-  | { readonly kind: 'newcomer'; readonly at: CallOfJob; readonly brings: 'run' | 'cleanup' }
+  /** Somebody begins to work in the sandbox of a call by prompts or by commands, or cleans it up. The call waits. */
+  | { readonly kind: 'newcomer'; readonly at: CallOfJob; readonly brings: 'run' | 'command' | 'cleanup' }
   /** So many lists of all sandboxes fail, leave sandboxes out, or have a row that cannot be read. */
   | {
       readonly kind: 'lists';
@@ -119,6 +127,8 @@ export type Trouble = { readonly key: string } & (
       readonly times: number;
       readonly does: 'drop' | 'double' | 'delay' | 'hold' | 'old_secret' | 'forge' | 'replay';
     }
+  /** While the call is made, every worker is drained and replaced, one after another. */
+  | { readonly kind: 'deploy'; readonly at: CallOfJob }
   /** A death at a boundary of one job. */
   | { readonly kind: 'crash'; readonly at: CallOfJob; readonly when: CrashTime; readonly part: Part }
   | { readonly kind: 'crash'; readonly at: EventOfJob; readonly part: Part }

@@ -73,8 +73,12 @@ export async function untilState(account: Pick<Account, 'api' | 'signal'>, sandb
 }
 
 /** A ready sandbox of a person. */
-export async function madeByPerson(account: Pick<Account, 'api' | 'signal'>, name: string): Promise<string> {
-  const { sandbox } = await persist(account.signal, () => account.api.createSandbox({ name, ttlSeconds: null }));
+export async function madeByPerson(
+  account: Pick<Account, 'api' | 'signal'>,
+  name: string,
+  ttlSeconds: number | null = null,
+): Promise<string> {
+  const { sandbox } = await persist(account.signal, () => account.api.createSandbox({ name, ttlSeconds }));
   await untilState(account, sandbox.id, 'ready');
   return sandbox.id;
 }

@@ -20,7 +20,7 @@ const patienceMs = 20_000;
 
 export async function bring(account: Account, trouble: Newcomer, sandboxId: string, traces: Traces): Promise<void> {
   const coming =
-    trouble.brings === 'run' ? runIn(account, trouble.key, sandboxId, traces) : cleanUp(account, trouble, sandboxId);
+    trouble.brings === 'cleanup' ? cleanUp(account, trouble, sandboxId) : runIn(account, trouble, sandboxId, traces);
   let isOver = false;
   traces.newcomers.push(
     coming.then((told) => {
@@ -34,13 +34,15 @@ export async function bring(account: Account, trouble: Newcomer, sandboxId: stri
   isOver = true;
 }
 
-async function runIn(account: Account, key: string, sandboxId: string, traces: Traces): Promise<Told> {
+async function runIn(account: Account, { key, brings }: Newcomer, sandboxId: string, traces: Traces): Promise<Told> {
   const { client, deployment, taskQueue, results, signal } = account;
   const workflowId = jobWorkflowId(deployment, key);
   account.watch(key, (tag) => tag.workflowId === workflowId);
   const input = {
     ...{ deployment, jobId: key, source: { kind: 'existing', sandboxId } as const, timing },
-    prompts: [{ prompt: promptText(key, 0, 2) }],
+    // A command does not show in the record of the sandbox.
+    prompts: brings === 'run' ? [{ prompt: promptText(key, 0, 2) }] : [],
+    commands: brings === 'command' ? ['sleep 8'] : [],
     end: 'keep' as const,
     onUnknownOutcome: 'abandon' as const,
     deadlineMs: 30_000,

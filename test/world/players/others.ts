@@ -1,4 +1,5 @@
 /** Other people, who act on the sandboxes of a job, and send it messages. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { promptJob } from '../../../src/temporal/jobs/client.js';
 import type { ProxiedCall } from '../../matrix/faults/fault-proxy.js';
@@ -32,8 +33,8 @@ export async function act(
 }
 
 async function send(
-  { client, deployment }: Account,
-  { key, at, message }: Extract<AroundCall, { readonly kind: 'message' }>,
+  { client, deployment, signal }: Account,
+  { key, at, message, afterMs }: Extract<AroundCall, { readonly kind: 'message' }>,
   call: ProxiedCall,
   traces: Traces,
 ): Promise<void> {
@@ -54,6 +55,12 @@ async function send(
       await handle.terminate('by a person of the world');
     },
   };
+  if (afterMs !== undefined) {
+    void sleep(afterMs, undefined, { signal })
+      .then(messages[message])
+      .catch(() => undefined);
+    return;
+  }
   const sent = messages[message]().catch(() => undefined);
   // The call waits for it, and the job for the call.
   if (message === 'cancel' || message === 'terminate') await sent;

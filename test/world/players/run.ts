@@ -16,9 +16,16 @@ export const promptText = (job: string, at: number, workSeconds: number, answerK
   return script(`${works}echo ${job} ${at}${talks}`);
 };
 
+/** Longer than a worker is away that was killed. */
+const shortLease = { leaseLastsMs: 12_000, renewLeaseEveryMs: 4_000 };
+
+/** Its answers differ, although the texts are equal. */
+const equalText = (job: string, workSeconds: number) =>
+  script(`sleep ${workSeconds}; echo one >> ${job}.count; echo ${job} $(wc -l < ${job}.count)`);
+
 /** Somebody else works there. */
 async function sharedSandbox(account: Account, name: string) {
-  const sandboxId = await madeByPerson(account, name);
+  const sandboxId = await madeByPerson(account, name, 600);
   const prompt = script('sleep 15; echo theirs');
   const { promptId } = await persist(account.signal, () => account.api.sendPrompt(sandboxId, { prompt, new: true }));
   return { sandboxId, othersPromptIds: promptId == null ? [] : [promptId] };
@@ -42,18 +49,23 @@ function inputOf(plan: RunPlan, { sourceId }: Account, given: string | undefined
           : { kind: 'create', body: setup ? { setupScript: 'true' } : {} },
     waitFor: plan.waitFor,
     put: plan.put ? [{ path: 'in.txt', content: { base64: Buffer.from(key).toString('base64') } }] : [],
-    commands: Array.from({ length: plan.commands }, (_, at) => `echo ${key} ${at} >> out.txt`),
+    commands: Array.from(
+      { length: plan.commands },
+      (_, at) => `sleep ${plan.commandSeconds}; echo ${key} ${at} >> out.txt`,
+    ),
     prompts: Array.from({ length: plan.prompts }, (_, at) => ({
-      prompt: promptText(key, at, plan.workSeconds, plan.answerKb),
+      prompt: plan.equalPrompts
+        ? equalText(key, plan.workSeconds)
+        : promptText(key, at, plan.workSeconds, plan.answerKb),
     })),
-    conversations: plan.conversations,
+    conversations: plan.equalPrompts ? 'one' : plan.conversations,
     collect: plan.commands > 0 ? files : [],
     // Whoever shares a sandbox with others does not end it.
     end: source === 'shared' ? 'keep' : plan.end,
     onUnknownOutcome: plan.onUnknown,
     deadlineMs: plan.deadlineMs,
     ttlSeconds: plan.ttlSeconds,
-    timing,
+    timing: plan.shortLease ? { ...timing, ...shortLease } : timing,
   };
 }
 

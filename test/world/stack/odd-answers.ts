@@ -1,4 +1,5 @@
 /** Faults of answers that only a world with several jobs can have. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, give, readJson, type Striker } from '../../matrix/faults/fault-proxy.js';
 
 /** Answers of the service to other calls, which a router or a cache may give to the wrong caller. */
@@ -7,6 +8,9 @@ export interface OtherAnswers {
   of(endpoint: string, sandboxId: string | null): Answer | undefined;
 }
 
+/** Longer than a worker may be silent, and shorter than a call may last, in ms. */
+const slowMs = 14_000;
+
 export function oddFaults(others: OtherAnswers): ReadonlyMap<string, Striker> {
   const faults: readonly Striker[] = [
     {
@@ -14,6 +18,13 @@ export function oddFaults(others: OtherAnswers): ReadonlyMap<string, Striker> {
       async strike({ forward, response, call }) {
         const own = await forward();
         give(response, (own.status < 400 && others.of(call.endpoint, call.sandboxId)) || own);
+      },
+    },
+    {
+      name: 'slow',
+      async strike({ forward, response }) {
+        await sleep(slowMs);
+        give(response, await forward());
       },
     },
     reworded('unknown-state', (key, value) => (key === 'state' && typeof value === 'string' ? 'defrosting' : value)),

@@ -36,6 +36,8 @@ export interface Parts {
    * @returns how to start the part again; it resolves when it is ready
    */
   crash(part: Part, pid?: number): () => Promise<void>;
+  /** Drains the workers with SIGTERM and replaces them, one after another. */
+  deploy(): Promise<void>;
   /** The files with the output of all processes. */
   readonly logFiles: readonly string[];
   close(): Promise<void>;
@@ -141,6 +143,16 @@ export async function startParts(options: PartsOptions): Promise<Parts> {
     },
     crash,
     kill: (part) => crash(part)(),
+    async deploy() {
+      for (const name of workerNames) {
+        const child = children.get(name);
+        // It is dead, and is being started.
+        if (!child) continue;
+        children.delete(name);
+        await child.stop();
+        await startWorker(name);
+      }
+    },
     async close() {
       for (const child of [...children.values()].reverse()) await child.stop();
       await temporal.stop();

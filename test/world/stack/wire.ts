@@ -28,6 +28,8 @@ export interface WireEvents {
   readonly onCall: (trouble: AroundCall, call: ProxiedCall) => Promise<void>;
   /** Not awaited: a death may be that of the caller. */
   readonly onCount: (trouble: AfterCalls) => void;
+  /** Not awaited: the call is made meanwhile. */
+  readonly onDeploy: (trouble: TroubleOf<'deploy'>) => void;
   /** Kills at once, before it returns. */
   readonly onCrash: (trouble: Crash, call: ProxiedCall) => void;
 }
@@ -63,6 +65,7 @@ export async function createWire(serviceUrl: string, plan: Plan, events: WireEve
     (one): one is AroundCall => one.kind === 'act' || one.kind === 'message' || one.kind === 'newcomer',
   );
   const crashes = plan.troubles.filter((one): one is CrashAtCall => one.kind === 'crash' && 'when' in one);
+  const deploys = plan.troubles.filter((one): one is TroubleOf<'deploy'> => one.kind === 'deploy');
   const ofWire = plan.troubles.filter((one): one is TroubleOf<'wire'> => one.kind === 'wire');
 
   /** The numbers of a call: among all calls of its job to the endpoint, and among those of its activity. */
@@ -106,6 +109,11 @@ export async function createWire(serviceUrl: string, plan: Plan, events: WireEve
           if (calls.length < one.afterCalls || struck.has(one.key)) continue;
           struck.add(one.key);
           events.onCount(one);
+        }
+        for (const one of deploys) {
+          if (nthOf(job, call, one.at) !== one.at.nth || struck.has(one.key)) continue;
+          struck.add(one.key);
+          events.onDeploy(one);
         }
         await play(call, 'before');
       },
