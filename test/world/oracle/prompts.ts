@@ -20,12 +20,19 @@ function promptedTwice(record: WorldRecord): Broken[] {
     const counts = new Map<string, number>();
     for (const { text } of promptsOf(record, told)) counts.set(text, (counts.get(text) ?? 0) + 1);
     // The user asked to run an item again if it ends otherwise than completed, even if only its answer was lost.
-    const steps = plan?.kind === 'run' && plan.equalPrompts ? plan.prompts : 1;
-    const most = plan?.kind === 'batch' ? 1 + plan.retries : steps;
+    const most = plan?.kind === 'batch' ? 1 + plan.retries : 1;
     return [...counts].flatMap(([text, count]) =>
-      count > most ? [{ promise: 'no prompt twice', job: told.job, what: `accepted ${count} times: ${text}` }] : [],
+      count > Math.max(most, equalsOf(record, text))
+        ? [{ promise: 'no prompt twice', job: told.job, what: `accepted ${count} times: ${text}` }]
+        : [],
     );
   });
+}
+
+/** How many equal prompts with this text its job has. A newcomer may share the sandbox of that job. */
+function equalsOf({ plan }: WorldRecord, text: string): number {
+  const of = plan.jobs.find((job) => job.kind === 'run' && job.equalPrompts && text.includes(` ${job.key}.count`));
+  return of?.kind === 'run' ? of.prompts : 1;
 }
 
 function cutOthers(record: WorldRecord): Broken[] {
