@@ -44,7 +44,7 @@ function isExplained(record: WorldRecord, { outcome, jobs }: Told, plan: RunPlan
   const isDeployed = hasStruck(record, ({ kind }) => kind === 'deploy');
   // A short auto-stop passes while a renewal is late.
   const isStoppedSoon = plan.ttlSeconds < 60;
-  const isShort = plan.deadlineMs < 60_000 || plan.workSeconds * plan.prompts > 10 || isStoppedSoon;
+  const isShort = plan.deadlineMs < 60_000 || plan.workSeconds * plan.prompts > 10;
   switch (outcome) {
     case 'rejected':
       return hit(isRefusal) || wasTaken;
@@ -56,7 +56,11 @@ function isExplained(record: WorldRecord, { outcome, jobs }: Told, plan: RunPlan
       return hit(isRefusal) || hit(isAct('resume', 'restart'));
     case 'outcome_unknown':
       return (
-        hits.some((one) => (isWire(one) && one.fault !== 'slow') || one.kind === 'lag') ||
+        hits.some(
+          (one) =>
+            ((isWire(one) && one.fault !== 'slow') || one.kind === 'lag') &&
+            (!isOfCommand || !('at' in one) || ('endpoint' in one.at && one.at.endpoint === 'runCommand')),
+        ) ||
         died ||
         (isStoppedSoon && isOfCommand) ||
         // Without prompt ids, a prompt may remain unknown.
