@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { ensureWebhook, webhookPath } from '../../src/bridge/index.js';
 import { createSandboxClient } from '../../src/client/index.js';
 import { jobWorkflowId } from '../../src/contract/addresses.js';
@@ -15,6 +16,7 @@ import { brokenOutcomes } from './oracle/outcomes.js';
 import { brokenPrompts } from './oracle/prompts.js';
 import { type Broken, madeBy, type WorldRecord } from './oracle/record.js';
 import { brokenSandboxes } from './oracle/sandboxes.js';
+import { brokenTimes } from './oracle/times.js';
 import { brokenUses } from './oracle/uses.js';
 import { brokenLogs, brokenRuns } from './oracle/workflows.js';
 import type { JobPlan, Plan } from './plan/plan.js';
@@ -157,6 +159,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     });
 
     const told: Told[] = [];
+    const stuck: unknown[] = [];
     const lasted = new Map<string, number>();
     await Promise.all(
       plan.jobs.map(async (job, at) => {
@@ -168,6 +171,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
           lasted.set(job.key, Date.now() - startedMs);
         } catch (error) {
           broken.push({ promise: 'every job ends in a named outcome', job: job.key, what: reasonOf(error) });
+          stuck.push(await stateOf(client, jobWorkflowId(deployment, job.key)));
         }
       }),
     );
@@ -195,6 +199,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         ...brokenOutcomes(record),
         ...brokenCauses(record),
         ...brokenUses(record),
+        ...brokenTimes(record),
       ];
     };
     const untilMs = Date.now() + settleMs;
@@ -209,7 +214,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       ...(await brokenRuns(client, { told, terminated: traces.terminated }, secrets)),
       ...brokenLogs(parts.logFiles, secrets),
     );
-    const evidence = { plan, broken, told, traces: shown(traces), books: await readBooks(), calls: wire.calls };
+    const evidence = { plan, broken, stuck, told, traces: shown(traces), books: await readBooks(), calls: wire.calls };
     return {
       broken,
       evidence,
@@ -270,6 +275,17 @@ async function countEvents(client: Client, told: readonly Told[]): Promise<Recor
     found[job] = description?.historyLength ?? 0;
   }
   return found;
+}
+
+/** The history of a workflow that has not ended, and what it waits for. */
+async function stateOf(client: Client, workflowId: string): Promise<unknown> {
+  try {
+    const handle = client.workflow.getHandle(workflowId);
+    const { raw } = await handle.describe();
+    return { workflowId, pending: raw, history: historyToJSON(await handle.fetchHistory()) };
+  } catch (error) {
+    return { workflowId, error: reasonOf(error) };
+  }
 }
 
 /** Sets as lists, for JSON. */

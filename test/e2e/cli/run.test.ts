@@ -166,7 +166,7 @@ describe('sandflow run without configuration', () => {
   });
 
   it('keeps watching when Temporal is killed, and the job completes', async () => {
-    const watched = cli.start(['run', shell('sleep 3; echo through'), '--id', 'kill']);
+    const watched = cli.start(['run', shell('sleep 10; echo through'), '--id', 'kill', '--again']);
     await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
     const [temporal = Number.NaN] = cli.alive(`--db-filename ${cli.home}/`);
     process.kill(temporal, 'SIGKILL');

@@ -23,7 +23,8 @@ const titles = fc.shuffledSubarray(['first', 'second', 'third'], { minLength: 1 
 const script = fc.array(fc.tuple(fc.nat({ max: 30 }), changes), { minLength: 1, maxLength: 4 });
 
 /** Plans and applies correct plans, and plans that are wrong from the start, so that only the guards remain. */
-async function firstWrong(using: readonly Guard[], numRuns: number): Promise<string> {
+/** @param seed default: a new one */
+async function firstWrong(using: readonly Guard[], numRuns: number, seed?: number): Promise<string> {
   const { failed, errorInstance } = await fc.check(
     fc.asyncProperty(
       fleet,
@@ -37,7 +38,7 @@ async function firstWrong(using: readonly Guard[], numRuns: number): Promise<str
         await applyAll(planned, { world, by, at, given, using });
       },
     ),
-    { numRuns },
+    { numRuns, ...(seed !== undefined && { seed }) },
   );
   return failed ? (errorInstance as Error).message : '';
 }
@@ -120,6 +121,8 @@ describe('an applied action', () => {
     const wrong = await firstWrong(
       guards.filter((guard) => guard.name !== name),
       20_000,
+      // Some guards are needed so rarely that a new seed may not find it.
+      2,
     );
     expect(wrong).toContain(name);
   });

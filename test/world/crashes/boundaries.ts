@@ -13,7 +13,7 @@ export type Boundary = { readonly scenario: CrashScenario } & (
 export function planOfAll(): Plan {
   const jobs = crashScenarios.map(({ job }, at) => ({ ...job, key: `j${at}` }));
   const troubles = crashScenarios.flatMap(({ troubles = () => [] }, at) => troubles(`j${at}`));
-  return { seed: 0, service: { promptIds: true, slowReadsMs: 0 }, jobs, troubles };
+  return { seed: 0, service: { promptIds: true }, jobs, troubles };
 }
 
 /** @param played the end of `planOfAll` */
@@ -53,7 +53,7 @@ export function planOfCrashes(boundaries: readonly Boundary[], part: Part, seed:
           };
     return [...own, death];
   });
-  return { seed, service: { promptIds: true, slowReadsMs: 0 }, jobs, troubles };
+  return { seed, service: { promptIds: true }, jobs, troubles };
 }
 
 export const nameOf = (boundary: Boundary): string =>

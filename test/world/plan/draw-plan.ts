@@ -182,7 +182,7 @@ export function drawPlan(seed: number, jobCount: number): Plan {
       const count = Math.ceil(jobs.length * troublesPerJob);
       return fc.record({
         seed: fc.constant(seed),
-        service: fc.record({ promptIds: mostly(true, false), slowReadsMs: fc.constant(0) }),
+        service: fc.record({ promptIds: mostly(true, false) }),
         jobs: fc.constant(jobs),
         troubles: fc
           .array(troublesOf(jobs, isCalm), { minLength: count, maxLength: count })

@@ -141,7 +141,7 @@ export type Trouble = { readonly key: string } & (
 export interface Plan {
   readonly seed: number;
   /** Variations of the service that the specification leaves open. */
-  readonly service: { readonly promptIds: boolean; readonly slowReadsMs: number };
+  readonly service: { readonly promptIds: boolean };
   readonly jobs: readonly JobPlan[];
   readonly troubles: readonly Trouble[];
 }
