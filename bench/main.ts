@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { readConfig } from '../src/config.js';
 import { findTemporalServer } from '../src/temporal-server/find.js';
+import { unencryptedBundle } from '../src/worker/index.js';
 import { type BenchOptions, readOptions, usage } from './options.js';
 import { type ConcurrentJobs, measureConcurrentJobs } from './parts/concurrent-jobs.js';
 import { type DownloadCost, measureDownloads } from './parts/downloads.js';
@@ -50,7 +51,11 @@ async function makeWorkshop(directory: string, signal: AbortSignal): Promise<Wor
   });
   const bundle = async (name: string, workflows: string) => {
     const workflowsPath = fileURLToPath(new URL(workflows, import.meta.url));
-    const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+    const { code } = await bundleWorkflowCode({
+      ...unencryptedBundle,
+      workflowsPath,
+      logger: new DefaultLogger('WARN'),
+    });
     const path = join(directory, name);
     await writeFile(path, code);
     return path;

@@ -52,11 +52,13 @@ const workflows = {
     },
   }),
 };
-writeFileSync(join(fresh, 'workflow-bundle.js'), (await bundleWorkflowCode(workflows)).code);
+const interceptor = (name) => join(fresh, 'workflows', 'shared', `${name}.js`);
+const plainWorkflows = { ...workflows, workflowInterceptorModules: [interceptor('refuse-early-queries')] };
+writeFileSync(join(fresh, 'workflow-bundle.js'), (await bundleWorkflowCode(plainWorkflows)).code);
 const encryptedWorkflows = {
   ...workflows,
   failureConverterPath: join(fresh, failureConverter),
-  workflowInterceptorModules: [join(fresh, 'workflows', 'shared', 'refuse-clear-input.js')],
+  workflowInterceptorModules: [interceptor('refuse-early-queries'), interceptor('refuse-clear-input')],
 };
 writeFileSync(join(fresh, 'workflow-bundle-encrypted.js'), (await bundleWorkflowCode(encryptedWorkflows)).code);
 removeWhatNobodyReads();

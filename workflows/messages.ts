@@ -1,6 +1,7 @@
 /** Names and payloads of every signal, query and update. The bridge and the command line import this file. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SandboxEventType } from '../src/contract/records/states.js';
+import type { QueryOptions } from '../src/contract/requests/early-query.js';
 import type { CleanupProgress } from './cleanup/types.js';
 import type { FanoutProgress } from './fanout/progress.js';
 import type { ChunkGrant, ChunkReport, ChunkSubmission, SealRequest } from './fanout/protocol.js';
@@ -43,7 +44,7 @@ export interface SandboxEvent {
 export const sandboxEventSignal = defineSignal<[SandboxEvent]>('sandboxEvent');
 
 /** Returns the progress of a job. */
-export const progressQuery = defineQuery<JobProgress>('progress');
+export const progressQuery = defineQuery<JobProgress, [QueryOptions?]>('progress');
 
 /** Makes an ending job skip the remaining files and end its sandbox immediately. Safe to repeat. */
 export const skipCollectingSignal = defineSignal('skipCollecting');
@@ -128,7 +129,7 @@ export const claimSandboxUpdate = defineUpdate<HoldAnswer, [ClaimRequest]>('clai
 export const releaseClaimSignal = defineSignal<[Pick<ClaimRequest, 'claimant' | 'purpose'>]>('releaseClaim');
 
 /** Returns the progress of a cleanup. */
-export const cleanupProgressQuery = defineQuery<CleanupProgress>('cleanupProgress');
+export const cleanupProgressQuery = defineQuery<CleanupProgress, [QueryOptions?]>('cleanupProgress');
 
 /**
  * Requests a stop of the sandbox. Returns once the service has accepted or temporarily refused the stop, or the request
@@ -159,7 +160,7 @@ export const addChunkUpdate = defineUpdate<{ readonly isNew: boolean }, [ChunkSu
 export const sealUpdate = defineUpdate<{ readonly isNew: boolean }, [SealRequest]>('seal');
 
 /** Returns the progress of a batch. */
-export const fanoutProgressQuery = defineQuery<FanoutProgress>('fanoutProgress');
+export const fanoutProgressQuery = defineQuery<FanoutProgress, [QueryOptions?]>('fanoutProgress');
 
 /** From a batch to a chunk: its grant. */
 export const chunkGrantSignal = defineSignal<[ChunkGrant]>('chunkGrant');
@@ -168,4 +169,4 @@ export const chunkGrantSignal = defineSignal<[ChunkGrant]>('chunkGrant');
 export const chunkReportSignal = defineSignal<[ChunkReport]>('chunkReport');
 
 /** Returns the progress of each request to stop the sandbox. */
-export const stopReportQuery = defineQuery<StopReport>('stopReport');
+export const stopReportQuery = defineQuery<StopReport, [QueryOptions?]>('stopReport');

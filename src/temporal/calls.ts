@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, QueryNotRegisteredError } from '@temporalio/client';
-import { AnswerTimeoutError, isSlow, isTaskFailure } from './errors.js';
+import { AnswerTimeoutError, isEarlyQuery, isSlow, isTaskFailure } from './errors.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
 const answerTimeoutMs = 30_000;
@@ -44,7 +44,7 @@ export async function withAnswerTimeout<T>(
     try {
       return await client.withDeadline(thisUntilMs, ask);
     } catch (error) {
-      if ((isLostReplay(error) || isTaskFailure(error)) && Date.now() + pauseMs < untilMs) {
+      if ((isLostReplay(error) || isEarlyQuery(error) || isTaskFailure(error)) && Date.now() + pauseMs < untilMs) {
         await sleep(pauseMs);
         timeoutMs /= 2;
         continue;

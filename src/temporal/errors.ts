@@ -1,11 +1,13 @@
 /** What errors of Temporal's client mean. */
 import {
   isGrpcServiceError,
+  QueryNotRegisteredError,
   ServiceError,
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { earlyQueryText } from '../contract/requests/early-query.js';
 
 const grpc = {
   cancelled: 1,
@@ -56,6 +58,11 @@ export function isBusy(error: unknown): boolean {
  */
 export function isTaskFailure(error: unknown): boolean {
   return hasCode(error, ['failedPrecondition']) && /workflow task failure/.test((error as Error).message);
+}
+
+/** True if a worker refused a query because no task has processed the latest events yet. The next task will. */
+export function isEarlyQuery(error: unknown): boolean {
+  return error instanceof QueryNotRegisteredError && error.message.includes(earlyQueryText);
 }
 
 /** The reason that Temporal's client hides in the cause of an error. */

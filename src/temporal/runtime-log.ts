@@ -1,14 +1,22 @@
 /** The log of Temporal's runtime in a worker process. */
 import { IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { earlyQueryText } from '../contract/requests/early-query.js';
 
 /** The SDK writes this at each start of a worker that runs only activities, as three of a sandflow worker's four do. */
 const noWorkflows = 'No workflows registered, not polling for workflow tasks';
 
-/** Temporal's default logger without that line, which is irrelevant for a sandflow worker. */
+/** The SDK writes this, as an error, if a workflow's interceptor refuses a query. */
+const refusedQuery = 'Failed to process Workflow Activation';
+
+/** Temporal's default logger. It omits the first of these lines, and the second is not an error for an early query. */
 export class WorkerLogger extends DefaultLogger {
   override log(...[level, message, meta]: Parameters<DefaultLogger['log']>): void {
-    if (message !== noWorkflows) super.log(level, message, meta);
+    if (message === noWorkflows) return;
+    if (message === refusedQuery && String(meta?.error).includes(earlyQueryText)) {
+      const { workflowId, runId } = meta ?? {};
+      super.log('INFO', `${earlyQueryText} Clients repeat it.`, { workflowId, runId });
+    } else super.log(level, message, meta);
   }
 }
 

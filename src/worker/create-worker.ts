@@ -1,14 +1,5 @@
-import { existsSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  type NativeConnection,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import {
   type ActivityDependencies,
   createActivities,
@@ -16,10 +7,9 @@ import {
   createForkActivities,
   createNotifyActivities,
 } from '../../activities/index.js';
-import { workflowTypes } from '../../workflows/messages.js';
 import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/addresses.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
-import { failureConverterPath } from '../encryption/index.js';
+import { workflowSource } from './workflow-bundle.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: only `any` accepts the parameters of every function
@@ -41,7 +31,10 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly maxCachedWorkflows?: number;
   /** How long running activities may continue after shutdown begins. Default: 10 seconds. */
   readonly shutdownGraceTime?: WorkerOptions['shutdownGraceTime'];
-  /** The workflow bundle. Default: the bundle of the build, or else one that is created now. */
+  /**
+   * The workflow bundle, created with `unencryptedBundle` or `encryptedBundle`. Default: the bundle of the build, or else
+   * one that is created now.
+   */
   readonly workflowBundle?: WorkerOptions['workflowBundle'];
   /**
    * A module with your own workflows, as an absolute path. It must also hold those of sandflow:
@@ -71,8 +64,8 @@ export interface SandflowWorker {
  * slots of their own, since a follow lasts for hours and must not starve stops. Forks of batches have a queue with a
  * rate limit. Notifications have their own queue, so that a hanging receiver delays nothing else.
  *
- * @throws SandflowError `bad_argument` if an activity of yours has the name of one of sandflow's, or `workflowsPath`
- * lacks sandflow's workflows
+ * @throws SandflowError `bad_argument` if an activity of yours has the name of one of sandflow's, `workflowsPath` lacks
+ * sandflow's workflows, or `workflowBundle` lacks sandflow's interceptor
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
@@ -146,51 +139,3 @@ function allActivities(options: SandflowWorkerOptions) {
   const message = `sandflow has activities named ${taken.join(', ')}: rename yours.`;
   throw new SandflowError('bad_argument', message);
 }
-
-async function workflowSource(options: SandflowWorkerOptions): Promise<Partial<WorkerOptions>> {
-  if (options.workflowBundle) return { workflowBundle: options.workflowBundle };
-  if (options.workflowsPath !== undefined) return { workflowBundle: await bundleOf(options.workflowsPath, options) };
-  const { payloadConverterPath, failureConverterPath } = options.dataConverter ?? {};
-  const encrypted = failureConverterPath === encryptedBundle.failureConverterPath;
-  const isBuilt = payloadConverterPath === undefined && (failureConverterPath === undefined || encrypted);
-  const codePath = isBuilt ? workflowBundlePath({ encrypted }) : undefined;
-  if (codePath !== undefined) return { workflowBundle: { codePath } };
-  const interceptors = encrypted ? { workflowModules: encryptedBundle.workflowInterceptorModules } : {};
-  return { interceptors, workflowsPath: fileURLToPath(new URL('../../workflows/index.js', import.meta.url)) };
-}
-
-async function bundleOf(workflowsPath: string, { dataConverter }: SandflowWorkerOptions) {
-  const { payloadConverterPath, failureConverterPath: ofFailures } = dataConverter ?? {};
-  const bundle = await bundleWorkflowCode({
-    workflowsPath,
-    payloadConverterPath,
-    failureConverterPath: ofFailures,
-    ...(ofFailures === encryptedBundle.failureConverterPath && {
-      workflowInterceptorModules: encryptedBundle.workflowInterceptorModules,
-    }),
-    logger: new DefaultLogger('WARN'),
-  });
-  const missing = Object.values(workflowTypes).filter((type) => !bundle.code.includes(`function ${type}(`));
-  if (missing.length === 0) return bundle;
-  const mend = "add the line `export * from 'sandflow/workflows';`";
-  throw new SandflowError('bad_argument', `${workflowsPath} lacks the workflows ${missing.join(', ')}: ${mend}.`);
-}
-
-/**
- * Returns the path of the workflow bundle of the build; undefined if this runs from sources that were not built.
- * @param encrypted true for the bundle that encodes failures and refuses unencrypted input, for
- *   `createEncryptedDataConverter`
- */
-export function workflowBundlePath({ encrypted = false } = {}): string | undefined {
-  const name = encrypted ? 'workflow-bundle-encrypted.js' : 'workflow-bundle.js';
-  const built = join(dirname(fileURLToPath(import.meta.url)), '..', '..', name);
-  return existsSync(built) ? built : undefined;
-}
-
-/** Additional modules of the workflow bundle for `createEncryptedDataConverter`. */
-export const encryptedBundle = {
-  failureConverterPath,
-  workflowInterceptorModules: [
-    fileURLToPath(new URL(`../../workflows/shared/refuse-clear-input${extname(import.meta.url)}`, import.meta.url)),
-  ],
-};

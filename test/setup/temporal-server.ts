@@ -9,6 +9,7 @@ import type { TestProject } from 'vitest/node';
 import { readConfig } from '../../src/config.js';
 import { startEmbeddedServer } from '../../src/temporal-server/embedded.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
+import { unencryptedBundle } from '../../src/worker/index.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -34,7 +35,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     const bundlePath = join(directory, 'workflow-bundle.js');
     if (existsSync(workflowsPath)) {
-      const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+      const { code } = await bundleWorkflowCode({
+        ...unencryptedBundle,
+        workflowsPath,
+        logger: new DefaultLogger('WARN'),
+      });
       await writeFile(bundlePath, code);
     }
     project.provide('temporalAddress', server.address);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { NativeConnection } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { jobWorkflowId, ownerWorkflowId } from '../../src/contract/addresses.js';
 import { createSandflowWorker } from '../../src/worker/index.js';
@@ -41,7 +41,7 @@ describe('own worker: createSandflowWorker', () => {
     expect((await handle.result()).outcome).toBe('completed');
   });
 
-  it('refuses activities with the name of one of its own, and a module without its workflows', async () => {
+  it('refuses activities with the name of one of its own, a module without its workflows, and a bundle without its interceptor', async () => {
     const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
     const { api: client, results, taskQueue } = stand;
     const create = (own: object) => createSandflowWorker({ connection, client, results, taskQueue, ...own });
@@ -53,6 +53,12 @@ describe('own worker: createSandflowWorker', () => {
       await expect(create({ workflowsPath: pathOf('./own/wait-archived.ts') })).rejects.toMatchObject({
         code: 'bad_argument',
         message: expect.stringContaining("add the line `export * from 'sandflow/workflows';`"),
+      });
+      const workflowsPath = pathOf('../../workflows/index.ts');
+      const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+      await expect(create({ workflowBundle })).rejects.toMatchObject({
+        code: 'bad_argument',
+        message: expect.stringContaining('pass `unencryptedBundle` or `encryptedBundle` to `bundleWorkflowCode`'),
       });
     } finally {
       await connection.close();

@@ -2,13 +2,18 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../src/contract/addresses.js';
+import { unencryptedBundle } from '../../src/worker/index.js';
 import type { waitArchived } from './own/wait-archived.js';
 import { createStand, deployment, type Stand } from './workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {
   const workflowsPath = fileURLToPath(new URL('./own/wait-archived.ts', import.meta.url));
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  const workflowBundle = await bundleWorkflowCode({
+    ...unencryptedBundle,
+    workflowsPath,
+    logger: new DefaultLogger('WARN'),
+  });
   stand = await createStand({ worker: { workflowBundle } });
 });
 afterAll(() => stand.close());

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { readConfig } from '../../src/config.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
+import { unencryptedBundle } from '../../src/worker/index.js';
 import type { Plan } from './plan/plan.js';
 import { playWorld, type WorldEnd } from './play-world.js';
 
@@ -30,7 +31,7 @@ export async function openWorkshop(options: {
   const { cacheDirectory } = readConfig();
   const temporalBinary = await findTemporalServer({ cacheDirectory, onProgress: options.onProgress });
   const workflowsPath = fileURLToPath(new URL('../../workflows/index.js', import.meta.url));
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  const { code } = await bundleWorkflowCode({ ...unencryptedBundle, workflowsPath, logger: new DefaultLogger('WARN') });
   const bundlePath = join(directory, 'workflow-bundle.js');
   await writeFile(bundlePath, code);
   let played = 0;

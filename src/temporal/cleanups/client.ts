@@ -12,6 +12,7 @@ import { cleanupProgressQuery, workflowTypes } from '../../../workflows/messages
 import { cleanupId, cleanupPrefix } from '../../contract/addresses.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 import { chainStart } from '../chain-start.js';
+import { queryOnce } from '../query-once.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../readable-memos.js';
 import { checkCleanup, checkDeployment } from './input.js';
 
@@ -95,5 +96,5 @@ export function cleanupHandle(client: Client, deployment: string, id: string): C
 
 /** Queries the progress of a cleanup. Needs a worker. */
 export function cleanupProgress(handle: CleanupHandle): Promise<CleanupProgress> {
-  return handle.query(cleanupProgressQuery);
+  return queryOnce(handle, cleanupProgressQuery);
 }

@@ -20,6 +20,7 @@ import { firstQueryTimeoutMs } from '../calls.js';
 import { hasCodec } from '../has-codec.js';
 import { contentDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
+import { queryOnce } from '../query-once.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepFanoutTexts } from '../store-texts.js';
 import { bad, badBatch, checkFanoutSize, type NewFanout, parseFanoutInput } from './input.js';
@@ -144,7 +145,7 @@ export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<Fa
   return askWorkflow(
     client,
     askedBatch(batch),
-    () => fanoutHandle(client, batch).query(fanoutProgressQuery),
+    () => queryOnce(fanoutHandle(client, batch), fanoutProgressQuery),
     firstQueryTimeoutMs,
   );
 }

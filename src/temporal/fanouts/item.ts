@@ -6,6 +6,7 @@ import { itemStep, itemWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { askWorkflow } from '../ask-workflow.js';
 import { firstQueryTimeoutMs } from '../calls.js';
+import { queryOnce } from '../query-once.js';
 
 /** An item of a batch, by its place in the batch, from 0. */
 export interface ItemAddress {
@@ -28,7 +29,7 @@ export async function itemProgress(
   try {
     const { status } = await askWorkflow(client, asked, () => handle.describe());
     if (status.name !== 'RUNNING') return null;
-    return await askWorkflow(client, asked, () => handle.query(progressQuery), firstQueryTimeoutMs);
+    return await askWorkflow(client, asked, () => queryOnce(handle, progressQuery), firstQueryTimeoutMs);
   } catch (error) {
     // It has not started, or it has ended since.
     if (error instanceof SandflowError && (error.code === 'job_not_found' || error.code === 'job_ended')) return null;

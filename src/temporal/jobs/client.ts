@@ -28,6 +28,7 @@ import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../
 import { hasCodec } from '../has-codec.js';
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
+import { queryOnce } from '../query-once.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
 import {
@@ -166,7 +167,7 @@ export async function describeJob(client: Client, job: JobAddress): Promise<Work
  * @throws SandflowError `job_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export function jobProgress(client: Client, job: JobAddress): Promise<JobProgress> {
-  return askWorkflow(client, askedJob(job), () => jobHandle(client, job).query(progressQuery));
+  return askWorkflow(client, askedJob(job), () => queryOnce(jobHandle(client, job), progressQuery));
 }
 
 export interface PromptJobOptions {

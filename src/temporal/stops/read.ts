@@ -7,6 +7,7 @@ import { sandboxStopId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { firstQueryTimeoutMs, withAnswerTimeout } from '../calls.js';
 import { isBusy, isSlow, reasonOf } from '../errors.js';
+import { queryOnce } from '../query-once.js';
 import { lenientClient } from '../readable-memos.js';
 
 /** Identifies a request and the chain of runs that has it. */
@@ -46,7 +47,7 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
 export async function stopReport(client: Client, sandboxId: string): Promise<StopReport | null> {
   try {
     const handle = client.workflow.getHandle(sandboxStopId(sandboxId));
-    return await withAnswerTimeout(client, () => handle.query(stopReportQuery), firstQueryTimeoutMs);
+    return await withAnswerTimeout(client, () => queryOnce(handle, stopReportQuery), firstQueryTimeoutMs);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw explainStopError(error, sandboxId);

@@ -37,9 +37,13 @@ describe('C6: encryption of payloads', () => {
   test('restores any value of the default converter, including undefined', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.jsonValue(), fc.constant(undefined), bytes), async (value) => {
-        const [sealed] = await codec.encode([defaultPayloadConverter.toPayload(value)]);
+        const payload = defaultPayloadConverter.toPayload(value);
+        const [sealed] = await codec.encode([payload]);
         const [opened] = await codec.decode(sealed ? [sealed] : []);
-        expect(opened && defaultPayloadConverter.fromPayload(opened)).toEqual(value);
+        // JSON has no -0: the converter restores 0, encrypted or not.
+        expect(opened && defaultPayloadConverter.fromPayload(opened)).toEqual(
+          defaultPayloadConverter.fromPayload(payload),
+        );
       }),
     );
   });

@@ -16,6 +16,7 @@ export const dependencyFreeFiles = [
   'records/preserved-work',
   'records/sandbox-view',
   'records/states',
+  'requests/early-query',
   'requests/refused-input',
   'texts/stored-text',
   'transcript-places',

@@ -33,7 +33,7 @@ test('C1: in a worker only its stores and its own settings read and write files'
     'src/result-store/directory-store.ts',
     'src/secret-store/directory-store.ts',
     // Finds the bundle of the workflows.
-    'src/worker/create-worker.ts',
+    'src/worker/workflow-bundle.ts',
   ]);
   const savers = sourceFiles('activities').filter((file) => /\.download\w*\(/.test(readSource(file)));
   expect(savers).toEqual([]);

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { afterEach, expect, test } from 'vitest';
+import { unencryptedBundle } from '../../../src/worker/index.js';
 import { dependencyFreeFiles } from './import-rules.js';
 import { repository } from './source-imports.js';
 
@@ -16,7 +17,7 @@ afterEach(async () => {
 
 /** Every module of the bundle, relative to the repository, without what the bundler itself adds. */
 async function bundledModules(workflowsPath: string): Promise<string[]> {
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  const { code } = await bundleWorkflowCode({ ...unencryptedBundle, workflowsPath, logger: new DefaultLogger('WARN') });
   const map = JSON.parse(Buffer.from(inlineSourceMap.exec(code)?.[1] ?? '', 'base64').toString('utf8'));
   return (map as { sources: string[] }).sources
     .filter((source) => !source.startsWith('webpack/') && !source.startsWith('ignored|'))

@@ -1,5 +1,6 @@
 import { Runtime } from '@temporalio/worker';
 import { expect, it } from 'vitest';
+import { earlyQueryText } from '../../../src/contract/requests/early-query.js';
 import { installWorkerLogger, WorkerLogger } from '../../../src/temporal/runtime-log.js';
 
 it('own worker: the log leaves out that workers for activities have no workflows, and nothing else', () => {
@@ -8,6 +9,22 @@ it('own worker: the log leaves out that workers for activities have no workflows
   log.warn('No workflows registered, not polling for workflow tasks');
   log.warn('something else');
   expect(lines).toEqual(['something else']);
+});
+
+it('a refused early query is one line without its stack, and every other failed activation stays an error', () => {
+  const lines: unknown[] = [];
+  const log = new WorkerLogger('INFO', ({ level, message, meta }) => void lines.push([level, message, meta]));
+  const message = 'Failed to process Workflow Activation';
+  const early = { error: new Error(`${earlyQueryText} Ask again.`), workflowId: 'w', runId: 'r', taskQueue: 'q' };
+  log.error(message, early);
+  const other = { error: new Error('something else'), workflowId: 'w' };
+  log.error(message, other);
+  log.error(message);
+  expect(lines).toEqual([
+    ['INFO', expect.stringContaining(earlyQueryText), { workflowId: 'w', runId: 'r' }],
+    ['ERROR', message, other],
+    ['ERROR', message, undefined],
+  ]);
 });
 
 it('own worker: a runtime that somebody installed keeps its log', async () => {

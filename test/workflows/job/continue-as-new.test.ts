@@ -1,7 +1,7 @@
 /** A job with a long history continues as new at every point where it may wait for long. */
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../src/client/index.js';
-import { progressQuery, promptUpdate, resolveUpdate } from '../../../workflows/index.js';
+import { progressQuery, promptUpdate, resolveUpdate, sandboxEventSignal } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { type Stand, script, shortTiming } from '../workflow-harness.js';
 
@@ -18,6 +18,15 @@ async function runsOf(handle: Handle): Promise<number> {
 const onlyOne = (sandboxId: string | null) => {
   expect(stand.service.books.prompts().filter((prompt) => prompt.sandboxId === sandboxId)).toHaveLength(1);
 };
+
+/** Each event that a job receives while its prompts run adds to its history. */
+async function signalUntilContinued(handle: Handle): Promise<void> {
+  const { sandboxId } = await handle.query(progressQuery);
+  const event = { type: 'sandbox.ready', sandboxId: sandboxId ?? '', sandboxName: '' } as const;
+  for (let sent = 0; (await runsOf(handle)) === 1; sent += 1) {
+    await handle.signal(sandboxEventSignal, { ...event, id: `event-${sent}`, createdAt: new Date().toISOString() });
+  }
+}
 
 const timing = { ...shortTiming, safetyPollFirstMs: 200, safetyPollGrowth: 1, safetyPollMaxMs: 200 };
 
@@ -63,7 +72,6 @@ it('a job continues as new while it waits for its sandbox', async () => {
 it('a job continues as new while its prompts run side by side, sends each once, and repeats no finished step', async () => {
   const handle = await stand.start({
     maxHistoryEvents: 60,
-    ttlSeconds: 1,
     put: [{ path: 'a.txt', content: { base64: Buffer.from('a').toString('base64') } }],
     commands: ['echo ran >> ran.txt'],
     prompts: [{ prompt: script('sleep 5; cat a.txt') }, { prompt: script('sleep 6; echo b') }],
@@ -71,6 +79,8 @@ it('a job continues as new while its prompts run side by side, sends each once, 
     collect: ['ran.txt'],
     timing,
   });
+  await expect.poll(async () => (await handle.query(progressQuery)).phase, { timeout: 30_000 }).toBe('following');
+  await signalUntilContinued(handle);
   const result = await handle.result();
   expect(result).toMatchObject({
     outcome: 'completed',
@@ -145,11 +155,11 @@ it('while a person decides: each decision is used or refused, and none is lost',
 it('a job that continued as new can be cancelled', async () => {
   const handle = await stand.start({
     maxHistoryEvents: 30,
-    ttlSeconds: 1,
     prompts: [{ prompt: script('sleep 60') }],
     timing,
   });
-  await expect.poll(() => runsOf(handle), { timeout: 30_000 }).toBeGreaterThan(1);
+  await expect.poll(async () => (await handle.query(progressQuery)).phase, { timeout: 30_000 }).toBe('following');
+  await signalUntilContinued(handle);
   await handle.cancel();
   expect(await handle.result()).toMatchObject({
     outcome: 'cancelled',

@@ -1,0 +1,63 @@
+/**
+ * Queries that reach a worker before the workflow task for the latest events. They wait in Temporal while there is no
+ * worker, and timers fire meanwhile.
+ */
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { jobProgress } from '../../src/temporal/jobs/client.js';
+import { createStand, deployment, type Stand, script } from './workflow-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand();
+});
+afterAll(() => stand.close());
+
+type Handle = Awaited<ReturnType<Stand['start']>>;
+
+const startFollowed = async (prompt: string) => {
+  // The job renews the auto-stop with a timer of half its length.
+  const handle = await stand.start({ ttlSeconds: 8, prompts: [{ prompt: script(prompt) }], deadlineMs: 120_000 });
+  await expect.poll(async () => (await handle.query('progress')) as object).toMatchObject({ phase: 'following' });
+  return handle;
+};
+/** True if a timer has fired since the last workflow task. */
+const hasFired = async (handle: Handle) => {
+  const events = (await handle.fetchHistory()).events ?? [];
+  const task = events.findLastIndex(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
+  const later = events.slice(task);
+  expect(later.some(({ workflowTaskStartedEventAttributes }) => workflowTaskStartedEventAttributes)).toBe(false);
+  return later.some(({ timerFiredEventAttributes }) => timerFiredEventAttributes);
+};
+const awaitFired = (handle: Handle) => expect.poll(() => hasFired(handle), { timeout: 20_000 }).toBe(true);
+const replays = async (handle: Handle) => {
+  const options = { workflowBundle: { codePath: inject('workflowBundlePath') } };
+  await Worker.runReplayHistory(options, await handle.fetchHistory(), handle.workflowId);
+};
+const jobOf = ({ workflowId }: Handle) => ({ deployment, jobId: workflowId.replace(`sf-${deployment}-`, '') });
+
+describe('queries that arrive before the task for a fired timer', () => {
+  it('are answered after it, and the histories replay', { timeout: 120_000 }, async () => {
+    const jobs = await Promise.all(Array.from({ length: 12 }, () => startFollowed('sleep 20')));
+    let asked: Promise<unknown>[] = [];
+    await stand.restartWorker(async () => {
+      asked = jobs.map((job) => jobProgress(stand.client, jobOf(job)));
+      for (const one of asked) one.catch(() => undefined);
+      await Promise.all(jobs.map(awaitFired));
+    });
+    for (const progress of await Promise.all(asked)) expect(progress).toMatchObject({ outcome: null });
+    for (const job of jobs) {
+      expect(await job.result()).toMatchObject({ outcome: 'completed', left: [] });
+      await replays(job);
+    }
+  });
+
+  it('are answered for a job that was terminated before that task', { timeout: 60_000 }, async () => {
+    const job = await startFollowed('sleep 40');
+    await stand.restartWorker(async () => {
+      await awaitFired(job);
+      await job.terminate('test');
+    });
+    expect(await jobProgress(stand.client, jobOf(job))).toMatchObject({ phase: 'following' });
+  });
+});
