@@ -42,7 +42,13 @@ export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'd
 
 /** The state of a prompt of a running job, in words. The job does not read the status while the prompt runs. */
 export function promptText(
-  { status, startedAt, queuedAt, endedAt }: Pick<PromptResult, 'status' | 'startedAt' | 'queuedAt' | 'endedAt'>,
+  {
+    status,
+    promptId,
+    startedAt,
+    queuedAt,
+    endedAt,
+  }: Pick<PromptResult, 'status' | 'promptId' | 'startedAt' | 'queuedAt' | 'endedAt'>,
   { phase, since }: Pick<JobProgress, 'phase' | 'since'>,
   nowMs: number,
 ): string {
@@ -52,6 +58,7 @@ export function promptText(
   if (begin !== null && endedAt !== null) {
     return `${oneLine(status)} after ${formatDuration(Math.max(0, Date.parse(endedAt) - Date.parse(begin)))}`;
   }
+  if (status === 'unknown' && promptId !== null) return 'it is unknown how it ended';
   return promptStatuses[status] ?? oneLine(status);
 }
 

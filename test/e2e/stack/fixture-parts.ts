@@ -27,6 +27,13 @@ export interface PartsOfStack {
     settings?: Pick<LocalServiceOptions, 'profile' | 'faultsEnabled' | 'timings'>,
   ): Promise<LocalService>;
   startWorker(environment: Readonly<Record<string, string>>): Promise<Started>;
+  /** Starts the bridge of all services, which `startService` did before. */
+  startBridge(): Promise<void>;
+  killBridge(): Promise<void>;
+  readonly temporalAddress: string;
+  readonly bridgeUrl: string;
+  /** The file from which the bridge reads its secrets. */
+  readonly secretFile: string;
   close(): Promise<void>;
 }
 
@@ -50,6 +57,10 @@ export async function createParts(): Promise<PartsOfStack> {
     await vi.waitFor(ready, patient);
     return started;
   };
+  const startBridge = () => {
+    bridge = serve(['bridge', '--port', bridgePort], { SANDBOX_WEBHOOK_SECRET_FILE: secretsOfAll });
+    return bridge;
+  };
   const urlOf = (started: Started) => (JSON.parse(started.stdout()) as { url: string }).url;
   const environment: PartsOfStack['environment'] = ({ url, apiKey }, taskQueue) => ({
     ...own,
@@ -72,11 +83,21 @@ export async function createParts(): Promise<PartsOfStack> {
       await ensureWebhook(client, { url: `http://127.0.0.1:${bridgePort}${webhookPath}`, name, secretFile });
       await client.close();
       appendFileSync(secretsOfAll, readFileSync(secretFile));
-      bridge ??= serve(['bridge', '--port', bridgePort], { SANDBOX_WEBHOOK_SECRET_FILE: secretsOfAll });
-      await bridge;
+      await (bridge ?? startBridge());
       return service;
     },
     startWorker: (env) => serve(['worker'], env),
+    async startBridge() {
+      await startBridge();
+    },
+    async killBridge() {
+      const started = await bridge;
+      started?.process.kill('SIGKILL');
+      await started?.ended;
+    },
+    temporalAddress: temporal.address,
+    bridgeUrl: `http://127.0.0.1:${bridgePort}${webhookPath}`,
+    secretFile: secretsOfAll,
     async close() {
       for (const { process: server } of servers) server.kill('SIGKILL');
       await temporal.stop();

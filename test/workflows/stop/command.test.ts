@@ -61,7 +61,16 @@ describe('sandflow stop', () => {
   it('exits with 1 if one of them does not end archived, and does not delay the others', async () => {
     const good = await readySandbox(stand);
     // A 404 is believed after 90 s, and not before.
-    const { exitCode, stdout } = await cli(['stop', 'bx_2a2a2a2a', good, '--no-check', '--wait', '--json', '--deadline', '20s']);
+    const { exitCode, stdout } = await cli([
+      'stop',
+      'bx_2a2a2a2a',
+      good,
+      '--no-check',
+      '--wait',
+      '--json',
+      '--deadline',
+      '20s',
+    ]);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       stops: [

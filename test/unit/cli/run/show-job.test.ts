@@ -18,6 +18,7 @@ it.each([
   [prompt({}), 'not sent yet'],
   [prompt({ status: 'sending' }), 'being sent'],
   [prompt({ status: 'unknown' }), 'it is unknown whether it was sent'],
+  [prompt({ status: 'unknown', promptId: 'pr_1' }), 'it is unknown how it ended'],
   [prompt({ status: 'completed', startedAt: at(1), endedAt: at(6) }), 'completed after 5.0 s'],
 ])('U10: says what an agent does in words, and not by a status (%#)', (given, words) => {
   expect(promptText(given, following, nowMs)).toBe(words);
