@@ -2,4 +2,16 @@
 // CommonJS: Temporal's SDK requires this file by its path, in Node and in the bundle of the workflows.
 const { DefaultFailureConverter } = require('@temporalio/common');
 
-exports.failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });
+// The text of `src/contract/requests/early-query.ts`, which CommonJS cannot import. Clients recognise the refusal by it.
+const earlyQueryText = 'The query arrived before the workflow task for the latest events. Ask again.';
+
+const readable = new DefaultFailureConverter();
+
+class EncodedFailureConverter extends DefaultFailureConverter {
+  errorToFailure(error, ...converters) {
+    if (error?.message !== earlyQueryText) return super.errorToFailure(error, ...converters);
+    return { ...readable.errorToFailure(error, ...converters), stackTrace: '' };
+  }
+}
+
+exports.failureConverter = new EncodedFailureConverter({ encodeCommonAttributes: true });

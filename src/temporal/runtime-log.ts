@@ -15,7 +15,7 @@ export class WorkerLogger extends DefaultLogger {
     if (message === noWorkflows) return;
     if (message === refusedQuery && String(meta?.error).includes(earlyQueryText)) {
       const { workflowId, runId } = meta ?? {};
-      super.log('INFO', `${earlyQueryText} Clients repeat it.`, { workflowId, runId });
+      super.log('INFO', earlyQueryText, { workflowId, runId });
     } else super.log(level, message, meta);
   }
 }

@@ -4,14 +4,24 @@
  */
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createEncryptedDataConverter } from '../../src/encryption/index.js';
 import { jobProgress } from '../../src/temporal/jobs/client.js';
+import { bundleEncrypted, createEncryptedStand, ringOf } from './encryption/encrypted-harness.js';
 import { createStand, deployment, type Stand, script } from './workflow-harness.js';
 
 let stand: Stand;
-beforeAll(async () => {
-  stand = await createStand();
-});
-afterAll(() => stand.close());
+const ring = ringOf('one');
+const plain = {
+  create: () => createStand(),
+  replayOptions: async () => ({ workflowBundle: { codePath: inject('workflowBundlePath') } }),
+};
+const encrypted = {
+  create: () => createEncryptedStand(ring),
+  replayOptions: async () => ({
+    workflowBundle: await bundleEncrypted(),
+    dataConverter: createEncryptedDataConverter(ring),
+  }),
+};
 
 type Handle = Awaited<ReturnType<Stand['start']>>;
 
@@ -44,25 +54,29 @@ const awaitFired = async (handles: readonly Handle[]) => {
     .toBeGreaterThan(handles.length / 2);
   return fired;
 };
-const replays = async (handle: Handle) => {
-  const options = { workflowBundle: { codePath: inject('workflowBundlePath') } };
-  await Worker.runReplayHistory(options, await handle.fetchHistory(), handle.workflowId);
-};
 const jobOf = ({ workflowId }: Handle) => ({ deployment, jobId: workflowId.replace(`sf-${deployment}-`, '') });
 
-describe('queries that arrive before the task for a fired timer', () => {
+describe.each([
+  ['with plain payloads', plain],
+  ['with encrypted payloads', encrypted],
+])('queries that arrive before the task for a fired timer, %s,', (_, { create, replayOptions }) => {
+  beforeAll(async () => {
+    stand = await create();
+  });
+  afterAll(() => stand.close());
+
   it('are answered after it, and the histories replay', { timeout: 120_000 }, async () => {
-    const jobs = await Promise.all(Array.from({ length: 12 }, () => startFollowed('sleep 20')));
+    const jobs = await Promise.all(Array.from({ length: 10 }, () => startFollowed('sleep 12')));
     let asked: Promise<unknown>[] = [];
     await stand.restartWorker(async () => {
       asked = jobs.map((job) => jobProgress(stand.client, jobOf(job)));
       for (const one of asked) one.catch(() => undefined);
       await awaitFired(jobs);
     });
-    for (const progress of await Promise.all(asked)) expect(progress).toMatchObject({ outcome: null });
+    expect(await Promise.all(asked)).toMatchObject(jobs.map((job) => ({ jobId: jobOf(job).jobId })));
     for (const job of jobs) {
       expect(await job.result()).toMatchObject({ outcome: 'completed', left: [] });
-      await replays(job);
+      await Worker.runReplayHistory(await replayOptions(), await job.fetchHistory(), job.workflowId);
     }
   });
 

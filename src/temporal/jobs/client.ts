@@ -25,6 +25,7 @@ import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { bytesOf, cut, headOf } from '../../contract/texts/stored-text.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../ask-workflow.js';
+import { firstQueryTimeoutMs } from '../calls.js';
 import { hasCodec } from '../has-codec.js';
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
@@ -167,7 +168,8 @@ export async function describeJob(client: Client, job: JobAddress): Promise<Work
  * @throws SandflowError `job_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export function jobProgress(client: Client, job: JobAddress): Promise<JobProgress> {
-  return askWorkflow(client, askedJob(job), () => queryOnce(jobHandle(client, job), progressQuery));
+  const ask = () => queryOnce(jobHandle(client, job), progressQuery);
+  return askWorkflow(client, askedJob(job), ask, firstQueryTimeoutMs);
 }
 
 export interface PromptJobOptions {

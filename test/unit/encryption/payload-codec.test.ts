@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { defaultPayloadConverter, type Payload, type SerializationContext } from '@temporalio/common';
+import { createRequire } from 'node:module';
+import {
+  type DefaultFailureConverter,
+  defaultPayloadConverter,
+  type Payload,
+  type SerializationContext,
+} from '@temporalio/common';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { earlyQueryText } from '../../../src/contract/requests/early-query.js';
 import { isRefusedInput } from '../../../src/contract/requests/refused-input.js';
-import { createPayloadCodec, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
+import { createPayloadCodec, failureConverterPath, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 
 const old = newKeyLine('old');
 const current = newKeyLine('new');
@@ -150,3 +157,14 @@ function plainOf({ metadata, data }: Payload) {
 function keyIdOf(sealed: Payload | undefined): string {
   return Buffer.from(sealed?.metadata?.['encryption-key-id'] ?? []).toString();
 }
+
+test('a refused early query stays readable, so that clients recognise and repeat it', () => {
+  // Temporal's SDK requires it by this path, too.
+  const { failureConverter } = createRequire(import.meta.url)(failureConverterPath) as {
+    failureConverter: DefaultFailureConverter;
+  };
+  const convert = (message: string) => failureConverter.errorToFailure(new Error(message), defaultPayloadConverter);
+  expect(convert(earlyQueryText)).toMatchObject({ message: earlyQueryText, stackTrace: '' });
+  expect(convert(earlyQueryText).encodedAttributes).toBeFalsy();
+  expect(convert(`${earlyQueryText} And a secret.`)).toMatchObject({ message: 'Encoded failure' });
+});
