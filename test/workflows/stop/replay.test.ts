@@ -32,7 +32,7 @@ async function stopAmidMessages(): Promise<() => Promise<string>> {
       await stopWorkflow(stand, sandboxId).query('stopReport');
       expect(sent).toBeGreaterThan(40);
     },
-    { timeout: 30_000, interval: 20 },
+    { timeout: 90_000, interval: 20 },
   );
   return async () => {
     await Promise.all(requested);
@@ -54,5 +54,5 @@ describe('a stop that is asked, queried and signalled while it reads', () => {
       const history = await stopWorkflow(stand, sandboxId).fetchHistory();
       await Worker.runReplayHistory(options, history, `sandbox-stop/${sandboxId}`);
     }
-  }, 90_000);
+  }, 240_000);
 });
