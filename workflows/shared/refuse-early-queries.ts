@@ -34,7 +34,7 @@ const ownTaskQueryId = 'legacy_query';
 export const interceptors = (): WorkflowInterceptors => {
   let position: Position = { events: 0, task: '' };
   let isEarly = false;
-  let hasReplayed = false;
+  let isSuspect = false;
   let tasksSinceReplay = 0;
   return {
     internals: [
@@ -42,17 +42,20 @@ export const interceptors = (): WorkflowInterceptors => {
         activate(input, next) {
           const { activation, batchIndex } = input;
           const query = activation.jobs?.find(({ queryWorkflow }) => queryWorkflow)?.queryWorkflow;
+          const isOwnTask = query?.queryId === ownTaskQueryId;
           // The first task after a replay may have come with this query. Then another worker has started it, and may not
           // complete it, or the SDK has skipped a task without jobs before it.
-          const mayBeOfOther = query?.queryId === ownTaskQueryId && hasReplayed && tasksSinceReplay === 1;
+          const mayBeOfOther = isOwnTask && isSuspect && tasksSinceReplay === 1;
           if ((isEarly || mayBeOfOther) && !(query && isOfClosedRun(query))) throw refusal();
+          // What follows an answered query comes with tasks of its own, so that not every task costs a refusal.
+          if (isOwnTask) isSuspect = false;
           if (!query && batchIndex === 0) {
             const reached = positionOf(activation);
             const isReplaying = activation.isReplaying ?? false;
             const isSameTask = reached.task === position.task;
             // A replayed task has started, whatever the clock of the server did.
             isEarly = !isReplaying && isSameTask && reached.events > position.events;
-            if (isReplaying) hasReplayed = true;
+            if (isReplaying) isSuspect = true;
             else if (!isSameTask) tasksSinceReplay += 1;
             position = reached;
           }
