@@ -121,25 +121,26 @@ describe.concurrent('the source of a batch', () => {
     expect(forks(stand, input)).toHaveLength(3);
   });
 
-  it('that is being prepared when the batch continues as new is prepared once, and its items wait', async ({
-    expect,
-  }) => {
-    const input = fanoutInput(prepare({ commands: ['sleep 3; date > made'], prompts: [] }), {
-      pace: { maxHistoryEvents: 20 },
-    });
-    await submitInChunks(
-      stand,
-      input,
-      items(6, () => 'cat made'),
-      2,
-    );
-    expect(await fanoutProgress(stand.client, input)).toMatchObject({ phase: 'preparing', counts: { queued: 6 } });
-    const { firstRunId } = (await batchOf(stand, input).describe()).raw.workflowExecutionInfo ?? {};
-    const result = await ended(stand, input);
-    expect(result).toMatchObject({ outcome: 'completed', batchKey: firstRunId, counts: { completed: 6 } });
-    expect((await batchOf(stand, input).describe()).runId).not.toBe(firstRunId);
-    expect(forks(stand, input).filter(({ name }) => name.includes('-prep-'))).toHaveLength(1);
-  });
+  // At the first message, the job that prepares the source is only just being started.
+  it.for([{ maxHistoryEvents: 20 }, { maxMessages: 1 }])(
+    'that is being prepared when the batch continues as new is prepared once, and its items wait: %j',
+    async (pace, { expect }) => {
+      const input = fanoutInput(prepare({ commands: ['sleep 3; date > made'], prompts: [] }), { pace });
+      await submitInChunks(
+        stand,
+        input,
+        items(6, () => 'cat made'),
+        2,
+      );
+      await expect.poll(() => fanoutProgress(stand.client, input)).toMatchObject({ counts: { queued: 6 } });
+      expect(await fanoutProgress(stand.client, input)).toMatchObject({ phase: 'preparing' });
+      const { firstRunId } = (await batchOf(stand, input).describe()).raw.workflowExecutionInfo ?? {};
+      const result = await ended(stand, input);
+      expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 6 } });
+      expect((await batchOf(stand, input).describe()).runId).not.toBe(firstRunId);
+      expect(forks(stand, input).filter(({ name }) => name.includes('-prep-'))).toHaveLength(1);
+    },
+  );
 
   it('that is being prepared when the batch is cancelled is ended as configured, and prepared again on resume', async ({
     expect,

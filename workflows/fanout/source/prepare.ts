@@ -7,6 +7,7 @@ import {
   CancellationScope,
   getExternalWorkflowHandle,
   ParentClosePolicy,
+  patched,
   startChild,
   WorkflowIdReusePolicy,
   workflowInfo,
@@ -66,8 +67,8 @@ async function exists(run: BatchState, sandboxId: string | null): Promise<boolea
 }
 
 async function start(run: BatchState, input: JobInput, workflowId: string): Promise<void> {
-  try {
-    await startChild<typeof createThenPrompt>(workflowTypes.createThenPrompt, {
+  const begin = () =>
+    startChild<typeof createThenPrompt>(workflowTypes.createThenPrompt, {
       workflowId,
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
@@ -75,6 +76,10 @@ async function start(run: BatchState, input: JobInput, workflowId: string): Prom
       workflowIdReusePolicy:
         run.input.resume === undefined ? WorkflowIdReusePolicy.REJECT_DUPLICATE : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     });
+  // A child is cancelled with the scope that started it, and that scope ends when the batch continues as new.
+  const lasts = patched('a preparation lasts longer than the run that started it');
+  try {
+    await (lasts ? CancellationScope.nonCancellable(begin) : begin());
   } catch (error) {
     // An earlier run of the batch started it.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
