@@ -1,5 +1,5 @@
 /** Retries a call that the service refuses temporarily, until the service accepts it. Temporal's UI shows the waits. */
-import { sleep, TimeoutFailure } from '@temporalio/workflow';
+import { ApplicationFailure, patched, sleep, TimeoutFailure } from '@temporalio/workflow';
 import { type Counted, type ServiceFailure, unanswered } from '../../src/contract/errors/service-failure.js';
 import type { JobProgress } from '../job/progress.js';
 import { serviceFailureOf } from '../job/termination.js';
@@ -60,9 +60,17 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
   }
 }
 
-/** Treats a read that timed out on the worker like a read that the service did not answer. */
+/**
+ * Treats a read that failed without an answer of the service like one that the service did not answer: three workers in
+ * a row were drained or killed, or the result store was away. Failures of effects arrive wrapped, and have no limit of
+ * attempts.
+ */
 function unansweredRead(error: unknown): ServiceFailure | undefined {
-  if (!(error instanceof TimeoutFailure)) return undefined;
-  const message = 'The service did not answer in time';
-  return { ...unanswered, code: 'timeout', message, meaning: 'unavailable', calls: 1 };
+  if (error instanceof TimeoutFailure) {
+    const message = 'The service did not answer in time';
+    return { ...unanswered, code: 'timeout', message, meaning: 'unavailable', calls: 1 };
+  }
+  if (!(error instanceof ApplicationFailure) || error.nonRetryable) return undefined;
+  if (!patched('a read that fails on its worker is repeated')) return undefined;
+  return { ...unanswered, code: 'activity_failed', message: error.message, meaning: 'unavailable', calls: 0 };
 }

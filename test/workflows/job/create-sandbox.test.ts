@@ -1,4 +1,5 @@
 /** A job distinguishes its own sandbox from others, and forgets none, whatever an answer or a person says. */
+import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { outcomeUnknown } from '../../../activities/retry/classify.js';
 import { progressQuery, resolveUpdate } from '../../../workflows/index.js';
@@ -53,6 +54,18 @@ it.each([
     outcome: 'completed',
     error: { code: 'clean_up_unfinished' },
     left: [{ kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining(why) }],
+  });
+});
+
+it('A6: a sandbox whose stop was cancelled at the moment of its call is named in the result', async () => {
+  change.stopSandbox = () => {
+    throw ApplicationFailure.nonRetryable('A cancel came before the stop was sent', 'not_sent');
+  };
+  const result = await (await stand.start({})).result();
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    error: { code: 'clean_up_unfinished' },
+    left: [{ kind: 'sandbox', sandboxId: result.sandboxId }],
   });
 });
 

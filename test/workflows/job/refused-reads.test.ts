@@ -1,4 +1,5 @@
 /** Tests what workflows catch with the failures that arrive there: those of reads are not wrapped. */
+import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FaultInput } from '../../../src/local-service/index.js';
 import type { JobResult } from '../../../workflows/index.js';
@@ -72,6 +73,24 @@ describe('a refusal of a read', () => {
       left: [{ kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining('stop') }],
     });
     await heal(stand);
+  });
+});
+
+describe('a read that fails on its worker', () => {
+  it.each([
+    ['three deploys in a row drain its workers', 'WorkerShutdown', 'Worker is shutting down'],
+    ['workers of an older version do not know it', 'NotFoundError', 'Activity function getSandbox is not registered'],
+  ])('A1: is repeated until it succeeds, even if %s', async (_, type, message) => {
+    const sandboxId = await readySandbox(stand);
+    const { getSandbox } = stand.api;
+    let failures = 0;
+    change.getSandbox = async (...args) => {
+      failures += 1;
+      if (failures <= 4) throw ApplicationFailure.retryable(message, type);
+      return getSandbox(...args);
+    };
+    expect(await run({ source: { kind: 'existing', sandboxId } })).toMatchObject({ outcome: 'completed', left: [] });
+    expect(failures).toBeGreaterThan(4);
   });
 });
 

@@ -3,6 +3,7 @@
  * and reports what it could not do. It has a time limit, even if the service does not answer.
  */
 import { CancellationScope, isCancellation, upsertMemo } from '@temporalio/workflow';
+import { notSentCode } from '../../../src/contract/errors/service-failure.js';
 import { hasEndedAsRequested } from '../../fanout/item/result.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { unwatchSandbox } from '../../watch/acquire-lease.js';
@@ -11,7 +12,7 @@ import { resultOf } from '../report.js';
 import type { JobError, JobOutcome, KeptMemo } from '../result.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
 import type { JobState } from '../state.js';
-import { jobError, toJobTermination } from '../termination.js';
+import { applicationCodeOf, jobError, toJobTermination } from '../termination.js';
 import { collectDiff, nameMissingDiff } from './collect-diff.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
@@ -59,7 +60,9 @@ async function within(ms: number, step: () => Promise<void> | undefined): Promis
     await CancellationScope.withTimeout(Math.max(1, Math.round(ms)), async () => step());
     return null;
   } catch (error) {
-    if (isCancellation(error)) return jobError('clean_up_unfinished', 'It did not end within the cleanup time');
+    // The time may also end at the moment when an activity is about to make its call.
+    if (isCancellation(error) || applicationCodeOf(error) === notSentCode)
+      return jobError('clean_up_unfinished', 'It did not end within the cleanup time');
     return toJobTermination(error).jobError;
   }
 }

@@ -71,7 +71,8 @@ async function earlierOf(run: JobState, { sandboxId, index }: PromptPlace): Prom
   if (run.input.origin || !run.wasReset) return 'ask_record';
   if (index === 0) return 'doubt';
   const before = promptRecordKey(run, sandboxId, index - 1);
-  return (await reads.readPromptPhase(before)) === null ? 'doubt' : 'ask_record';
+  const read = async () => ({ value: await reads.readPromptPhase(before), calls: 0 });
+  return (await retryRefusals(run, 'read the record', read)) === null ? 'doubt' : 'ask_record';
 }
 
 async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
