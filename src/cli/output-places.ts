@@ -25,6 +25,17 @@ export async function requirePlaces(places: readonly OutputPlace[], cwd: string)
   for (const place of places) await requirePlace(place, cwd);
 }
 
+/**
+ * Checks `--out` of a report.
+ * @throws UsageError if the report cannot be saved there
+ */
+export async function requireReportPlace(
+  { out }: { readonly out?: string | undefined },
+  { cwd }: { readonly cwd: string },
+): Promise<void> {
+  if (out !== undefined) await requirePlaces([{ option: '--out', path: out, kind: 'file' }], cwd);
+}
+
 async function requirePlace({ option, path, kind, intoFolder = false }: OutputPlace, cwd: string): Promise<void> {
   const target = resolve(cwd, path);
   const found = await kindOf(target);

@@ -10,8 +10,8 @@ const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 /** Two years, in ms: the longest wait, because no data is kept for longer. */
 const longestWaitMs = 732 * unitsMs.d;
-/** For durations that are not waits: a time in the past, or a total. */
-export const anyLength = { mostMs: Number.MAX_SAFE_INTEGER };
+/** A hundred years, for durations that are not waits: a time in the past, or a total. */
+export const anyLength = { mostMs: 36_525 * unitsMs.d };
 /** A timer of Node is limited to 24 days; a longer one would end at once. */
 export const ofThisProcess = { mostMs: 24 * unitsMs.d };
 
@@ -37,7 +37,7 @@ export function parseDurationMs(
     ? [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0)
     : Number.NaN;
   if (ms < 1) throw new UsageError(`${option}: ${text} is too short. Use a value like 90s, 30m, 2h or 1h30m.`);
-  if (!Number.isSafeInteger(Math.round(ms))) {
+  if (Number.isNaN(ms)) {
     throw new UsageError(`${option}: "${text}" is not a duration. Use a value like 90s, 30m, 2h or 1h30m.`);
   }
   if (ms > mostMs) {

@@ -54,10 +54,14 @@ export function jobIdProblem(deployment: string, jobId: string): string | undefi
   if (jobId.length > longest) {
     return `the job id "${jobId.slice(0, 80)}" has ${jobId.length} characters, but the maximum is ${longest}`;
   }
-  if (!jobIdPattern.test(jobId)) {
-    return `the job id "${jobId}" must be lower-case letters and digits, with single dashes between them`;
-  }
-  return undefined;
+  return jobIdShapeProblem(jobId);
+}
+
+/** Why `jobId` cannot name a job of any deployment, or undefined if its length decides. */
+export function jobIdShapeProblem(jobId: string): string | undefined {
+  if (jobIdPattern.test(jobId)) return undefined;
+  const shown = jobId.slice(0, 80);
+  return `the job id "${shown}" must be lower-case letters and digits, with single dashes between them`;
 }
 
 /** The workflow id of a job. */

@@ -1,12 +1,12 @@
 /**
  * Stores the commands that notifications may run, by id. They are in a file of the worker, never in a workflow's input.
  */
-import { createHash } from 'node:crypto';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { repeatedField } from '../contract/texts/lost-fields.js';
 import { acquireFileLock } from '../os/file-lock.js';
 import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
+import { notifyCommandId } from './command-id.js';
 
 const longestCommand = 8_000;
 const lockPatienceMs = 10_000;
@@ -34,11 +34,6 @@ export interface NotifyCommands {
    * @throws SandflowError as `find`, `file_not_writable`
    */
   ensure(): Promise<void>;
-}
-
-/** The id of a command without a name. */
-export function notifyCommandId(command: string): string {
-  return `sha256-${createHash('sha256').update(command).digest('hex').slice(0, 32)}`;
 }
 
 /**

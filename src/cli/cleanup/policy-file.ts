@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { notifyCommandId } from '../../notify/index.js';
+import { notifyCommandId } from '../../notify/command-id.js';
 import { type CleanupPolicy, readPolicy, windowsText } from '../../retention/index.js';
 import type { CommandContext } from '../command.js';
 import type { CliIo } from '../io.js';

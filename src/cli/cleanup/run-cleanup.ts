@@ -3,8 +3,7 @@ import type { CleanupReport, CleanupSummary } from '../../../workflows/cleanup/t
 import { cleanupPrefix } from '../../contract/addresses.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { withOpenWindows } from '../../retention/index.js';
-import { type CleanupListed, cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups/client.js';
-import { describeReadable } from '../../temporal/readable-memos.js';
+import type { CleanupListed } from '../../temporal/cleanups/client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
@@ -15,7 +14,6 @@ import { UsageError } from '../usage-error.js';
 import type { RunCleanupOptions } from './options.js';
 import { readPolicyFile } from './policy-file.js';
 import { reportText, summaryLines, wentWell } from './report-text.js';
-import { watchCleanup } from './watch-cleanup.js';
 
 type ReportOptions = Pick<RunCleanupOptions, 'json' | 'all'>;
 
@@ -27,6 +25,7 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
   const policy = options.ignoreWindow ? withOpenWindows(written) : written;
   return withPlatform(context, { needsWorker: true }, async ({ temporal, config, results, patiently }, reporter) => {
     if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
+    const { startCleanup } = await import('../../temporal/cleanups/client.js');
     const { deployment, taskQueue } = config;
     const mode = options.dryRun ? 'plan' : 'apply';
     const handle = await patiently(() => startCleanup(temporal, { deployment, taskQueue, policy, mode }));
@@ -38,6 +37,7 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
       reporter.notice(comeBack, 'detail');
       return exitCodes.done;
     }
+    const { watchCleanup } = await import('./watch-cleanup.js');
     const summary = await watchCleanup(handle, io, reporter);
     if (summary === undefined) {
       io.stderr.write(`Detached; cleanup ${id} continues. ${comeBack}\n`);
@@ -54,6 +54,8 @@ export async function showReport(
   context: CommandContext,
 ): Promise<number> {
   return withPlatform(context, {}, async ({ temporal, config, results }) => {
+    const { cleanupHandle, listCleanups } = await import('../../temporal/cleanups/client.js');
+    const { describeReadable } = await import('../../temporal/readable-memos.js');
     const { deployment } = config;
     const isEnded = ({ status }: CleanupListed) => status === 'completed';
     const id = asked ?? (await listCleanups(temporal, { deployment })).find(isEnded)?.id;

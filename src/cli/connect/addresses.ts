@@ -5,8 +5,10 @@ import type { Config } from '../../config.js';
 import { ensureStack, type StackHandle } from '../../supervisor/index.js';
 import type { TemporalTarget } from '../../temporal/connect.js';
 import type { CliIo } from '../io.js';
+import type { TemporalUi } from '../output/job-links.js';
 import type { Notices } from '../output/reporter.js';
 import { badConfiguration } from '../usage-error.js';
+import { configuredUi, isFullyConfigured } from './configured.js';
 
 export interface Addresses {
   /** The configuration. If no service is configured, `sandboxService` is the one of the embedded stack. */
@@ -16,20 +18,9 @@ export interface Addresses {
   /** URL of the bridge in the embedded stack; undefined if unknown. */
   readonly bridgeUrl: string | undefined;
   /** Temporal's UI; undefined if unknown. */
-  readonly ui: { readonly url: string; readonly namespace: string } | undefined;
+  readonly ui: TemporalUi | undefined;
   /** Releases the embedded stack. The stack ends when it has no clients left. Safe to repeat. */
   release(): void;
-}
-
-/** True if nothing has to be started on this machine. */
-export function isFullyConfigured(config: Pick<Config, 'temporal' | 'sandboxService'>): boolean {
-  return config.temporal.configured && config.sandboxService !== undefined;
-}
-
-/** The UI of a configured Temporal server; undefined if its address is not configured. */
-export function configuredUi({ temporal }: Pick<Config, 'temporal'>): Addresses['ui'] {
-  const { uiUrl, connect } = temporal;
-  return uiUrl === undefined ? undefined : { url: uiUrl, namespace: connect.namespace ?? 'default' };
 }
 
 /** @throws SandflowError if the embedded stack cannot be started */

@@ -1,12 +1,11 @@
 /** Asks the service, before anything is started or stopped, whether the sandbox or the snapshot that the user names exists. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FanoutSource } from '../../../workflows/fanout/types.js';
-import type { SandboxSource } from '../../../workflows/job/types.js';
 import { ApiError, type CallOptions, type SandboxClient } from '../../client/index.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import type { Notices } from '../output/reporter.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
 import { plural } from '../units.js';
+import type { NamedSource } from './named-source.js';
 import { ServiceRefusal } from './service-refusal.js';
 
 const timeoutMs = 10_000;
@@ -14,27 +13,6 @@ const timeoutMs = 10_000;
 const usualPausesMs = [1_000, 2_000];
 const namesShown = 5;
 const missingCodes: ReadonlySet<string> = new Set(['not_found', 'sandbox_not_found']);
-
-/** A sandbox or a snapshot that exists before the job, the batch or the stop starts. */
-export type NamedSource =
-  | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly use: 'work' | 'fork' | 'stop' }
-  | { readonly kind: 'snapshot'; readonly name: string };
-
-/** @returns null if the source names no sandbox or snapshot that must exist */
-export function namedSourceOf(source: SandboxSource | FanoutSource): NamedSource | null {
-  switch (source.kind) {
-    case 'existing':
-      return { kind: 'sandbox', sandboxId: source.sandboxId, use: 'work' };
-    case 'fork':
-    case 'sandbox':
-      return { kind: 'sandbox', sandboxId: source.sandboxId, use: 'fork' };
-    case 'snapshot':
-      return { kind: 'snapshot', name: source.from };
-    case 'create':
-    case 'prepare':
-      return source.body.from === undefined ? null : { kind: 'snapshot', name: source.body.from };
-  }
-}
 
 export interface CheckSourceOptions {
   readonly service: Pick<SandboxClient, 'getSandbox' | 'listSnapshots'>;

@@ -12,7 +12,6 @@ import { oneLine } from '../output/terminal-safe.js';
 import { readStatus } from '../stack/read-status.js';
 import { badConfiguration } from '../usage-error.js';
 import { answerText } from './answer-text.js';
-import { apiKeyOf } from './check-service.js';
 import { runningLocalServices } from './local-services.js';
 import { type ServiceAtHand, withService } from './with-service.js';
 
@@ -55,6 +54,7 @@ export async function withLocalAdmin<T>(
     const { sandboxService } = at.config;
     if (!sandboxService)
       throw badConfiguration('No local service found. Start one with `sandflow local` or `sandflow dev`.');
+    const { apiKeyOf } = await import('./check-service.js');
     const key = await apiKeyOf(sandboxService);
     const base = new URL('/_local', sandboxService.apiUrl);
     const which = named ? 'as SANDBOX_API_URL says' : `of the stack of ${home}`;

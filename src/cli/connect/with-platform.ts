@@ -1,9 +1,8 @@
-/** Opens the platform for one command, and closes it afterwards. */
-import { jobIdProblem } from '../../contract/addresses.js';
+/** Opens the platform for one command, and closes it afterwards. Loads it only then: a mistake is answered before. */
 import type { CommandContext } from '../command.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
-import { UsageError } from '../usage-error.js';
-import { openPlatform, type Platform } from './platform.js';
+import type { Platform } from './platform.js';
+import { requireId } from './require-id.js';
 
 export interface WithPlatformOptions {
   /** Id of the job or the batch of the command. It is checked before anything is started. */
@@ -22,8 +21,8 @@ export async function withPlatform<T>(
 ): Promise<T> {
   const config = await io.readConfig();
   const id = jobId ?? batchId;
-  const problem = id === undefined ? undefined : jobIdProblem(config.deployment, id);
-  if (problem) throw new UsageError(`${problem.replace(/^the job id/, batchId ? 'The batch id' : 'The job id')}.`);
+  if (id !== undefined) requireId(config, id, batchId === undefined ? 'job' : 'batch');
+  const { openPlatform } = await import('./platform.js');
   const reporter = createReporter({ stream: io.stderr, quiet });
   const platform = await openPlatform(config, { io, reporter, needsWorker, keysMayDiffer });
   try {

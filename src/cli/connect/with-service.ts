@@ -3,7 +3,6 @@ import type { SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import type { CommandContext } from '../command.js';
 import type { ServiceReads } from './ask-service.js';
-import { withReads } from './check-service.js';
 import { withPlatform } from './with-platform.js';
 
 export interface ServiceAtHand {
@@ -21,6 +20,7 @@ export async function withService<T>(context: CommandContext, act: (at: ServiceA
   const { sandboxService, patienceMs } = config;
   if (!sandboxService)
     return withPlatform(context, {}, ({ service, reads, config: full }) => act({ service, reads, config: full }));
+  const { withReads } = await import('./check-service.js');
   const notice = (text: string) => void io.stderr.write(`${text}\n`);
   return withReads(sandboxService, { patienceMs, signal: io.interrupted, notice }, (reads, service) =>
     act({ service, reads, config }),

@@ -1,24 +1,23 @@
 /** `sandflow fanout show`, `watch`, `cancel` and `resume`. */
+import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
 import { cancelFanout, type FanoutAddress, fanoutProgress } from '../../temporal/fanouts/client.js';
 import { resumeFanout, sourceOfBatch } from '../../temporal/fanouts/resume.js';
 import type { CommandContext } from '../command.js';
 import { askToCancel } from '../connect/ask-to-cancel.js';
-import { type CheckSourceOptions, checkSource, namedSourceOf } from '../connect/check-source.js';
+import { type CheckSourceOptions, checkSource } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
+import { namedSourceOf } from '../connect/named-source.js';
 import type { Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/terminal.js';
 import { oneLine, setIn } from '../output/terminal-safe.js';
-import { ofThisProcess, parseDurationMs } from '../units.js';
-import { requireWatch } from '../usage-error.js';
-import { policyOf } from './batch-input.js';
 import type { ResumeFanoutOptions, WatchFanoutOptions } from './options.js';
 import { boardLines } from './progress/board.js';
 import { findDollarsPerSecond } from './progress/price.js';
 import { watchFanout } from './progress/watch-fanout.js';
 import { printStarted } from './results/finish-fanout.js';
-import { requireResultPlaces, watchFanoutToEnd } from './watch-to-end.js';
+import { watchFanoutToEnd } from './watch-to-end.js';
 import { withBatch } from './with-batch.js';
 
 /** @returns the exit code of the outcome if the batch has ended, otherwise 0 */
@@ -46,12 +45,7 @@ export function showFanout(
 }
 
 /** @returns the exit code */
-export async function watchAgain(
-  batchId: string,
-  options: WatchFanoutOptions,
-  context: CommandContext,
-): Promise<number> {
-  await requireResultPlaces(batchId, options, context.io);
+export function watchAgain(batchId: string, options: WatchFanoutOptions, context: CommandContext): Promise<number> {
   return withBatch(context, { batchId, quiet: options.quiet }, (platform, view) =>
     watchFanoutToEnd(platform, batchId, options, { context, view }),
   );
@@ -82,18 +76,17 @@ export async function cancelAndReport(
   return end?.kind === 'detached' ? exitCodes.detached : exitCodes.done;
 }
 
-/** @returns the exit code */
+/**
+ * @param policy the parts of the policy that the command line changes, checked
+ * @returns the exit code
+ */
 export async function resumeBatch(
   batchId: string,
+  policy: Partial<FanoutPolicy>,
   options: ResumeFanoutOptions,
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  // Usage errors must surface before anything starts.
-  const policy = policyOf(options);
-  requireWatch(options);
-  parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  await requireResultPlaces(batchId, options, io);
   return withBatch(context, { batchId, quiet: options.quiet }, async (platform, view) => {
     const { deployment, taskQueue } = platform.config;
     const batch = { deployment, batchId };

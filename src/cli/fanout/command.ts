@@ -1,4 +1,6 @@
 import { type AddCommand, withEnd } from '../command.js';
+import { requireIdFirst } from '../connect/require-id.js';
+import { requireReportPlace } from '../output-places.js';
 import {
   declareCancel,
   declareFanout,
@@ -14,15 +16,18 @@ import {
 /** `sandflow fanout`: a batch of prompts, each in its own fork of one prepared sandbox. */
 export const addFanout: AddCommand = (parent, context) => {
   const batches = declareFanout(parent).action(async (items, options) => {
+    const read = await (await import('./read-fanout.js')).readFanout(items, withEnd(options), context.io);
     const { runFanout } = await import('./run-fanout.js');
-    context.exitCode = await runFanout(items, withEnd(options), context);
+    context.exitCode = await runFanout(read, withEnd(options), context);
   });
+  requireIdFirst(batches);
   declareList(batches).action(async (options) => (await import('../jobs/list.js')).printBatches(options, context));
   declareShow(batches).action(async (batchId, options) => {
     const { showFanout } = await import('./act-on-batch.js');
     context.exitCode = await showFanout(batchId, options, context);
   });
   declareWatch(batches).action(async (batchId, options) => {
+    await (await import('./result-places.js')).requireResultPlaces(batchId, options, context.io);
     const { watchAgain } = await import('./act-on-batch.js');
     context.exitCode = await watchAgain(batchId, options, context);
   });
@@ -31,8 +36,9 @@ export const addFanout: AddCommand = (parent, context) => {
     context.exitCode = await cancelAndReport(batchId, options, context);
   });
   declareResume(batches).action(async (batchId, options) => {
+    const policy = await (await import('./read-resume.js')).readResume(batchId, withEnd(options), context.io);
     const { resumeBatch } = await import('./act-on-batch.js');
-    context.exitCode = await resumeBatch(batchId, withEnd(options), context);
+    context.exitCode = await resumeBatch(batchId, policy, withEnd(options), context);
   });
   declareResults(batches).action(async (batchId) =>
     (await import('./results/stored-results.js')).printResults(batchId, context),
@@ -41,7 +47,8 @@ export const addFanout: AddCommand = (parent, context) => {
     const { showItemLogs } = await import('./show-item-logs.js');
     context.exitCode = await showItemLogs(batchId, itemId, options, context);
   });
-  declareReport(batches).action(async (batchId, options) =>
-    (await import('./results/stored-results.js')).reportBatch(batchId, options, context),
-  );
+  declareReport(batches).action(async (batchId, options) => {
+    await requireReportPlace(options, context.io);
+    await (await import('./results/stored-results.js')).reportBatch(batchId, options, context);
+  });
 };

@@ -1,171 +1,87 @@
-/** `sandflow fanout`: checks everything, sends the items, watches the batch and downloads its results. */
-import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../../workflows/fanout/types.js';
-import type { FilePut } from '../../../workflows/job/types.js';
-import { jobIdProblem } from '../../contract/addresses.js';
+/** `sandflow fanout`, after its command line was checked: sends the items, watches the batch and downloads its results. */
+import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
-import { type ItemWish, readItems } from '../../fanout/index.js';
-import { defaultPolicy } from '../../temporal/fanouts/input.js';
 import { submitFanout } from '../../temporal/fanouts/submit.js';
 import type { Labels } from '../../temporal/labels.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
-import { checkSource, namedSourceOf } from '../connect/check-source.js';
+import { checkSource } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
-import { parseLabelPairs } from '../labels.js';
-import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
+import { keepNotifyCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
-import { diffFolderOf, parsePutPair, requireInside } from '../run/file-pairs.js';
-import { generateJobId } from '../run/job-input.js';
-import { findPutFiles, readPutFiles } from '../run/put-files.js';
-import { readTextOrFile } from '../run/read-prompts.js';
-import { ofThisProcess, parseDurationMs, plural } from '../units.js';
-import { requireWatch, UsageError } from '../usage-error.js';
-import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
-import { checkedFanoutInput } from './checked-input.js';
-import { freshSourceText, sourceOf } from './fanout-source.js';
-import { openItemSources } from './item-sources.js';
+import { readPutFiles } from '../run/put-files.js';
 import type { FanoutOptions } from './options.js';
 import { type BatchView, createBatchView } from './progress/batch-view.js';
+import type { FanoutCommand } from './read-fanout.js';
 import { printStarted } from './results/finish-fanout.js';
-import { createItemFiles, type ItemFiles } from './results/item-files.js';
-import { type Survey, surveyItems, surveyLines } from './survey.js';
-import { requireResultPlaces, watchFanoutToEnd } from './watch-to-end.js';
+import { surveyLines } from './survey.js';
+import { watchFanoutToEnd } from './watch-to-end.js';
 import { batchExists } from './with-batch.js';
 
-/** @returns the exit code */
-export async function runFanout(
-  given: readonly string[],
-  options: FanoutOptions,
-  context: CommandContext,
-): Promise<number> {
-  const { io } = context;
-  const plan = await planOf(options, io.cwd);
-  const config = await io.readConfig();
-  const batchId = options.id ?? generateJobId();
-  const problem = jobIdProblem(config.deployment, batchId);
-  if (problem) throw new UsageError(`--id: ${problem.replace('job id', 'batch id')}.`);
-  checkedFanoutInput(inputOf(plan, options, { deployment: config.deployment, batchId, put: [] }));
-  await requireResultPlaces(batchId, options, io);
-  const opened = await openItemSources(given, options.format, io);
+/**
+ * @param read what the command line and the items say, checked
+ * @returns the exit code
+ */
+export async function runFanout(read: FanoutCommand, options: FanoutOptions, context: CommandContext): Promise<number> {
   try {
-    const items = () => readItems(opened.sources, plan.reading);
-    const collectDiff = diffFolderOf(options.getDiff);
-    const files = createItemFiles({
-      cwd: io.cwd,
-      put: options.put.map(parsePutPair),
-      collect: options.get,
-      collectDiff,
-    });
-    const { policy } = plan;
-    const canKeep = config.resultsShared;
-    const survey = await surveyItems(items(), files, { policy, canKeep, sourceType: options.prepareType ?? 'default' });
-    requireEnoughItems(policy, survey.items);
-    const quiet = options.quiet === true;
-    const starting = createReporter({ stream: io.stderr, quiet });
-    if (options.dryRun) {
-      const asking = { signal: io.interrupted, notices: starting };
-      const { named } = plan;
-      if (named) await withService(context, ({ service }) => checkSource(named, { service, ...asking }));
-      return printSurvey(survey, plan, options, context);
-    }
-    if (config.sandboxService) {
-      await checkService(config, { signal: io.interrupted, notice: (text) => starting.notice(text) });
-    }
-    const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
-    sayIsolation(platform.isolation, starting);
-    if (plan.freshSource) starting.notice(plan.freshSource, 'detail');
-    starting.close();
-    const view = createBatchView({ stream: io.stderr, quiet });
-    try {
-      const { deployment } = platform.config;
-      // A repeated id attaches to its batch, even if the source no longer exists.
-      if (plan.named && !(options.id !== undefined && (await batchExists(platform, { deployment, batchId })))) {
-        await checkSource(plan.named, { service: platform.service, signal: io.interrupted, notices: view });
-      }
-      await keepNotifyCommand(options.notify, config);
-      const put = await readPutFiles(plan.prepareFiles, platform.keepInput);
-      const input = checkedFanoutInput(inputOf(plan, options, { deployment, batchId, put }));
-      await send(platform, input, filled(items(), files, platform, io.interrupted), {
-        view,
-        total: survey.items,
-        labels: plan.labels,
-      });
-      if (options.detach) {
-        view.close();
-        return printStarted(batchId, platform, io, options);
-      }
-      return await watchFanoutToEnd(platform, batchId, options, { context, view });
-    } finally {
-      view.close();
-      await platform.close();
-    }
+    return await start(read, options, context);
   } finally {
-    await opened.close();
+    await read.close();
   }
 }
 
-/**
- * @throws UsageError if `--first` requires more successes than there are items, because the batch could not reach them
- */
-function requireEnoughItems({ stopAt }: FanoutPolicy, items: number): void {
-  if (stopAt?.kind !== 'successes' || stopAt.count <= items) return;
-  throw new UsageError(
-    `--first ${stopAt.count}: there are only ${plural(items, 'item')}. Use at most --first ${items}.`,
-  );
-}
-
-type Plan = Awaited<ReturnType<typeof planOf>>;
-
-/** Parses and checks the options before the settings are read. */
-async function planOf(options: FanoutOptions, cwd: string) {
-  const texts = (given: readonly string[], option: string) =>
-    Promise.all(given.map((text) => readTextOrFile(text, option, cwd)));
-  const preparing = {
-    setupScript: await readTextOrFile(options.setup, '--setup', cwd),
-    prompts: await texts(options.preparePrompt, '--prepare-prompt'),
-  };
-  const source = sourceOf(options, { ...preparing, put: [] });
-  requireWatch(options);
-  parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  for (const path of options.get) requireInside(path, '--get');
-  return {
-    policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options) },
-    reading: {
-      templates: await texts(options.prompt, '--prompt'),
-      matrix: matrixOf(options),
-      parseDurationMs: (text: string) => parseDurationMs(text, 'deadline'),
-    },
-    preparing,
-    /** The sandbox or snapshot that must exist before the batch starts, or null. */
-    named: options.check ? namedSourceOf(source) : null,
-    prepareFiles: await findPutFiles(options.preparePut.map(parsePutPair), cwd),
-    notify: notifyTargetOf(options.notify),
-    labels: parseLabelPairs(options.label),
-    freshSource: freshSourceText(options),
-  };
-}
-
-function inputOf(
-  { policy, preparing, notify }: Plan,
-  options: FanoutOptions,
-  { deployment, batchId, put }: { deployment: string; batchId: string; put: readonly FilePut[] },
-): FanoutInput {
-  const source = sourceOf(options, { ...preparing, put });
-  const { title } = options;
-  return { deployment, batchId, source, policy, ...(title !== undefined && { title }), ...(notify && { notify }) };
+async function start(read: FanoutCommand, options: FanoutOptions, context: CommandContext): Promise<number> {
+  const { io } = context;
+  const { config, batchId, named, survey } = read;
+  const quiet = options.quiet === true;
+  const starting = createReporter({ stream: io.stderr, quiet });
+  if (options.dryRun) {
+    const asking = { signal: io.interrupted, notices: starting };
+    if (named) await withService(context, ({ service }) => checkSource(named, { service, ...asking }));
+    return printSurvey(read, options, context);
+  }
+  if (config.sandboxService) {
+    await checkService(config, { signal: io.interrupted, notice: (text) => starting.notice(text) });
+  }
+  const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
+  sayIsolation(platform.isolation, starting);
+  if (read.freshSource) starting.notice(read.freshSource, 'detail');
+  starting.close();
+  const view = createBatchView({ stream: io.stderr, quiet });
+  try {
+    const { deployment } = platform.config;
+    // A repeated id attaches to its batch, even if the source no longer exists.
+    if (named && !(options.id !== undefined && (await batchExists(platform, { deployment, batchId })))) {
+      await checkSource(named, { service: platform.service, signal: io.interrupted, notices: view });
+    }
+    await keepNotifyCommand(options.notify, config);
+    const input = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
+    await send(platform, input, filled(read, platform, io.interrupted), {
+      view,
+      total: survey.items,
+      labels: read.labels,
+    });
+    if (options.detach) {
+      view.close();
+      return printStarted(batchId, platform, io, options);
+    }
+    return await watchFanoutToEnd(platform, batchId, options, { context, view });
+  } finally {
+    view.close();
+    await platform.close();
+  }
 }
 
 async function* filled(
-  items: AsyncIterable<ItemWish>,
-  files: ItemFiles,
+  { items, files }: FanoutCommand,
   { keepInput }: Pick<Platform, 'keepInput'>,
   interrupted: AbortSignal,
 ): AsyncGenerator<FanoutItem> {
-  for await (const item of items) {
+  for await (const item of items()) {
     interrupted.throwIfAborted();
     yield await files.read(item, keepInput);
   }
@@ -202,8 +118,8 @@ async function send(
   }
 }
 
-function printSurvey(survey: Survey, plan: Plan, { json }: FanoutOptions, { io }: CommandContext): number {
-  const { policy, freshSource = null } = plan;
+function printSurvey(read: FanoutCommand, { json }: FanoutOptions, { io }: CommandContext): number {
+  const { survey, policy, freshSource = null } = read;
   const { items, prompts, promptBytes, mostSeconds } = survey;
   const most = { mostMachineSeconds: mostSeconds * (policy.retries + 1), budgetSeconds: policy.budgetSeconds };
   if (json) printJson(io.stdout, { items, prompts, promptBytes, ...most, policy, error: null });

@@ -8,30 +8,14 @@ import { makeDefaultFolder } from '../default-folder.js';
 import { failureOf } from '../errors.js';
 import { linksOf } from '../output/job-links.js';
 import { readReportContext } from '../output/report-context.js';
-import { requirePlaces } from '../output-places.js';
 import { pathProblemOf } from '../path-problems.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import type { WatchFanoutOptions } from './options.js';
 import type { BatchView } from './progress/batch-view.js';
 import { watchFanout } from './progress/watch-fanout.js';
+import { folderOf } from './result-places.js';
 import { downloadResults } from './results/download-results.js';
 import { finishFanout, leaveFanout } from './results/finish-fanout.js';
-
-/** Default folder for the results of a batch. */
-export function folderOf(batchId: string): string {
-  return `fanout-${batchId}`;
-}
-
-/** @throws UsageError if the results cannot be saved where the options say */
-export function requireResultPlaces(
-  batchId: string,
-  { out, report }: Pick<WatchFanoutOptions, 'out' | 'report'>,
-  { cwd }: Pick<CommandContext['io'], 'cwd'>,
-): Promise<void> {
-  const folder = { option: '--out', path: out ?? folderOf(batchId), kind: 'folder' } as const;
-  const file = report === undefined ? [] : [{ option: '--report', path: report, kind: 'file' } as const];
-  return requirePlaces([folder, ...file], cwd);
-}
 
 /** @returns the exit code */
 export async function watchFanoutToEnd(

@@ -1,6 +1,5 @@
 /** `sandflow jobs watch`, `prompt`, `cancel` and `resolve`. */
 import type { Resolution } from '../../../workflows/messages.js';
-import { cancelJob, promptJob, resolveJob } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
 import { askToCancel, type CancelAsked } from '../connect/ask-to-cancel.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -10,8 +9,7 @@ import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
 import { readPrompts } from '../run/read-prompts.js';
-import { seeThrough } from '../run/run-job.js';
-import { type WatchEnd, watchJob } from '../run/watch-job.js';
+import type { WatchEnd } from '../run/watch-job.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { CancelJobOptions, PromptJobOptions, ResolveJobOptions, WatchJobOptions } from './options.js';
@@ -21,7 +19,8 @@ export async function watchAgain(jobId: string, options: WatchJobOptions, contex
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   // Usage errors must surface before anything starts.
   await requireGetPlaces(parseGetPairs(options.get), context.io.cwd);
-  return withPlatform(context, { jobId, quiet: options.quiet }, (platform, reporter) => {
+  return withPlatform(context, { jobId, quiet: options.quiet }, async (platform, reporter) => {
+    const { seeThrough } = await import('../run/run-job.js');
     const job = { deployment: platform.config.deployment, jobId };
     return seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
   });
@@ -35,9 +34,11 @@ export async function sendPrompt(
 ): Promise<void> {
   const { io } = context;
   const [prompt = ''] = await readPrompts([given], [], io);
-  const { index } = await withPlatform(context, { jobId, needsWorker: true }, ({ temporal, config, sharedResults }) => {
+  const { index } = await withPlatform(context, { jobId, needsWorker: true }, async (platform) => {
+    const { promptJob } = await import('../../temporal/jobs/client.js');
+    const { temporal, config, sharedResults: results } = platform;
     const job = { deployment: config.deployment, jobId };
-    return promptJob(temporal, job, { prompt, provider, model, reasoningEffort }, { results: sharedResults });
+    return promptJob(temporal, job, { prompt, provider, model, reasoningEffort }, { results });
   });
   if (json) printJson(io.stdout, { jobId, index, error: null });
   else io.stderr.write(`Job ${jobId} accepted the prompt (number ${index + 1}).\n`);
@@ -55,9 +56,11 @@ export async function cancelAndReport(
   const { io } = context;
   const { asked, end } = await withPlatform(context, { jobId, needsWorker: wait }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
+    const { cancelJob } = await import('../../temporal/jobs/client.js');
     const asked = await askToCancel(() => cancelJob(platform.temporal, job), 'job_ended');
     if (!wait && asked !== 'ended') return { asked, end: undefined };
     if (asked === 'again') reporter.notice(againText(jobId));
+    const { watchJob } = await import('../run/watch-job.js');
     const watching = { reporter, interrupted: io.interrupted, look: asked !== 'ended' };
     return { asked, end: await watchJob(platform, job, watching) };
   });
@@ -86,9 +89,10 @@ function againText(jobId: string): string {
 export async function resolveCall(jobId: string, options: ResolveJobOptions, context: CommandContext): Promise<void> {
   const { io } = context;
   const resolution = resolutionOf(options);
-  const { step } = await withPlatform(context, { jobId, needsWorker: true }, ({ temporal, config }) =>
-    resolveJob(temporal, { deployment: config.deployment, jobId }, resolution),
-  );
+  const { step } = await withPlatform(context, { jobId, needsWorker: true }, async ({ temporal, config }) => {
+    const { resolveJob } = await import('../../temporal/jobs/client.js');
+    return resolveJob(temporal, { deployment: config.deployment, jobId }, resolution);
+  });
   if (options.json) printJson(io.stdout, { jobId, step, action: resolution.action, error: null });
   else io.stderr.write(`Resolved the ${step} of job ${jobId}: ${resolution.action}.\n`);
 }

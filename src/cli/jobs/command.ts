@@ -1,4 +1,6 @@
 import type { AddCommand } from '../command.js';
+import { requireIdFirst } from '../connect/require-id.js';
+import { requireReportPlace } from '../output-places.js';
 import {
   declareCancel,
   declareJobs,
@@ -15,6 +17,7 @@ import {
 /** `sandflow jobs`: lists jobs and acts on one. */
 export const addJobs: AddCommand = (parent, context) => {
   const jobs = declareJobs(parent);
+  requireIdFirst(jobs);
   declareList(jobs).action(async (options) => (await import('./list.js')).printJobs(options, context));
   declareShow(jobs).action(async (jobId, options) => {
     context.jobId = jobId;
@@ -32,14 +35,17 @@ export const addJobs: AddCommand = (parent, context) => {
     context.exitCode = await watchAgain(jobId, options, context);
   });
   declareRerun(jobs).action(async (jobId, options) => {
+    const { readRerun } = await import('./read-rerun.js');
+    const read = await readRerun(jobId, options, context.io);
     const { rerunEarlier } = await import('./rerun.js');
-    context.exitCode = await rerunEarlier(jobId, options, context);
+    context.exitCode = await rerunEarlier(jobId, read, options, context);
   });
   declarePrompt(jobs).action(async (jobId, text, options) =>
     (await import('./act-on-job.js')).sendPrompt(jobId, text, options, context),
   );
   declareReport(jobs).action(async (jobId, options) => {
     context.jobId = jobId;
+    await requireReportPlace(options, context.io);
     await (await import('./report-job.js')).reportJob(jobId, options, context);
   });
   declareCancel(jobs).action(async (jobId, options) => {

@@ -1,6 +1,6 @@
 /** `sandflow jobs list` and `sandflow fanout list`. */
 import type { Client } from '@temporalio/client';
-import { type ListedWorkflow, type ListJobsOptions, listFanouts, listJobs } from '../../temporal/list.js';
+import type { ListedWorkflow, ListJobsOptions } from '../../temporal/list.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { parseLabelPairs } from '../labels.js';
@@ -14,12 +14,12 @@ const maxReasons = 3;
 
 type ListCommand = (options: ListOptions, context: CommandContext) => Promise<void>;
 
-export const printJobs = listCommand('jobs', listJobs, {
+export const printJobs = listCommand('jobs', async () => (await import('../../temporal/list.js')).listJobs, {
   header: ['JOB', 'STATUS', 'STARTED', 'PROMPT'],
   idAndText: ({ jobId, prompt }) => [jobId, prompt],
 });
 
-export const printBatches = listCommand('batches', listFanouts, {
+export const printBatches = listCommand('batches', async () => (await import('../../temporal/list.js')).listFanouts, {
   header: ['BATCH', 'STATUS', 'STARTED', 'TITLE'],
   idAndText: ({ batchId, title }) => [batchId, title],
 });
@@ -27,10 +27,13 @@ export const printBatches = listCommand('batches', listFanouts, {
 /** A workflow that completed without an outcome in its memo was started by an earlier version. */
 const statusText = (status: string) => (status === 'completed' ? 'ended' : status);
 
-/** @param name name of the list in JSON and in messages */
+/**
+ * @param name name of the list in JSON and in messages
+ * @param load loads the function that reads the list, after the options were checked
+ */
 function listCommand<Row extends ListedWorkflow>(
   name: string,
-  read: (temporal: Client, options: ListJobsOptions) => Promise<Row[]>,
+  load: () => Promise<(temporal: Client, options: ListJobsOptions) => Promise<Row[]>>,
   table: { readonly header: readonly string[]; readonly idAndText: (row: Row) => readonly [string, string | null] },
 ): ListCommand {
   return async ({ open, failed, since: when, label, limit: count, json }, context) => {
@@ -40,6 +43,7 @@ function listCommand<Row extends ListedWorkflow>(
     const nowMs = Date.now();
     const since = parseSince(when, nowMs);
     const labels = parseLabelPairs(label);
+    const read = await load();
     const rows = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
       read(temporal, { deployment, open, failed, since, labels, limit }),
     );

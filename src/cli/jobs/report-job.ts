@@ -17,7 +17,6 @@ import { createPreviews } from '../fanout/results/previews.js';
 import { withWholeResults } from '../output/job-report.js';
 import { phaseText } from '../output/job-text.js';
 import { readReportContext } from '../output/report-context.js';
-import { requirePlaces } from '../output-places.js';
 import { replaceFile } from '../replace-file.js';
 import { waitingCalls, waitingText } from '../run/waiting-calls.js';
 import { watchJob } from '../run/watch-job.js';
@@ -37,7 +36,6 @@ export async function writeJobReport(
   context: CommandContext,
 ): Promise<string> {
   const { io } = context;
-  if (out !== undefined) await requirePlaces([{ option: '--out', path: out, kind: 'file' }], io.cwd);
   return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
     const description = await describeJob(platform.temporal, job);

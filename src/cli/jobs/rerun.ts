@@ -1,27 +1,22 @@
-/** `sandflow jobs rerun`: runs the input of an earlier job as a new job. */
-import { jobIdProblem } from '../../contract/addresses.js';
+/** `sandflow jobs rerun`, after its command line was checked: runs the input of an earlier job as a new job. */
 import { inputOfEarlier, rerunJob } from '../../temporal/jobs/rerun.js';
 import type { CommandContext } from '../command.js';
-import { checkSource, namedSourceOf } from '../connect/check-source.js';
+import { checkSource } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
+import { namedSourceOf } from '../connect/named-source.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { isAttachedTo } from '../run/existing-job.js';
-import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
-import { generateJobId } from '../run/job-input.js';
 import { leaveRunning, seeThrough } from '../run/run-job.js';
-import { ofThisProcess, parseDurationMs } from '../units.js';
-import { requireWatch, UsageError } from '../usage-error.js';
 import type { RerunJobOptions } from './options.js';
+import type { RerunCommand } from './read-rerun.js';
 
 /** @returns the exit code */
-export async function rerunEarlier(jobId: string, options: RerunJobOptions, context: CommandContext): Promise<number> {
-  requireWatch(options);
-  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  await requireGetPlaces(parseGetPairs(options.get), context.io.cwd);
-  const newJobId = options.id ?? generateJobId();
-  const problem = jobIdProblem((await context.io.readConfig()).deployment, newJobId);
-  if (problem) throw new UsageError(`--id: ${problem}.`);
-  if (newJobId === jobId) throw new UsageError(`--id: the new job needs another id than the earlier one, ${jobId}.`);
+export async function rerunEarlier(
+  jobId: string,
+  { newJobId, watchDeadlineMs }: RerunCommand,
+  options: RerunJobOptions,
+  context: CommandContext,
+): Promise<number> {
   return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     sayIsolation(platform.isolation, reporter);
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;

@@ -4,7 +4,6 @@ import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { webhookPath } from '../../bridge/index.js';
 import type { CommandContext } from '../command.js';
 import { readAnswer, withLocalAdmin } from '../connect/local-admin.js';
 import type { ServiceAtHand } from '../connect/with-service.js';
@@ -17,7 +16,6 @@ import { replaceFile } from '../replace-file.js';
 import { readStatus } from '../stack/read-status.js';
 import { anyLength, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
-import { connectWebhook } from '../webhooks/connect-webhook.js';
 import type { ClockOptions } from './options.js';
 
 interface JsonOption {
@@ -114,7 +112,7 @@ export async function seedState(file: string, { json }: JsonOption, context: Com
   const body = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`${path} cannot be read. Check that it exists and is readable.`, { cause });
   });
-  requireJson(body, path);
+  requireJsonObject(body, path);
   const { accounts, environments, sandboxes, webhooks } = await withLocalAdmin(context, (admin) =>
     admin.call('POST', '/seed', { body, contentType: 'application/json' }),
   );
@@ -125,11 +123,15 @@ export async function seedState(file: string, { json }: JsonOption, context: Com
   );
 }
 
-function requireJson(text: string, path: string): void {
+function requireJsonObject(text: string, path: string): void {
+  let value: unknown;
   try {
-    JSON.parse(text);
+    value = JSON.parse(text);
   } catch (cause) {
     throw new UsageError(`${path} is not valid JSON. It must be a seed file, like examples/seed.json.`, { cause });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError(`${path} is not a JSON object. It must be a seed file, like examples/seed.json.`);
   }
 }
 
@@ -154,6 +156,8 @@ export async function resetState(
 async function reconnectBridge(at: ServiceAtHand, io: CliIo): Promise<void> {
   const stack = (await readStatus(at.config.home))?.stack;
   if (!stack?.bridgeAddress || stack.sandboxApiUrl !== at.config.sandboxService?.apiUrl) return;
+  const { webhookPath } = await import('../../bridge/index.js');
+  const { connectWebhook } = await import('../webhooks/connect-webhook.js');
   try {
     await connectWebhook(at, { url: `${stack.bridgeAddress}${webhookPath}`, rotate: true });
   } catch (error) {

@@ -2,7 +2,7 @@
 import type { NotifyTarget } from '../../../workflows/job/types.js';
 import type { Config } from '../../config.js';
 import { notifyCommandIdPattern } from '../../contract/notify-command.js';
-import { createNotifyCommands, notifyCommandId } from '../../notify/index.js';
+import { notifyCommandId } from '../../notify/command-id.js';
 import { badConfiguration, UsageError } from '../usage-error.js';
 
 /** @throws UsageError unless `text` is a URL, `command:…` or `command-id:…` */
@@ -34,6 +34,7 @@ export async function keepCommand(command: string, { notify }: Pick<Config, 'not
         'commandId in a policy. If the worker is on this machine, set SANDFLOW_NOTIFY_COMMANDS to the file that it reads.',
     );
   }
+  const { createNotifyCommands } = await import('../../notify/index.js');
   await createNotifyCommands(notify.commandsFile).keep(command);
 }
 

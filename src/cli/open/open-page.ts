@@ -2,9 +2,8 @@
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../../config.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
-import { describeJob } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
-import { configuredUi, isFullyConfigured } from '../connect/addresses.js';
+import { configuredUi, isFullyConfigured } from '../connect/configured.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { linksOf, type TemporalUi, workflowsUrl } from '../output/job-links.js';
 import { printJson } from '../output/json.js';
@@ -72,6 +71,7 @@ async function reportUrl(id: string, context: CommandContext): Promise<string> {
 function kindOf(id: string, context: CommandContext): Promise<'job' | 'batch'> {
   return withPlatform(context, { jobId: id }, async ({ temporal, config: { deployment } }) => {
     try {
+      const { describeJob } = await import('../../temporal/jobs/client.js');
       await describeJob(temporal, { deployment, jobId: id });
       return 'job';
     } catch (error) {

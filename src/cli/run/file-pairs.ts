@@ -49,7 +49,7 @@ export function parseGetPair(text: string): GetPair {
 }
 
 /**
- * Reads `--get-diff [remote[:local]]`. Without a folder, it is the working directory of the sandbox.
+ * Reads `--get-diff [remote[:local]]`. The default folder is the working directory of the sandbox.
  * @returns the folder and where the patch is saved; undefined without the option
  */
 export function parseGetDiff(value: string | true | undefined): GetPair | undefined {
@@ -78,7 +78,7 @@ export function diffFolderOf(value: string | true | undefined): string | undefin
   return value;
 }
 
-/** The patch as one more `--get`, for `parseGetPairs`. */
+/** Adds the patch to the values of `--get`, in the form that `parseGetPairs` reads. */
 export function withPatch(get: readonly string[], diff: GetPair | undefined): readonly string[] {
   return diff === undefined ? get : [...get, `${patchName}:${diff.local}`];
 }

@@ -2,8 +2,9 @@
 import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
-import { checkSource, namedSourceOf } from '../connect/check-source.js';
+import { checkSource } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
+import { namedSourceOf } from '../connect/named-source.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { keepNotifyCommand } from '../notify/notify-target.js';

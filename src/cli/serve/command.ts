@@ -7,6 +7,7 @@ import {
   declareSupervisor,
   declareWorker,
 } from './options.js';
+import { parseAddress, parsePort } from './serving.js';
 
 export const addDev: AddCommand = (parent, context) => {
   declareDev(parent).action(async (options) => (await import('./serve-stack.js')).serveDev(options, context.io));
@@ -18,16 +19,21 @@ export const addWorker: AddCommand = (parent, context) => {
 
 export const addBridge: AddCommand = (parent, context) => {
   const bridge = declareBridge(parent);
-  bridge.action(async (options) => (await import('./serve-bridge.js')).serveBridge(options, context.io));
+  bridge.action(async (options) => {
+    const port = parsePort(options.port);
+    const metrics = options.metrics === undefined ? undefined : parseAddress('--metrics', options.metrics);
+    await (await import('./serve-bridge.js')).serveBridge({ port, metrics }, options, context.io);
+  });
   declareBridgeReport(bridge).action(async (options) =>
     (await import('./report-wakes.js')).printWakes(options, context),
   );
 };
 
 export const addCodecServer: AddCommand = (parent, context) => {
-  declareCodecServer(parent).action(async (options) =>
-    (await import('./serve-codec.js')).serveCodec(options, context.io),
-  );
+  declareCodecServer(parent).action(async (options) => {
+    const port = parsePort(options.port);
+    await (await import('./serve-codec.js')).serveCodec(port, options, context.io);
+  });
 };
 
 /** A hidden command. Commands such as `run` start it in the background, once per SANDFLOW_HOME. */

@@ -1,5 +1,4 @@
 /** `sandflow bridge report`: how many webhooks arrived in time, and how late. */
-import { readWakes } from '../../temporal/jobs/read-wakes.js';
 import { type EstimatedShare, reportWakes, type WakeReport } from '../../temporal/jobs/wake-report.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -11,6 +10,7 @@ export async function printWakes(options: BridgeReportOptions, context: CommandC
   const { io } = context;
   const limit = parseCount(options.limit, '--limit', 1, 10_000);
   const since = parseSince(options.since, Date.now());
+  const { readWakes } = await import('../../temporal/jobs/read-wakes.js');
   const wakes = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
     readWakes(temporal, { deployment, since, limit }),
   );

@@ -7,12 +7,17 @@ import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
 import type { BridgeOptions } from './options.js';
-import { createLogLines, interruption, parseAddress, parsePort, sayReady } from './serving.js';
+import { createLogLines, interruption, sayReady } from './serving.js';
+
+/** Where the bridge listens. */
+export interface BridgePorts {
+  readonly port: number;
+  /** Undefined: no metrics are served. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
+}
 
 /** Serves until the first Ctrl-C or SIGTERM, then lets deliveries in progress finish. */
-export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<void> {
-  const port = parsePort(options.port);
-  const metrics = options.metrics === undefined ? undefined : parseAddress('--metrics', options.metrics);
+export async function serveBridge({ port, metrics }: BridgePorts, options: BridgeOptions, io: CliIo): Promise<void> {
   const config = await io.readConfig({ checksHome: false });
   io.umask?.(0o077);
   // Only a file in the home is ours to check. A configured file may come from somebody else, such as an orchestrator.

@@ -6,11 +6,10 @@ import { openEncryption } from '../connect/encryption.js';
 import type { CliIo } from '../io.js';
 import { badConfiguration } from '../usage-error.js';
 import type { CodecOptions } from './options.js';
-import { interruption, parsePort, sayReady } from './serving.js';
+import { interruption, sayReady } from './serving.js';
 
 /** Serves until the first Ctrl-C or SIGTERM. Calls neither Temporal nor the service. */
-export async function serveCodec(options: CodecOptions, io: CliIo): Promise<void> {
-  const port = parsePort(options.port);
+export async function serveCodec(port: number, options: CodecOptions, io: CliIo): Promise<void> {
   const { ring } = await openEncryption(await io.readConfig({ checksHome: false }));
   if (!ring) {
     throw badConfiguration(

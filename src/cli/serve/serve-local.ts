@@ -1,6 +1,5 @@
 /** What `sandflow local` does. */
 import { join, resolve } from 'node:path';
-import { createLocalService } from '../../local-service/index.js';
 import { ensureKeyFile } from '../../os/private-file.js';
 import { checkTrustedFolder, prepareTrustedFolder } from '../../os/trusted-folder.js';
 import { stackPaths } from '../../supervisor/stack-paths.js';
@@ -23,6 +22,7 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void
   const directory = resolve(io.cwd, options.directory ?? join(home, 'local'));
   const apiKeyFile = resolve(io.cwd, options.apiKeyFile ?? join(directory, 'api-key'));
   await prepareTrustedFolder({ path: directory, setting: '--directory' });
+  const { createLocalService } = await import('../../local-service/index.js');
   // The mode of the directory keeps its content private, so files that a sandbox creates may have the usual modes.
   io.umask?.(0o022);
   const service = await createLocalService({

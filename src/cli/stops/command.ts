@@ -1,11 +1,13 @@
 import type { AddCommand } from '../command.js';
+import { requireSandboxId } from '../usage-error.js';
 import { declareExplain, declareList, declareStop, declareStops } from './options.js';
 
 /** `sandflow stop`: stops sandboxes and confirms that they are stopped. */
 export const addStop: AddCommand = (parent, context) => {
   declareStop(parent).action(async (sandboxIds, options) => {
+    const read = (await import('./stop-request.js')).readStopCommand(sandboxIds, options);
     const { stopSandboxes } = await import('./stop-sandboxes.js');
-    context.exitCode = await stopSandboxes(sandboxIds, options, context);
+    context.exitCode = await stopSandboxes(read, options, context);
   });
 };
 
@@ -14,6 +16,7 @@ export const addStops: AddCommand = (parent, context) => {
   const stops = declareStops(parent);
   declareList(stops).action(async (options) => (await import('./list-stops.js')).listStops(options, context));
   declareExplain(stops).action(async (sandboxId, options) => {
+    requireSandboxId(sandboxId);
     const { showExplanation } = await import('./show-explanation.js');
     context.exitCode = await showExplanation(sandboxId, options, context);
   });

@@ -1,14 +1,13 @@
 /** `sandflow stops list`: the stops that the service shows, with the stop workflows that wait for them. */
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
-import { openStopReports } from '../../temporal/stops/list.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printList } from '../output/table.js';
 import { ageText, anyLength, parseDurationMs } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import type { ListStopsOptions } from './options.js';
-import { runningAmong, type StopOwner, withOwners } from './stop-owners.js';
+import type { StopOwner } from './stop-owners.js';
 
 export async function listStops(options: ListStopsOptions, context: CommandContext): Promise<void> {
   const { io } = context;
@@ -18,6 +17,8 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
   };
   const all = await withPlatform(context, {}, async ({ reads, temporal }, reporter) => {
     const sandboxes = await reads.listAllSandboxes({}, { signal: io.interrupted });
+    const { runningAmong, withOwners } = await import('./stop-owners.js');
+    const { openStopReports } = await import('../../temporal/stops/list.js');
     const reports = await openStopReports(
       temporal,
       sandboxes.map(({ id }) => id),

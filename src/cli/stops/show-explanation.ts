@@ -11,7 +11,6 @@ import { plainError } from '../errors.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { requireSandboxId } from '../usage-error.js';
 import { explainStop } from './explain-stop.js';
 
 /** @returns the exit code: that of an unknown id if there is no such sandbox */
@@ -21,7 +20,6 @@ export async function showExplanation(
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  requireSandboxId(sandboxId);
   const known = await withPlatform(context, {}, async ({ reads, temporal }) => ({
     ...(await stopOf(reads, sandboxId, io.interrupted)),
     report: await reportOf(() => stopReport(temporal, sandboxId)),

@@ -1,4 +1,4 @@
-/** `sandflow stop`. */
+/** `sandflow stop`, after its command line was checked. */
 import type { StopRequest } from '../../../workflows/stop/types.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
@@ -13,7 +13,7 @@ import { chooseSandboxes } from './choose-sandboxes.js';
 import { createConcurrencyLimit } from './concurrency-limit.js';
 import type { StopCommandOptions } from './options.js';
 import { createReconnectingClient } from './reconnecting-client.js';
-import { readStopCommand } from './stop-request.js';
+import type { StopCommand } from './stop-request.js';
 import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
 import { createVisibilityCheck } from './visibility-check.js';
 import { watchStopToEnd } from './watch-to-end.js';
@@ -31,12 +31,11 @@ interface Ended {
 
 /** @returns the exit code */
 export async function stopSandboxes(
-  named: readonly string[],
+  { sandboxIds: given, request }: StopCommand,
   options: StopCommandOptions,
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;
-  const { sandboxIds: given, request } = readStopCommand(named, options);
   const config = await io.readConfig();
   if (config.sandboxService) {
     const notice = (text: string) => void io.stderr.write(`${text}\n`);

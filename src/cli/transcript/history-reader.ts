@@ -1,6 +1,6 @@
 /**
- * Reads the history of a job's sandbox while somebody watches. Reads only new events, and less often if the service
- * refuses.
+ * Reads the history of a job's sandbox while somebody watches. Each read asks only for new events. If the service
+ * refuses a read, the next one comes later.
  */
 import type { SandboxClient } from '../../client/index.js';
 import { idPatterns } from '../../contract/ids.js';
@@ -39,7 +39,7 @@ export interface HistoryReader {
 
 /** @param service the current client; it is replaced after a reconnect */
 export function createHistoryReader(service: () => Pick<SandboxClient, 'listEvents'>): HistoryReader {
-  /** By sandbox and conversation; a job has one conversation, or all conversations of the sandbox are read at once. */
+  /** The last known event, by sandbox and conversation. If a job has several conversations, all are read together. */
   const cursors = new Map<string, string>();
   let failures = 0;
   let quietUntilMs = 0;

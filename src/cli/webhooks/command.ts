@@ -1,4 +1,5 @@
 import type { AddCommand } from '../command.js';
+import { checkUrl } from './check-url.js';
 import {
   declareConnect,
   declareDelete,
@@ -12,11 +13,13 @@ import {
 export const addWebhooks: AddCommand = (parent, context) => {
   const webhooks = declareWebhooks(parent);
   declareConnect(webhooks).action(async (options) => {
+    if (options.url !== undefined) checkUrl(options.url);
     context.exitCode = await (await import('./connect-bridge.js')).connectBridge(options, context);
   });
-  declareEnsure(webhooks).action(async (options) =>
-    (await import('./registrations.js')).ensureRegistration(options, context),
-  );
+  declareEnsure(webhooks).action(async (options) => {
+    checkUrl(options.url);
+    await (await import('./registrations.js')).ensureRegistration(options, context);
+  });
   declareList(webhooks).action(async (options) =>
     (await import('./registrations.js')).listRegistrations(options, context),
   );

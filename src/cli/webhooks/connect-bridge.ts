@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readSecrets, webhookPath } from '../../bridge/index.js';
 import { isLoopbackHost } from '../../contract/urls.js';
 import type { CommandContext } from '../command.js';
-import { isFullyConfigured } from '../connect/addresses.js';
+import { isFullyConfigured } from '../connect/configured.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { type ServiceAtHand, withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
@@ -14,7 +14,6 @@ import { readStatus } from '../stack/read-status.js';
 import { UsageError } from '../usage-error.js';
 import { type ConnectedWebhook, connectWebhook } from './connect-webhook.js';
 import type { ConnectBridgeOptions } from './options.js';
-import { checkUrl } from './registrations.js';
 import { sendTestDelivery, type TestDelivery } from './test-delivery.js';
 
 /** When the secret exists, a stack starts its bridge within seconds. */
@@ -32,7 +31,6 @@ interface Connection extends ConnectedWebhook {
 /** @returns 0 if the bridge accepted a test delivery through the URL, otherwise 1 */
 export async function connectBridge(options: ConnectBridgeOptions, context: CommandContext): Promise<number> {
   const { io } = context;
-  if (options.url !== undefined) checkUrl(options.url);
   const config = await io.readConfig();
   const open = isFullyConfigured(config)
     ? (act: (at: ServiceAtHand) => Promise<Connection>) => withService(context, act)

@@ -1,7 +1,5 @@
 /** `sandflow webhooks ensure`, `list`, `rotate` and `delete`. */
-import { ensureWebhook, rotateWebhook } from '../../bridge/index.js';
 import { idPatterns } from '../../contract/ids.js';
-import { isLoopbackHost } from '../../contract/urls.js';
 import { keepConnection } from '../../supervisor/webhook-record.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
@@ -17,7 +15,6 @@ interface JsonOption {
 export async function ensureRegistration(options: EnsureWebhookOptions, context: CommandContext): Promise<void> {
   const { io } = context;
   const { url, name, rotate, json } = options;
-  checkUrl(url);
   const { webhookId, action, secretFile } = await withService(context, async ({ service, reads, config }) => {
     const { deployment, webhookSecretFile, webhookSecrets: currentSecrets } = config;
     const wanted = {
@@ -27,6 +24,7 @@ export async function ensureRegistration(options: EnsureWebhookOptions, context:
       rotate,
       currentSecrets,
     };
+    const { ensureWebhook } = await import('../../bridge/index.js');
     const ensured = await ensureWebhook({ ...service, ...reads }, wanted);
     const { webhookId: id, action: done } = ensured;
     const isNew = done === 'created' || done === 'rotated';
@@ -36,19 +34,6 @@ export async function ensureRegistration(options: EnsureWebhookOptions, context:
   if (json) return printJson(io.stdout, { webhookId, action, secretFile, error: null });
   const kept = action === 'created' || action === 'rotated' ? ` Its secret is in ${secretFile}.` : '';
   io.stderr.write(`Webhook ${webhookId} for ${url}: ${action}.${kept}\n`);
-}
-
-/** @throws UsageError for a URL that the service cannot deliver to */
-export function checkUrl(url: string): void {
-  const protocol = URL.canParse(url) ? new URL(url).protocol : '';
-  if (protocol !== 'https:' && protocol !== 'http:') {
-    throw new UsageError(`--url: "${url}" is not a URL, like https://bridge.example.com/webhooks/sandbox.`);
-  }
-  if (protocol === 'http:' && !isLoopbackHost(new URL(url).hostname)) {
-    throw new UsageError(
-      '--url: the service delivers only to https://. Use http:// only for a bridge on this machine.',
-    );
-  }
 }
 
 export async function listRegistrations({ json }: JsonOption, context: CommandContext): Promise<void> {
@@ -75,6 +60,7 @@ export async function rotateRegistration(
   const { io } = context;
   requireWebhookId(webhookId);
   const secretFile = await withService(context, async ({ service, config: { webhookSecretFile } }) => {
+    const { rotateWebhook } = await import('../../bridge/index.js');
     await rotateWebhook(service, webhookId, { secretFile: webhookSecretFile });
     return webhookSecretFile;
   });

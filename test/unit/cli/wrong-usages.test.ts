@@ -26,6 +26,7 @@ beforeEach(async () => {
     'night.yaml': 'windows: [{between: "01:00 and 05:00"}]\nrules: [{rule: a, action: stop}]\n',
     'config.json': '{"timings": {"archiveMs": "soon"}}',
     'broken.json': '{"timings": ',
+    'list.json': '[]',
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(cwd, name), content);
 });
@@ -57,6 +58,8 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['run x --wait-for coffee', 'Allowed choices are usable, hydrated'],
   ['run x --on-unknown pray', 'Allowed choices are wait, abandon, resend'],
   ['run x --id', "Option '--id <job>' argument missing", 'See sandflow run --help.'],
+  ['jobs show BAD', 'The job id "BAD" must be lower-case letters and digits'],
+  ['fanout show a_b', 'The batch id "a_b" must be lower-case letters and digits'],
   ['jobs show', "Missing required argument 'job'", 'See sandflow jobs show --help.'],
   ['jobs prompt one', "Missing required argument 'prompt'"],
   ['jobs show one two', 'Too many arguments'],
@@ -96,6 +99,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['run x --ttl 999d', '--ttl: 999d is too long. The limit is 732d.'],
   ['run x --deadline 999d', '--deadline: 999d is too long. The limit is 732d.'],
   ['run x --deadline 0s', '--deadline: 0s is too short'],
+  ['jobs list --since 9999999999999999d', '--since: 9999999999999999d is too long. The limit is 36525d.'],
   ['run x --deadline 30', '--deadline: "30" is not a duration'],
   ['run x --watch-deadline 30d', '--watch-deadline: 30d is too long. The limit is 24d.'],
   ['stop bx_2345abcd --deadline 999d', '--deadline: 999d is too long'],
@@ -196,6 +200,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['local --config nosuch.json', '--config: ', 'cannot be read. Check that it exists and is readable.'],
   ['local --config broken.json', 'is not valid JSON'],
   ['local --config config.json', 'timings.archiveMs: must be a number, not "soon"'],
+  ['local seed list.json', 'list.json is not a JSON object. It must be a seed file, like examples/seed.json.'],
   ['local seed task.md', 'task.md is not valid JSON. It must be a seed file, like examples/seed.json.'],
   ['bridge --port http', '--port: "http" is not a port'],
   ['webhooks ensure', "Required option '--url <url>' not specified"],

@@ -8,8 +8,7 @@ import { makeDefaultFolder } from '../../default-folder.js';
 import { jsonText } from '../../output/json.js';
 import { createPacedWrite } from '../../output/paced-output.js';
 import { readReportContext } from '../../output/report-context.js';
-import { requirePlaces } from '../../output-places.js';
-import { folderOf } from '../watch-to-end.js';
+import { folderOf } from '../result-places.js';
 import { withBatch } from '../with-batch.js';
 import { withWholeAnswers, writeReport } from './download-results.js';
 import { createPreviews } from './previews.js';
@@ -44,7 +43,6 @@ export async function writeBatchReport(
   context: CommandContext,
 ): Promise<string> {
   const { io } = context;
-  if (out !== undefined) await requirePlaces([{ option: '--out', path: out, kind: 'file' }], io.cwd);
   return withBatch(context, { batchId }, async (platform) => {
     const { deployment } = platform.config;
     const result = await fanoutProgress(platform.temporal, { deployment, batchId });

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkSource, type NamedSource, namedSourceOf } from '../../../../src/cli/connect/check-source.js';
+import { checkSource } from '../../../../src/cli/connect/check-source.js';
+import { type NamedSource, namedSourceOf } from '../../../../src/cli/connect/named-source.js';
 import { failureOf } from '../../../../src/cli/errors.js';
 import {
   type Answer,

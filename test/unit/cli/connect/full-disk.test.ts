@@ -1,8 +1,6 @@
-/** A small file system of its own, filled to the last byte. Mounting it takes root. */
-import { execFileSync } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+/** What commands say on a full disk. */
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkDisk } from '../../../../src/cli/doctor/check-disk.js';
 import { failureOf } from '../../../../src/cli/errors.js';
 import { withWayBack } from '../../../../src/cli/fanout/watch-to-end.js';
@@ -10,27 +8,8 @@ import { saveFiles } from '../../../../src/cli/run/save-files.js';
 import { readConfig } from '../../../../src/config.js';
 import { writePrivateFile } from '../../../../src/os/private-file.js';
 import { createResultStore } from '../../../../src/result-store/index.js';
+import { fullFolder, mounts } from '../../../setup/full-folder.js';
 import { cli } from '../in-process.js';
-import { temporaryDirectory } from '../temporary-directory.js';
-
-function mounts(): boolean {
-  try {
-    execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A folder on a full disk, which the test may empty with `free`. */
-async function fullFolder(): Promise<{ readonly path: string; free(): Promise<void> }> {
-  const path = await temporaryDirectory();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'none', path]);
-  onTestFinished(() => void execFileSync('umount', ['--lazy', path]));
-  const fill = join(path, 'fill');
-  await writeFile(fill, Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined);
-  return { path, free: () => rm(fill) };
-}
 
 const content = Buffer.alloc(64 * 1024, 'x');
 

@@ -1,0 +1,130 @@
+/** Checks the command line of `fanout` and all items. Loads no heavy module, so that a mistake is answered at once. */
+import type { FanoutInput, FanoutPolicy } from '../../../workflows/fanout/types.js';
+import type { FilePut } from '../../../workflows/job/types.js';
+import type { Config } from '../../config.js';
+import { jobIdProblem } from '../../contract/addresses.js';
+import { type ItemWish, readItems } from '../../fanout/index.js';
+import { defaultPolicy } from '../../temporal/fanouts/input.js';
+import type { Labels } from '../../temporal/labels.js';
+import { type NamedSource, namedSourceOf } from '../connect/named-source.js';
+import type { CliIo } from '../io.js';
+import { parseLabelPairs } from '../labels.js';
+import { notifyTargetOf } from '../notify/notify-target.js';
+import { diffFolderOf, parsePutPair, requireInside } from '../run/file-pairs.js';
+import { generateJobId } from '../run/job-input.js';
+import { findPutFiles } from '../run/put-files.js';
+import { readTextOrFile } from '../run/read-prompts.js';
+import { ofThisProcess, parseDurationMs, plural } from '../units.js';
+import { requireWatch, UsageError } from '../usage-error.js';
+import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
+import { checkedFanoutInput } from './checked-input.js';
+import { freshSourceText, sourceOf } from './fanout-source.js';
+import { openItemSources } from './item-sources.js';
+import type { FanoutOptions } from './options.js';
+import { requireResultPlaces } from './result-places.js';
+import { createItemFiles, type ItemFiles } from './results/item-files.js';
+import { type Survey, surveyItems } from './survey.js';
+
+/** What the command line and the items say. */
+export interface FanoutCommand {
+  readonly config: Config;
+  readonly batchId: string;
+  readonly policy: FanoutPolicy;
+  readonly labels: Labels;
+  /** The sandbox or snapshot that must exist before the batch starts, or null. */
+  readonly named: NamedSource | null;
+  /** What a prepared source costs, as text; undefined if the batch forks an existing one. */
+  readonly freshSource: string | undefined;
+  readonly prepareFiles: Awaited<ReturnType<typeof findPutFiles>>;
+  readonly survey: Survey;
+  readonly files: ItemFiles;
+  /** Reads the items again, to send them. */
+  items(): AsyncIterable<ItemWish>;
+  /** @param put the stored content of `prepareFiles` */
+  inputOf(put: readonly FilePut[]): FanoutInput;
+  /** Removes the copy of stdin. */
+  close(): Promise<void>;
+}
+
+/** @throws UsageError; SandflowError `bad_configuration`; ItemsError */
+export async function readFanout(given: readonly string[], options: FanoutOptions, io: CliIo): Promise<FanoutCommand> {
+  const plan = await planOf(options, io.cwd);
+  const config = await io.readConfig();
+  const batchId = options.id ?? generateJobId();
+  const problem = jobIdProblem(config.deployment, batchId);
+  if (problem) throw new UsageError(`--id: ${problem.replace('job id', 'batch id')}.`);
+  const { policy, labels, named, freshSource, prepareFiles } = plan;
+  const input = (put: readonly FilePut[]) =>
+    checkedFanoutInput(inputOf(plan, options, { deployment: config.deployment, batchId, put }));
+  input([]);
+  await requireResultPlaces(batchId, options, io);
+  const opened = await openItemSources(given, options.format, io);
+  try {
+    const items = () => readItems(opened.sources, plan.reading);
+    const files = createItemFiles({
+      cwd: io.cwd,
+      put: options.put.map(parsePutPair),
+      collect: options.get,
+      collectDiff: diffFolderOf(options.getDiff),
+    });
+    const canKeep = config.resultsShared;
+    const survey = await surveyItems(items(), files, { policy, canKeep, sourceType: options.prepareType ?? 'default' });
+    requireEnoughItems(policy, survey.items);
+    const parts = { config, batchId, policy, labels, named, freshSource, prepareFiles, survey, files };
+    return { ...parts, items, inputOf: input, close: opened.close };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/**
+ * @throws UsageError if `--first` requires more successes than there are items, because the batch could not reach them
+ */
+function requireEnoughItems({ stopAt }: FanoutPolicy, items: number): void {
+  if (stopAt?.kind !== 'successes' || stopAt.count <= items) return;
+  throw new UsageError(
+    `--first ${stopAt.count}: there are only ${plural(items, 'item')}. Use at most --first ${items}.`,
+  );
+}
+
+type Plan = Awaited<ReturnType<typeof planOf>>;
+
+/** Parses and checks the options before the settings are read. */
+async function planOf(options: FanoutOptions, cwd: string) {
+  const texts = (given: readonly string[], option: string) =>
+    Promise.all(given.map((text) => readTextOrFile(text, option, cwd)));
+  const preparing = {
+    setupScript: await readTextOrFile(options.setup, '--setup', cwd),
+    prompts: await texts(options.preparePrompt, '--prepare-prompt'),
+  };
+  const source = sourceOf(options, { ...preparing, put: [] });
+  requireWatch(options);
+  parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
+  for (const path of options.get) requireInside(path, '--get');
+  return {
+    policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options) },
+    reading: {
+      templates: await texts(options.prompt, '--prompt'),
+      matrix: matrixOf(options),
+      parseDurationMs: (text: string) => parseDurationMs(text, 'deadline'),
+    },
+    preparing,
+    /** The sandbox or snapshot that must exist before the batch starts, or null. */
+    named: options.check ? namedSourceOf(source) : null,
+    prepareFiles: await findPutFiles(options.preparePut.map(parsePutPair), cwd),
+    notify: notifyTargetOf(options.notify),
+    labels: parseLabelPairs(options.label),
+    freshSource: freshSourceText(options),
+  };
+}
+
+function inputOf(
+  { policy, preparing, notify }: Plan,
+  options: FanoutOptions,
+  { deployment, batchId, put }: { deployment: string; batchId: string; put: readonly FilePut[] },
+): FanoutInput {
+  const source = sourceOf(options, { ...preparing, put });
+  const { title } = options;
+  return { deployment, batchId, source, policy, ...(title !== undefined && { title }), ...(notify && { notify }) };
+}
