@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { repository } from '../../unit/house/source-imports.js';
+import { type CliHome, createCliHome } from '../cli/program.js';
+import { commandsOf, prepareFolder, runInShell } from './guide-commands.js';
 import { type InstalledPackage, installPackage } from './installed.js';
 
 let installed: InstalledPackage;
@@ -10,6 +12,30 @@ beforeAll(async () => {
   installed = await installPackage();
 });
 afterAll(() => installed.remove());
+
+describe('every command of the guides, with the installed package', () => {
+  let home: CliHome;
+  beforeAll(() => {
+    home = createCliHome();
+    prepareFolder(installed.folder);
+  });
+  afterAll(() => home.close());
+
+  // The pages follow one another, as a reader does: the tour creates what the other pages use.
+  test.each(['README.md', 'docs/run.md', 'docs/fan-out.md', 'docs/stop.md', 'docs/clean-up.md'])(
+    '%s',
+    async (page) => {
+      const ends = [];
+      for (const { command, exitCode } of commandsOf(page)) {
+        const end = await runInShell(command, { folder: installed.folder, home: home.home });
+        ends.push({ command, exitCode: end.exitCode });
+        expect({ command, exitCode: end.exitCode }, `${end.stdout}\n${end.stderr}`).toEqual({ command, exitCode });
+      }
+      expect(ends).not.toEqual([]);
+    },
+    400_000,
+  );
+});
 
 describe('U12: the package, installed from its tarball', () => {
   test('warns of nothing', () => {
