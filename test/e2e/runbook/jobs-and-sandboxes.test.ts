@@ -16,16 +16,18 @@ afterAll(() => stand.parts.close());
 
 const agentWorks = 'the agent is working';
 const works = [shell('sleep 600'), '--deadline', '20m'];
+const endFaults = () =>
+  fetch(new URL('/_local/faults', stand.service.url), {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${stand.service.apiKey}` },
+  });
 const begin = (title: string, values: Readonly<Record<string, string>>) => printedSteps(title, values, stand.run);
 
 it('A job waits for a person', async () => {
   await arm(stand.service, [{ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true, times: 1_000 }]);
   await stand.startJob('doubtful', ['Say hello']);
   await stand.until(['jobs', 'show', 'doubtful'], 'outcome_unknown');
-  await fetch(new URL('/_local/faults', stand.service.url), {
-    method: 'DELETE',
-    headers: { authorization: `Bearer ${stand.service.apiKey}` },
-  });
+  await endFaults();
   const sandboxId = await stand.sandboxOf('doubtful');
   const steps = begin('A job waits for a person', { JOB: 'doubtful', SANDBOX: sandboxId });
   expect((await steps.next()).stdout).toContain('doubtful');
@@ -40,12 +42,13 @@ it('A job waits for a person', async () => {
 it('A stop keeps failing', async () => {
   expect(await stand.run(['run', 'Say hello', '--id', 'kept', '--then', 'keep'])).toMatchObject({ exitCode: 0 });
   const sandboxId = await stand.sandboxOf('kept');
-  await arm(stand.service, [{ kind: 'stop_fails', times: 4 }]);
+  await arm(stand.service, [{ kind: 'stop_fails', times: 1_000 }]);
   expect(await stand.run(['stop', sandboxId])).toMatchObject({ exitCode: 0 });
   await stand.until(['stops', 'list', '--failing'], sandboxId);
   const steps = begin('A stop keeps failing', { SANDBOX: sandboxId });
   await steps.next();
   expect((await steps.next()).stdout).toContain(sandboxId);
+  await endFaults();
   expect(await steps.next()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('work saved') });
   steps.done();
 });

@@ -10,13 +10,13 @@ beforeAll(async () => {
 afterAll(() => stand.parts.close());
 
 it('The service lost a sandbox', async () => {
-  await stand.startJob('lost', [shell('sleep 10')]);
+  await stand.startJob('lost', [shell('sleep 45')]);
   await stand.until(['jobs', 'show', 'lost'], 'the agent is working');
   const sandboxId = await stand.sandboxOf('lost');
   expect(await stand.run(['api', 'DELETE', `/sandboxes/${sandboxId}`, '--confirm', sandboxId])).toMatchObject({
     exitCode: 0,
   });
-  // A missing sandbox counts as gone after 90 s, and again when the job stops it.
+  // A missing sandbox counts as gone after 90 s, and again when the job stops it. The repeated job runs its prompt to the end.
   expect(await stand.run(['jobs', 'watch', 'lost'])).toMatchObject({ exitCode: 1 });
   const steps = printedSteps('The service lost a sandbox', { JOB: 'lost' }, stand.run);
   expect((await steps.next()).stdout).toContain('lost');
@@ -24,4 +24,4 @@ it('The service lost a sandbox', async () => {
   expect(stdout + stderr).toContain('sandbox_failed');
   expect(await steps.next()).toMatchObject({ exitCode: 0 });
   steps.done();
-}, 400_000);
+}, 500_000);

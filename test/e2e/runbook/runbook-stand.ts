@@ -31,10 +31,11 @@ export interface PrintedSteps {
   done(): void;
 }
 
-export async function createRunbookStand(): Promise<RunbookStand> {
+/** @param settings of commands and the worker, besides those of the stand */
+export async function createRunbookStand(settings: Values = {}): Promise<RunbookStand> {
   const parts = await createParts();
   const service = await parts.startService('service', { faultsEnabled: true });
-  const env = parts.environment(service, 'shared');
+  const env = { ...parts.environment(service, 'shared'), ...settings };
   await parts.startWorker(env);
   const run: RunbookStand['run'] = (args, own = env) => parts.cli.run(args, own);
   return {
