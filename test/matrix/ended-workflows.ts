@@ -40,9 +40,13 @@ export async function brokenWorkflows(
 
 const isOpen = ({ status }: WorkflowExecutionInfo) => status.name === 'RUNNING';
 
-async function workflowsOf({ stand }: Temporal, prefix: string): Promise<WorkflowExecutionInfo[]> {
+/** The runs of a job and of its items. */
+export async function workflowsOf({ stand }: Temporal, workflowId: string): Promise<WorkflowExecutionInfo[]> {
   const found: WorkflowExecutionInfo[] = [];
-  for await (const one of stand.client.workflow.list({ query: `WorkflowId STARTS_WITH "${prefix}"` })) found.push(one);
+  for await (const one of stand.client.workflow.list({ query: `WorkflowId STARTS_WITH "${workflowId}"` })) {
+    // The id of another job may begin with this one, as `j12` does with `j1`.
+    if (one.workflowId === workflowId || one.workflowId.startsWith(`${workflowId}/`)) found.push(one);
+  }
   return found;
 }
 

@@ -1,16 +1,18 @@
 /** `npm run world -- --seed N --jobs M`: plays worlds, and shrinks those that break a promise. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawPlan } from './plan/draw-plan.js';
+import type { Plan } from './plan/plan.js';
 import { shrink } from './shrink.js';
 import { openWorkshop, wholeNumber } from './workshop.js';
 
-const usage = `usage: npm run world -- [--seed N] [--jobs M] [--worlds K] [--parallel P] [--shrink] [--json] [--keep]
+const usage = `usage: npm run world -- [--seed N] [--jobs M] [--plan FILE] [--worlds K] [--parallel P] [--shrink] [--json] [--keep]
 
   --seed N    the first seed; default: a new one, which is printed
   --jobs M    jobs per world; default: 20
+  --plan FILE  plays this plan, which --shrink has printed, instead of drawing one
   --worlds K  worlds with seeds N, N+1, ...; default: 1
   --parallel P  worlds at once; default: 1
   --shrink    reduces the plan of a world that breaks a promise to the fewest jobs and troubles that still do
@@ -21,6 +23,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     jobs: { type: 'string' },
+    plan: { type: 'string' },
     worlds: { type: 'string' },
     parallel: { type: 'string' },
     shrink: { type: 'boolean' },
@@ -38,13 +41,14 @@ const jobs = wholeNumber('jobs', values.jobs ?? '20');
 const worlds = wholeNumber('worlds', values.worlds ?? '1');
 const parallel = wholeNumber('parallel', values.parallel ?? '1');
 const print = (line: string) => void process.stdout.write(`${line}\n`);
+const given = values.plan === undefined ? undefined : (JSON.parse(await readFile(values.plan, 'utf8')) as Plan);
 const workshop = await openWorkshop({ keep: values.keep === true, onProgress: print });
 const { play, signal } = workshop;
 
 let failed = 0;
 const totals = { jobs: 0, calls: 0, struck: 0 };
 async function playSeed(seed: number): Promise<void> {
-  const plan = drawPlan(seed, jobs);
+  const plan = given ?? drawPlan(seed, jobs);
   const end = await play(plan);
   totals.jobs += end.outcomes.length;
   totals.calls += end.calls;

@@ -25,6 +25,7 @@ import { playBatch } from './players/batch.js';
 import { playCleanup } from './players/cleanup.js';
 import { playCommandLine } from './players/command-line.js';
 import { act } from './players/others.js';
+import { readOpenWorkflows } from './players/readers.js';
 import { playRun } from './players/run.js';
 import { playStop } from './players/stop.js';
 import type { Told } from './players/told.js';
@@ -141,6 +142,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       deployment,
       books: readBooks,
       sourceId,
+      calls: () => wire.calls,
       watch: wire.watch,
       terminal: (job) => ({
         ...{ TEMPORAL_ADDRESS: parts.temporalAddress, SANDBOX_API_URL: terminal.urlFor(job), SANDBOX_API_KEY: apiKey },
@@ -157,6 +159,8 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       signal: watching.signal,
       onCrash: (trouble) => crash(trouble, wire.calls.findLast(({ job }) => job === trouble.at.job)?.call.pid),
     });
+
+    const reading = readOpenWorkflows(client, watching.signal);
 
     const told: Told[] = [];
     const stuck: unknown[] = [];
@@ -178,6 +182,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     await disturbing;
     await Promise.all(restarts);
     watching.abort();
+    await reading;
     for (const newcomer of traces.newcomers) {
       const end = await newcomer.catch(() => undefined);
       if (end) told.push(end);

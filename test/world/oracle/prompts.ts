@@ -66,13 +66,17 @@ function untrue(record: WorldRecord, told: WorldRecord['told'][number]): Broken[
   return told.jobs.flatMap((job: JobResult) =>
     job.prompts.flatMap((said, at): Broken[] => {
       const ofText = own.filter(({ text, sandboxId }) => text === said.prompt && sandboxId === job.sandboxId);
-      // Equal prompts follow one another.
-      const real = hasEqual ? ofText[at] : ofText.at(-1);
       const says = `says prompt ${at} ${said.status}`;
       const isAnothers = said.promptId !== null && !own.some(({ id }) => id === said.promptId);
       // In its own sandbox a job takes an equal prompt that follows its lost one for its own: nothing tells them apart.
+      // The answer to a prompt names no sandbox. After a misrouted one the job waits for a prompt that it cannot find.
+      if (isAnothers && said.status !== 'completed' && wasAnsweredForOthers(record, told.job)) return [];
       if (isAnothers && (told.given.length > 0 || !wasPromptedByOthers(record, told.job)))
         return [broken(`took somebody else's prompt ${said.promptId}`)];
+      const taken = isAnothers ? record.books.prompts.find(({ id }) => id === said.promptId) : undefined;
+      // Equal prompts follow one another. A follow-up after them has a text of its own.
+      const nth = job.prompts.slice(0, at).filter(({ prompt }) => prompt === said.prompt).length;
+      const real = taken ?? (hasEqual ? ofText[nth] : ofText.at(-1));
       if (said.promptId !== null && real && real.id !== said.promptId) {
         return [broken(`${says} as ${said.promptId}, is ${real.id}`)];
       }
@@ -95,3 +99,8 @@ function untrue(record: WorldRecord, told: WorldRecord['told'][number]): Broken[
 
 const wasPromptedByOthers = (record: WorldRecord, job: string) =>
   troublesOf(record, job).some((one) => one.kind === 'act' && one.act === 'prompt');
+
+const wasAnsweredForOthers = (record: WorldRecord, job: string) =>
+  troublesOf(record, job).some(
+    (one) => one.kind === 'wire' && one.fault === 'misrouted' && one.at.endpoint === 'sendPrompt',
+  );

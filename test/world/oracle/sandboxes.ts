@@ -37,7 +37,9 @@ function leaked(record: WorldRecord): Broken[] {
     const own = [...madeBy(record, told), ...record.books.sandboxes.filter(({ id }) => told.given.includes(id))];
     return own.flatMap(({ id, name, state, gone }) => {
       const runs = gone === null && (isUsable(state) || state === 'error' || state === 'provisioning');
-      const isNamed = told.left.includes(id) || told.left.includes(name);
+      // A job whose create was never answered knows only the name that it gave.
+      const named = [id, name, record.traces.renamed.get(id)];
+      const isNamed = named.some((one) => one !== undefined && told.left.includes(one));
       const isMeant = isKept && told.jobs.some(({ sandboxId }) => sandboxId === id);
       // A person's sandbox that the job never reached stays as it was.
       const isUntouched = told.given.includes(id) && (isKept || !wasChanged(record, id));

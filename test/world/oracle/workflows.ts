@@ -1,12 +1,15 @@
 /** Promises about workflows: each ends by itself, no task fails, history stays within its bounds, and holds no secret. */
 import { readFileSync } from 'node:fs';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { brokenWorkflows } from '../../matrix/ended-workflows.js';
+import { brokenWorkflows, workflowsOf } from '../../matrix/ended-workflows.js';
 import type { Told } from '../players/told.js';
 import type { Broken } from './record.js';
 
 /** One run of a job of these sizes has some hundred events. */
 const maxEvents = 2_500;
+
+/** The SDK's code of a workflow whose history does not replay. */
+const nondeterminismCode = 'TMPRL1100';
 
 /** An item reports refusals number 1, 2, 4, 8 and so on: a world has no time for more than 31. */
 const maxReports = 5;
@@ -42,9 +45,7 @@ export async function brokenRuns(
     const isMeant = (what: string) => [...terminated].some((id) => what === `the workflow ${id} is TERMINATED`);
     const broken = ends.filter((what) => !isMeant(what));
     found.push(...broken.map((what) => ({ promise: 'every job ends in a named outcome', job, what })));
-    for await (const { workflowId: id, runId } of client.workflow.list({
-      query: `WorkflowId STARTS_WITH "${workflowId}"`,
-    })) {
+    for (const { workflowId: id, runId } of await workflowsOf({ stand: { client } }, workflowId)) {
       const { events } = await client.workflow.getHandle(id, runId).fetchHistory();
       const count = events?.length ?? 0;
       const reports = reportsOf(events ?? []);
@@ -69,8 +70,15 @@ export function brokenLogs(files: readonly string[], secrets: readonly string[])
     } catch {
       // A process that printed nothing has no log.
     }
-    return held(secrets, text, file.split('/').at(-1) ?? file, null);
+    const name = file.split('/').at(-1) ?? file;
+    return [...held(secrets, text, name, null), ...stuckIn(text, name)];
   });
+}
+
+/** Also finds workflows of no job, such as the stop of a shared sandbox. */
+function stuckIn(log: string, name: string): Broken[] {
+  const line = log.split('\n').find((one) => one.includes(nondeterminismCode));
+  return line ? [{ promise: 'no workflow task fails', job: null, what: `${name}: ${line.slice(0, 500)}` }] : [];
 }
 
 function held(secrets: readonly string[], text: string, where: string, job: string | null): Broken[] {

@@ -1,5 +1,5 @@
 /** Draws faults of single calls. */
-import fc from 'fast-check';
+import type fc from 'fast-check';
 import { allFaults, type FaultClass } from '../../matrix/faults/faults.js';
 import { often } from './draw-job.js';
 
@@ -18,8 +18,8 @@ export const lostAnswers = [
 ];
 const pages = ['page-403', 'page-404', 'page-413', 'page-429', 'page-502', 'page-503'];
 const garbage = ['garbage-text', 'garbage-array', 'garbage-empty', 'wrong-types', 'missing-ids', 'malformed-ids'];
-/** Each kind is as frequent as the others, however many faults it has. */
-export const wireFault = fc.oneof(
+/** The families of faults. Each is as frequent as the others, however many faults it has. */
+export const faultFamilies: readonly fc.Arbitrary<string>[] = [
   often(...faultsOf('permanent', 'gone')),
   often(...faultsOf('wait_out', 'few_tries', 'throttled_shortly', 'unavailable')),
   often(...faultsOf('throttled_for_long', 'blocked')),
@@ -29,4 +29,4 @@ export const wireFault = fc.oneof(
   often('misrouted'),
   often('unknown-state', 'unknown-stop'),
   often(...lostAnswers),
-);
+];

@@ -1,8 +1,8 @@
 /** Draws troubles that meet a step of a job that most other troubles miss: they last, or come while a call is made. */
 import fc from 'fast-check';
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
-import { often } from './draw-job.js';
-import type { BatchPlan, JobPlan, RunPlan, Trouble } from './plan.js';
+import { endpointsOf, often } from './draw-job.js';
+import type { BatchPlan, CleanupPlan, JobPlan, RunPlan, Trouble } from './plan.js';
 
 type WithoutKey<T> = T extends unknown ? Omit<T, 'key'> : never;
 type Drawn = readonly WithoutKey<Trouble>[];
@@ -14,6 +14,10 @@ const wire = (job: string, endpoint: EndpointName, fault: string, times: number)
   ({ kind: 'wire', at: { job, endpoint, nth: 1 }, fault, times }) as const;
 const cancelDuring = (job: string, endpoint: EndpointName, afterMs: number) =>
   ({ kind: 'message', at: { job, endpoint, nth: 1 }, message: 'cancel', afterMs }) as const;
+
+/** Ends long before its deadline unless it waits for nothing. */
+const isPatient = ({ deadlineMs, workSeconds, prompts }: RunPlan) =>
+  deadlineMs >= 60_000 && workSeconds * prompts <= 10;
 
 /** What may happen to one of the jobs that `isMeant` picks. Nothing, if there is none. */
 function to<Job extends JobPlan>(
@@ -34,6 +38,8 @@ const isBatch =
   (job: JobPlan): job is BatchPlan =>
     job.kind === 'batch' && isMeant(job);
 
+/** The call with which a job gets its sandbox. */
+const beginOf = (job: RunPlan): EndpointName => endpointsOf(job)[0] ?? 'getSandbox';
 const createOf = ({ source }: RunPlan): EndpointName => (source === 'fork' ? 'forkSandbox' : 'createSandbox');
 const isOwn = ({ source }: RunPlan) => source === 'create' || source === 'fork';
 
@@ -48,7 +54,7 @@ export function hardship(jobs: readonly JobPlan[]): fc.Arbitrary<Drawn> {
     // The service accepts slowly, and somebody cancels meanwhile.
     ...to(
       jobs,
-      isRun(({ prompts }) => prompts > 0),
+      isRun((job) => job.source === 'shared' && isPatient(job)),
       ({ key }) =>
         often<Drawn>(
           [wire(key, 'sendPrompt', 'slow', 1)],
@@ -86,7 +92,7 @@ export function hardship(jobs: readonly JobPlan[]): fc.Arbitrary<Drawn> {
     // Somebody stops the sandbox just before the job uses the machine.
     ...to(
       jobs,
-      isRun(({ put, commands }) => put || commands > 0),
+      isRun((job) => (job.put || job.commands > 0) && isPatient(job)),
       ({ key, put }) =>
         fc.constant([
           {
@@ -97,17 +103,77 @@ export function hardship(jobs: readonly JobPlan[]): fc.Arbitrary<Drawn> {
           },
         ]),
     ),
-    // The auto-stop cannot be renewed, and a cleanup comes when a lease that was not renewed has lapsed.
+    // The auto-stop cannot be renewed, and a cleanup comes when a lease that was not renewed has lapsed. Only the lease shows a command.
     ...to(
       jobs,
       isRun(
-        ({ source, shortLease, workSeconds, prompts }) =>
-          source === 'shared' && shortLease && workSeconds * prompts >= 20,
+        ({ source, shortLease, commands, commandSeconds, deadlineMs }) =>
+          source === 'shared' && shortLease && commands * commandSeconds >= 20 && deadlineMs >= 60_000,
       ),
       ({ key }) =>
+        fc
+          .integer({ min: 6, max: 12 })
+          .map((nth) => [
+            wire(key, 'updateSandbox', 'forbidden', lasting),
+            { kind: 'newcomer', at: { job: key, endpoint: 'updateSandbox', nth }, brings: 'cleanup' },
+          ]),
+    ),
+    // A proxy's page instead of an answer, while nothing is wrong with the service.
+    ...to(jobs, isRun(isPatient), (job) =>
+      fc
+        .tuple(often(...endpointsOf(job)), often('page-403', 'page-404', 'page-413'), fc.integer({ min: 1, max: 3 }))
+        .map(([endpoint, page, times]) => [wire(job.key, endpoint, page, times)]),
+    ),
+    // The first answer about a sandbox is that about somebody else's.
+    ...to(jobs, isRun(isPatient), (job) => fc.constant([wire(job.key, beginOf(job), 'misrouted', 1)])),
+    // Reads do not show a new sandbox yet, and no event announces it.
+    ...to(jobs, isRun(isOwn), (job) =>
+      fc.constant([
+        { kind: 'lag', at: { job: job.key, endpoint: createOf(job), nth: 1 }, ms: 2_300 },
+        { kind: 'webhook', event: 'sandbox.ready', nth: 1, times: lasting, does: 'drop' },
+      ]),
+    ),
+    // Somebody begins to work in a sandbox that a cleanup is about to delete.
+    ...to(
+      jobs,
+      (job): job is CleanupPlan => job.kind === 'cleanup' && job.action === 'delete-sandbox',
+      ({ key }) =>
+        fc.constant([{ kind: 'newcomer', at: { job: key, endpoint: 'deleteSandbox', nth: 1 }, brings: 'run' }]),
+    ),
+    // A service of a later version.
+    ...to(jobs, isRun(isPatient), ({ key }) =>
+      often<Drawn>(
+        [wire(key, 'getSandbox', 'unknown-state', lasting), wire(key, 'listSandboxes', 'unknown-state', lasting)],
+        [wire(key, 'getSandbox', 'unknown-stop', lasting), wire(key, 'getStop', 'unknown-stop', lasting)],
+      ),
+    ),
+    // Somebody sends the same prompt while that of the job is lost.
+    ...to(
+      jobs,
+      isRun(({ source, prompts }) => source === 'shared' && prompts > 0),
+      ({ key }) =>
         fc.constant([
-          wire(key, 'updateSandbox', 'forbidden', lasting),
-          { kind: 'newcomer', at: { job: key, endpoint: 'updateSandbox', nth: 5 }, brings: 'cleanup' },
+          { kind: 'act', at: { job: key, endpoint: 'sendPrompt', nth: 1 }, act: 'prompt', when: 'before' },
+          wire(key, 'sendPrompt', 'dropped-before', 1),
+        ]),
+    ),
+    // An item whose fork somebody archives loses its workflow.
+    ...to(
+      jobs,
+      isBatch(({ retries }) => retries === 0),
+      ({ key, items }) =>
+        fc.integer({ min: 1, max: items }).map((nth) => [
+          { kind: 'act', at: { job: key, endpoint: 'sendPrompt', nth }, act: 'stop', when: 'after' },
+          { kind: 'message', at: { job: key, endpoint: 'sendPrompt', nth }, message: 'terminate' },
+        ]),
+    ),
+    // A cleanup comes when the lease of a batch on its source has lapsed, unless the batch renews it.
+    ...to(
+      jobs,
+      isBatch(({ tight }) => tight),
+      ({ key, items }) =>
+        fc.constant([
+          { kind: 'newcomer', at: { job: key, endpoint: 'forkSandbox', nth: items - 1 }, brings: 'cleanup' },
         ]),
     ),
     // Somebody works in the source of a batch by command.

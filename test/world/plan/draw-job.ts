@@ -23,7 +23,8 @@ const run = fc.record({
   setup: rarely(0.2),
   put: rarely(0.4),
   commands: mostly(0, 1, 2),
-  commandSeconds: mostly(0, 4),
+  // The longest one outlasts a lease that is not renewed.
+  commandSeconds: mostly(0, 4, 4, 4, 25),
   collect: rarely(0.4),
   end: often('stop' as const, 'delete' as const, 'keep' as const),
   onUnknown: mostly<'abandon' | 'wait'>('abandon', 'wait'),

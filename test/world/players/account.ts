@@ -5,6 +5,7 @@ import type { SandboxClient } from '../../../src/client/index.js';
 import type { Inspection } from '../../../src/local-service/index.js';
 import type { ResultStore } from '../../../src/result-store/index.js';
 import type { Tag } from '../../matrix/tagged-client.js';
+import type { CallOfWorld } from '../stack/wire.js';
 
 export type Books = { readonly [List in Exclude<keyof Inspection, 'summary'>]: ReturnType<Inspection[List]> };
 
@@ -20,6 +21,8 @@ export interface Account {
   readonly sourceId: string;
   /** Assigns the calls of a workflow to a job of the plan. */
   readonly watch: (job: string, isOf: (tag: Tag) => boolean) => void;
+  /** The calls of all jobs so far. */
+  readonly calls: () => readonly CallOfWorld[];
   /** Settings for a command of this job in a terminal. */
   readonly terminal: (job: string) => Readonly<Record<string, string>>;
   readonly signal: AbortSignal;

@@ -52,7 +52,7 @@ export async function playBatch(
     pace: {
       ...{ reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 },
       // A run of the batch then lasts about a second.
-      ...(plan.tight && { maxMessages: 5 }),
+      ...(plan.tight && { maxMessages: 1 }),
     },
     policy: {
       concurrency: plan.concurrency,

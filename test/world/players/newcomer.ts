@@ -13,8 +13,13 @@ import type { Traces } from './traces.js';
 
 type Newcomer = Extract<Trouble, { readonly kind: 'newcomer' }>;
 
-/** The call of the job waits so long: what the newcomer does meanwhile, it does while the job works. */
-const waitMs = 3_500;
+/**
+ * The call of the job waits until the newcomer works, or at most so long, in ms: what the newcomer does meanwhile, it
+ * does while the job works.
+ */
+const waitMs = 6_000;
+/** Calls by which a newcomer shows that it works. */
+const working: readonly string[] = ['sendPrompt', 'runCommand'];
 /** A cleanup has no deadline of its own: its user cancels it. */
 const patienceMs = 20_000;
 
@@ -30,7 +35,13 @@ export async function bring(account: Account, trouble: Newcomer, sandboxId: stri
       return told;
     }),
   );
-  await Promise.race([coming.catch(() => undefined), sleep(waitMs)]);
+  const untilMs = Date.now() + waitMs;
+  const ended = coming.then(
+    () => true,
+    () => true,
+  );
+  const works = () => account.calls().some(({ job, call }) => job === trouble.key && working.includes(call.endpoint));
+  while (Date.now() < untilMs && !works() && !(await Promise.race([ended, sleep(50)])));
   isOver = true;
 }
 
@@ -60,8 +71,9 @@ async function runIn(account: Account, { key, brings }: Newcomer, sandboxId: str
 async function cleanUp(account: Account, { key }: Newcomer, sandboxId: string): Promise<Told | undefined> {
   const { client, api, deployment, taskQueue, results, signal } = account;
   const { sandbox } = await api.getSandbox(sandboxId);
+  const states = JSON.stringify([...new Set([sandbox.state, 'archived'])]);
   const policy = readPolicy(
-    `name: ${key}\nlimits: {maxActions: 1000, maxPercent: 100}\nrules:\n  - rule: one\n    match: {name: ${JSON.stringify(sandbox.name)}}\n    action: delete-sandbox\n`,
+    `name: ${key}\nlimits: {maxActions: 1000, maxPercent: 100}\nrules:\n  - rule: one\n    match: {name: ${JSON.stringify(sandbox.name)}, state: ${states}}\n    action: delete-sandbox\n`,
     key,
   );
   account.watch(key, (tag) => tag.workflowId.startsWith(`${cleanupId(deployment, key)}-`));

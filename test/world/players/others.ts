@@ -92,8 +92,9 @@ async function actOn(
       traces.resumed.set(sandboxId, Date.now());
     },
     rename: async () => {
+      const { name } = (await api.getSandbox(sandboxId)).sandbox;
       await api.updateSandbox(sandboxId, { name: othersName });
-      traces.renamed.add(sandboxId);
+      if (!traces.renamed.has(sandboxId)) traces.renamed.set(sandboxId, name);
     },
     prompt: async () => {
       const { promptId } = await api.sendPrompt(sandboxId, { prompt: text, new: true });

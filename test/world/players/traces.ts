@@ -8,7 +8,8 @@ export interface Traces {
   /** When each was last resumed, in ms since the epoch. */
   readonly resumed: Map<string, number>;
   readonly deleted: Set<string>;
-  readonly renamed: Set<string>;
+  /** The names that sandboxes had before somebody renamed them. */
+  readonly renamed: Map<string, string | undefined>;
   /** Sandboxes on which somebody acted, whether or not it had an effect. */
   readonly acted: Set<string>;
   readonly promptIds: Set<string>;
@@ -26,7 +27,7 @@ export const createTraces = (): Traces => ({
   taken: new Set(),
   resumed: new Map(),
   deleted: new Set(),
-  renamed: new Set(),
+  renamed: new Map(),
   acted: new Set(),
   promptIds: new Set(),
   followUps: new Set(),

@@ -1,6 +1,7 @@
 /** Faults of answers that only a world with several jobs can have. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, give, readJson, type Striker } from '../../matrix/faults/fault-proxy.js';
+import { madeId } from './stale-reads.js';
 
 /** Answers of the service to other calls, which a router or a cache may give to the wrong caller. */
 export interface OtherAnswers {
@@ -17,7 +18,7 @@ export function oddFaults(others: OtherAnswers): ReadonlyMap<string, Striker> {
       name: 'misrouted',
       async strike({ forward, response, call }) {
         const own = await forward();
-        give(response, (own.status < 400 && others.of(call.endpoint, call.sandboxId)) || own);
+        give(response, (own.status < 400 && others.of(call.endpoint, call.sandboxId ?? madeId(own))) || own);
       },
     },
     {

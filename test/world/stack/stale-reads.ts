@@ -22,8 +22,14 @@ export interface StaleReadsOptions {
 
 interface Lag {
   readonly shows: 'missing' | 'old';
-  readonly untilMs: number;
+  readonly writtenAtMs: number;
+  readonly ms: number;
+  /** Set by the first read. However busy the machine is, that read comes before the lag ends. */
+  untilMs: number | null;
 }
+
+/** A read that comes so long after the write shows it, in ms. */
+const longestMs = 6_000;
 
 const lagging: ReadonlySet<EndpointName> = new Set(['getSandbox', 'getStop', 'getPrompt']);
 
@@ -36,7 +42,9 @@ export function createStaleReads(plan: Plan, { isMet, calls, onStrike }: StaleRe
   const ofLists = plan.troubles.filter((one): one is TroubleOf<'lists'> => one.kind === 'lists');
   const lagOf = (sandboxId: string | null | undefined) => {
     const lag = sandboxId ? lags.get(sandboxId) : undefined;
-    return lag && lag.untilMs > Date.now() ? lag : undefined;
+    if (!lag || Date.now() > lag.writtenAtMs + longestMs) return undefined;
+    lag.untilMs ??= Date.now() + lag.ms;
+    return lag.untilMs > Date.now() ? lag : undefined;
   };
 
   function remember(call: ProxiedCall, answer: Answer): void {
@@ -78,7 +86,7 @@ export function createStaleReads(plan: Plan, { isMet, calls, onStrike }: StaleRe
         // A sandbox that was there before does not vanish: only what the write made is missing.
         const shows = call.sandboxId === null || call.endpoint === 'forkSandbox' ? 'missing' : 'old';
         const id = call.endpoint === 'forkSandbox' ? madeId(answer) : sandboxId;
-        if (id !== null) lags.set(id, { shows, untilMs: Date.now() + begins.ms });
+        if (id !== null) lags.set(id, { shows, writtenAtMs: Date.now(), ms: begins.ms, untilMs: null });
       }
       return call.endpoint === 'listSandboxes' ? changeList(answer) : answer;
     },
@@ -87,7 +95,7 @@ export function createStaleReads(plan: Plan, { isMet, calls, onStrike }: StaleRe
   };
 }
 
-function madeId(answer: Answer): string | null {
+export function madeId(answer: Answer): string | null {
   const { sandbox } = (readJson(answer.body) ?? {}) as { readonly sandbox?: { readonly id?: string } };
   return sandbox?.id ?? null;
 }
