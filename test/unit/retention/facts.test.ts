@@ -61,6 +61,41 @@ describe('facts of a sandbox', () => {
     expect(dataExpiresAtMs(factsOf(sandbox({ state: 'archived', stop: late })))).toBeUndefined();
   });
 
+  test('are those of the record', () => {
+    const full = {
+      ...{ access: 'use', archiveAfter: at(7), environment: 'web', createdBy: 'ann', createdById: 'user_1' },
+      ...{ cost: { dollars: 3 }, stop, state: 'archived', snapshotCompletedAt: at(3), snapshotVerifiedAt: at(4) },
+    } as const;
+    expect(factsOf(sandbox(full as Partial<Sandbox>))).toEqual({
+      ...{ id: 'bx_22222222', name: 'a', state: 'archived', access: 'use', createdAt: at(1), updatedAt: at(2) },
+      ...{ archiveAfter: at(7), environment: 'web', createdBy: 'ann', createdById: 'user_1', dollars: 3 },
+      ...{ stopId: 'stop_1', stopStatus: 'completed', stoppedAt: at(4), dataExpiredAt: null, idleSince: at(4) },
+      ...{ saved: 'saved', savedAt: at(4) },
+    });
+  });
+
+  test('that the service does not give are null', () => {
+    const { id, name, state, saved, ...unknown } = factsOf({ id: 'bx_a', state: 'archived' } as Sandbox);
+    expect({ id, name, state, saved }).toEqual({ id: 'bx_a', name: null, state: 'archived', saved: 'unknown' });
+    expect(Object.values(unknown).every((value) => value === null)).toBe(true);
+  });
+
+  test.each([
+    ['error', at(2)],
+    ['provisioning', null],
+  ])('idle in the state %s: %s', (state, since) => {
+    expect(factsOf(sandbox({ state })).idleSince).toBe(since);
+  });
+
+  test('a stop that goes on has not stopped the sandbox', () => {
+    expect(factsOf(sandbox({ stop: { ...stop, status: 'pending' } })).stoppedAt).toBeNull();
+  });
+
+  test('an auto-stop of unknown length shows no activity', () => {
+    expect(factsOf(sandbox({ state: 'idle', archiveAfter: at(6) })).idleSince).toBe(at(2));
+    expect(factsOf(sandbox({ state: 'idle', ttlSeconds: 60 })).idleSince).toBe(at(2));
+  });
+
   test('contain no URL and no token', () => {
     const secret = 'https://desktop.example.com/?_token=secret';
     expect(JSON.stringify(factsOf(sandbox({ desktopUrl: secret, url: secret })))).not.toContain('secret');
