@@ -58,14 +58,15 @@ describe('a stop', () => {
   it('continues in a new run when its history is long, with requests and their results', async () => {
     await open();
     const sandboxId = await readySandbox(stand);
-    await stand.fault({ kind: 'stop_fails', times: 12 });
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const short = await ask(stand, { sandboxId, requestId: 'short', deadlineMs: 500, maxHistoryEvents: 25 });
     const requested = [short];
     for (const requestId of ['a', 'b', 'c']) requested.push(await ask(stand, { sandboxId, requestId }));
+    const newestRun = async () => (await stopWorkflow(stand, sandboxId).describe()).runId;
+    await expect.poll(newestRun).not.toBe(short.runId);
+    await heal(stand);
     const ended = await Promise.all(requested.map((one) => outcomeOf(stand, one)));
     expect(ended.map(({ outcome }) => outcome)).toEqual(['still_failing', 'archived', 'archived', 'archived']);
-    const newest = await stopWorkflow(stand, sandboxId).describe();
-    expect(newest.runId).not.toBe(short.runId);
     expect(await stopProgress(stand.client, short)).toMatchObject({ outcome: 'still_failing' });
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
