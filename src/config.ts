@@ -19,8 +19,8 @@ export interface Config {
     readonly apiKeyFile?: string;
   };
   /**
-   * Set if no service is configured, although other settings show that there should be one. It says why, and no local
-   * service is then used. Undefined if a service is configured, or if a local service may be used.
+   * A message that says which setting is missing, if no service is configured although other settings show that there
+   * should be one. No local service is then used. Undefined if a service is configured, or if a local service may be used.
    */
   readonly noLocalService?: string;
   /** Webhook signing secrets, newest first. Several are accepted at once during a rotation. */
@@ -58,7 +58,7 @@ export interface Config {
   readonly patienceMs: number;
   /** How long the embedded stack stays up with no command and no open job, in ms. */
   readonly idleMs: number;
-  /** Directory of secrets, of the embedded stack's state and, unless SANDFLOW_RESULTS is set, of results. */
+  /** Directory of secrets and of the embedded stack's state. Results are also stored here, unless SANDFLOW_RESULTS is set. */
   readonly home: string;
   /** Directory of the result store. */
   readonly results: string;
@@ -77,7 +77,7 @@ export interface Config {
   readonly profile?: string;
   /** Which settings of a connection are set, and where. */
   readonly origins?: { readonly [Name in ConnectionName]?: 'environment' | 'profile' };
-  /** Names of the variables that the environment sets and that may be settings, of Temporal, too. */
+  /** Names of the variables in the environment that look like settings of sandflow or of Temporal. */
   readonly variables?: readonly string[];
   /** True if summaries, which Temporal shows in its lists, may begin with a prompt. */
   readonly promptSummaries: boolean;

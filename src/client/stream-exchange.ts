@@ -1,6 +1,6 @@
 /**
- * Makes an HTTP exchange whose answer is a stream, in exactly one attempt. A deadline limits silence, not the whole
- * exchange. An abort reaches the socket. Only data that the reader has not taken yet is in memory.
+ * Makes an HTTP exchange whose answer is a stream, in exactly one attempt. The timeout applies to each pause of the
+ * server, not to the whole exchange. An abort reaches the socket. Only data that the reader has not taken yet is in memory.
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -13,7 +13,7 @@ export interface StreamResponse {
   readonly header: (name: string) => string | undefined;
   /** All headers; names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Errors with ConnectionError, TimeoutError or the signal's reason. Destroying it closes the connection. */
+  /** The body. It fails with ConnectionError, TimeoutError or the signal's reason. Destroying it closes the connection. */
   readonly body: Readable;
 }
 
@@ -21,8 +21,9 @@ export interface StreamResponse {
 const readAheadBytes = 256 * 1024;
 
 /**
- * Sends a request and resolves when the headers of the answer have arrived, with any status. `timeoutMs` limits
- * silence. Time in which the reader takes nothing does not count. Redirects are not followed.
+ * Sends a request and resolves when the headers of the answer have arrived, with any status. `timeoutMs` is the longest
+ * time in which the server may send nothing. The time in which the reader is slow does not count. Redirects are not
+ * followed.
  * @throws ConnectionError, TimeoutError; the signal's reason; SandflowError `bad_argument` for a header or path that
  *   HTTP cannot carry
  */
@@ -109,7 +110,7 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
   });
 }
 
-/** Copies a small piece. It is part of a larger read of the socket, which would otherwise stay in memory with it. */
+/** Copies a small piece of the data. Otherwise the piece would keep the whole read of the socket in memory. */
 function ownBytes(chunk: Buffer): Buffer {
   return chunk.length * 4 < chunk.buffer.byteLength ? Buffer.from(chunk) : chunk;
 }
