@@ -18,7 +18,7 @@ export interface ItemTimes {
   readonly answeredAt: string | null;
   /** When the item began to end its fork. */
   readonly endingAt: string | null;
-  /** Null until the item's fork has ended as requested: the result is stored before the fork ends. */
+  /** When the item's fork was stopped or deleted. The result is stored before that, so it is null at first. */
   readonly endedAt: string | null;
 }
 
