@@ -1,14 +1,23 @@
 import { defineConfig } from 'vitest/config';
 
+/**
+ * The seed of property tests. The gate draws the same examples in each run, so that it cannot fail by chance. `TEST_SEED=new`, which
+ * `npm run test:all` sets, draws others; the end of the run names the seed.
+ */
+const givenSeed = process.env.TEST_SEED ?? '1';
+const propertySeed = givenSeed === 'new' ? Math.floor(Math.random() * 2 ** 31) : Number(givenSeed);
+
 const shared = {
   pool: 'forks' as const,
   // Files of a process share what they import, which would otherwise cost more than the tests. None of them leaves anything behind.
   isolate: false,
   unstubEnvs: true,
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  // A condition that does not come true fails the test all the same, and a busy machine alone does not.
-  expect: { poll: { timeout: 40_000, interval: 50 } },
+  setupFiles: ['test/setup/property-seed.ts'],
+  provide: { propertySeed },
+  // They end a test that hangs. No test relies on them, so they are far longer than a busy machine needs.
+  testTimeout: 300_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 120_000, interval: 50 } },
 };
 
 /** Tests that start processes come first, and fewer files at once: what they wait for shares the cores with the others. */
@@ -16,18 +25,15 @@ const startsProcesses = { maxWorkers: 5, sequence: { groupOrder: 0 } };
 /** More than cores: most of these tests wait, for timers and one another. */
 const inOneProcess = { maxWorkers: 8, sequence: { groupOrder: 1 } };
 
-/** Tests that wait side by side on one stand: most of a file's time is such waiting. Those that start processes are fewer at once. */
+/** Tests that wait side by side on one stand: most of a file's time is such waiting. */
 const waiting = { maxConcurrency: 12 };
 
-/**
- * Real servers and processes answer late on a busy machine. A test that fails once is run again, and the end of the run names it: repair it
- * all the same.
- */
-const onRealServers = { retry: 1 };
-
+/** The table in CONTRIBUTING.md says which folder is in which project. `npm test` runs all projects but `slow`. */
 export default defineConfig({
   test: {
     reporters: ['default', './test/setup/closing-line-reporter.ts'],
+    // Projects transform the same files.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         test: {
@@ -44,6 +50,7 @@ export default defineConfig({
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
           provide: {
+            propertySeed,
             conformanceUrl: process.env.SANDFLOW_CONFORMANCE_URL ?? '',
             conformanceKey: process.env.SANDFLOW_CONFORMANCE_KEY ?? '',
           },
@@ -54,7 +61,6 @@ export default defineConfig({
           ...shared,
           ...waiting,
           ...inOneProcess,
-          ...onRealServers,
           name: 'temporal',
           include: [
             'test/workflows/**/*.test.ts',
@@ -68,14 +74,25 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          ...startsProcesses,
+          name: 'processes',
+          include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'],
+          exclude: ['test/security/workflows/**'],
+        },
+      },
+      {
+        test: {
+          ...shared,
           ...waiting,
-          ...inOneProcess,
-          // No second attempt: it would run the whole table again. A row that only exceeded its time is run again by itself.
-          name: 'matrix',
-          include: ['test/matrix/**/*.test.ts'],
+          name: 'slow',
+          include: ['test/slow/**/*.test.ts'],
           globalSetup: ['test/setup/temporal-server.ts'],
-          testTimeout: 180_000,
+          // Many of these tests depend on the speed of the machine. The end of the run names each that was run again.
+          retry: 1,
+          maxWorkers: 6,
+          sequence: { groupOrder: 2 },
           provide: {
+            propertySeed,
             matrix: {
               rows: process.env.MATRIX_ROWS ?? '',
               skip: Number(process.env.MATRIX_SKIP ?? 0),
@@ -83,29 +100,6 @@ export default defineConfig({
               actSample: 4,
             },
           },
-        },
-      },
-      {
-        test: {
-          ...shared,
-          ...startsProcesses,
-          ...onRealServers,
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          ...shared,
-          ...startsProcesses,
-          ...onRealServers,
-          name: 'security',
-          include: ['test/security/**/*.test.ts'],
-          exclude: ['test/security/workflows/**'],
-          testTimeout: 180_000,
-          hookTimeout: 600_000,
         },
       },
     ],

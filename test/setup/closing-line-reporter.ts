@@ -1,10 +1,16 @@
 /**
- * Prints the result of the whole run as its last line: `N passed, N failed`; before it `N skipped`, if there are any, and
- * each test that passed only at a second attempt, with the error of the first.
+ * Prints the result of the whole run as its last line: `N passed, N failed`; before it the seed of property tests, `N
+ * skipped`, if there are any, and each test that passed only at a second attempt, with the error of the first.
  */
-import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
 
 export default class ClosingLineReporter implements Reporter {
+  private seed: number | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.seed = vitest.projects[0]?.getProvidedContext().propertySeed;
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: TestRunEndReason): void {
     let passed = 0;
     let failed = errors.length;
@@ -24,7 +30,8 @@ export default class ClosingLineReporter implements Reporter {
     }
     if (failed === 0 && reason !== 'passed') failed = 1;
     if (failed > 0) process.exitCode ||= 1;
-    const line = `${retried}${skipped > 0 ? `${skipped} skipped\n` : ''}${passed} passed, ${failed} failed\n`;
+    const seed = this.seed === undefined ? '' : `property tests drew with TEST_SEED=${this.seed}\n`;
+    const line = `${retried}${seed}${skipped > 0 ? `${skipped} skipped\n` : ''}${passed} passed, ${failed} failed\n`;
     // Other reporters print their summary in the same event, and some output is still in progress: wait for the end.
     process.once('exit', () => void process.stdout.write(line));
   }

@@ -10,7 +10,7 @@ import { jobWorkflowId } from '../../src/contract/addresses.js';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
-import type { ProxiedCall } from '../matrix/faults/fault-proxy.js';
+import type { ProxiedCall } from '../slow/matrix/faults/fault-proxy.js';
 import { brokenCauses } from './oracle/causes.js';
 import { brokenOutcomes } from './oracle/outcomes.js';
 import { brokenPrompts } from './oracle/prompts.js';

@@ -1,5 +1,5 @@
 /** Every end of a job has a cause among what happened to it: nothing ends because of what it should outlast. */
-import { allFaults, type FaultClass } from '../../matrix/faults/faults.js';
+import { allFaults, type FaultClass } from '../../slow/matrix/faults/faults.js';
 import type { RunPlan, Trouble } from '../plan/plan.js';
 import type { Told } from '../players/told.js';
 import { type Broken, hasStruck, planOf, troublesOf, type WorldRecord } from './record.js';

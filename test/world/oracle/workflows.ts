@@ -1,7 +1,7 @@
 /** Promises about workflows: each ends by itself, no task fails, history stays within its bounds, and holds no secret. */
 import { readFileSync } from 'node:fs';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { brokenWorkflows, workflowsOf } from '../../matrix/ended-workflows.js';
+import { brokenWorkflows, workflowsOf } from '../../slow/matrix/ended-workflows.js';
 import type { Told } from '../players/told.js';
 import type { Broken } from './record.js';
 

@@ -1,6 +1,6 @@
 /** Draws faults of single calls. */
 import type fc from 'fast-check';
-import { allFaults, type FaultClass } from '../../matrix/faults/faults.js';
+import { allFaults, type FaultClass } from '../../slow/matrix/faults/faults.js';
 import { often } from './draw-job.js';
 
 const none = { sandbox: '', stop: '', prompt: '', conversation: '', snapshot: '', operation: '' };

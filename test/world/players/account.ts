@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { SandboxClient } from '../../../src/client/index.js';
 import type { Inspection } from '../../../src/local-service/index.js';
 import type { ResultStore } from '../../../src/result-store/index.js';
-import type { Tag } from '../../matrix/tagged-client.js';
+import type { Tag } from '../../slow/matrix/tagged-client.js';
 import type { CallOfWorld } from '../stack/wire.js';
 
 export type Books = { readonly [List in Exclude<keyof Inspection, 'summary'>]: ReturnType<Inspection[List]> };

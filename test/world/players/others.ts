@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { promptJob } from '../../../src/temporal/jobs/client.js';
-import type { ProxiedCall } from '../../matrix/faults/fault-proxy.js';
+import type { ProxiedCall } from '../../slow/matrix/faults/fault-proxy.js';
 import type { AroundCall } from '../stack/wire.js';
 import { type Account, script, untilState } from './account.js';
 import { bring } from './newcomer.js';

@@ -3,7 +3,7 @@ import { serve } from '../../../bench/processes/entry.js';
 import { createResultStore } from '../../../src/result-store/index.js';
 import { connectWorker } from '../../../src/temporal/connect-worker.js';
 import { createSandflowWorker } from '../../../src/worker/index.js';
-import { createTaggedClient } from '../../matrix/tagged-client.js';
+import { createTaggedClient } from '../../slow/matrix/tagged-client.js';
 
 export interface WorkerSettings {
   readonly temporalAddress: string;

@@ -1,6 +1,6 @@
 /** Faults of answers that only a world with several jobs can have. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, give, readJson, type Striker } from '../../matrix/faults/fault-proxy.js';
+import { type Answer, give, readJson, type Striker } from '../../slow/matrix/faults/fault-proxy.js';
 import { madeId } from './stale-reads.js';
 
 /** Answers of the service to other calls, which a router or a cache may give to the wrong caller. */

@@ -1,7 +1,7 @@
 /** Reads that lag behind a write, and lists that are incomplete, unreadable in part, or not there. */
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
-import { type Answer, type ProxiedCall, readJson } from '../../matrix/faults/fault-proxy.js';
-import { withBadRow } from '../../matrix/faults/garble.js';
+import { type Answer, type ProxiedCall, readJson } from '../../slow/matrix/faults/fault-proxy.js';
+import { withBadRow } from '../../slow/matrix/faults/garble.js';
 import type { Plan, Trouble } from '../plan/plan.js';
 
 type TroubleOf<Kind extends Trouble['kind']> = Extract<Trouble, { readonly kind: Kind }>;

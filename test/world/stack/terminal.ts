@@ -1,6 +1,6 @@
 /** The way of calls from commands in a terminal to the wire: marks them, so that the wire can tell whose they are. */
 import { createServer, request } from 'node:http';
-import { tagHeader } from '../../matrix/tagged-client.js';
+import { tagHeader } from '../../slow/matrix/tagged-client.js';
 
 export interface Terminal {
   /** The base URL for the commands of this job. */

@@ -6,10 +6,10 @@ import {
   give,
   type ProxiedCall,
   type Striker,
-} from '../../matrix/faults/fault-proxy.js';
-import { allFaults } from '../../matrix/faults/faults.js';
-import { noPromptIds } from '../../matrix/faults/lens.js';
-import type { Tag } from '../../matrix/tagged-client.js';
+} from '../../slow/matrix/faults/fault-proxy.js';
+import { allFaults } from '../../slow/matrix/faults/faults.js';
+import { noPromptIds } from '../../slow/matrix/faults/lens.js';
+import type { Tag } from '../../slow/matrix/tagged-client.js';
 import type { CallOfJob, CrashTime, Plan, Trouble } from '../plan/plan.js';
 import { oddFaults } from './odd-answers.js';
 import { createStaleReads } from './stale-reads.js';

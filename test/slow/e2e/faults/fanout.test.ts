@@ -1,0 +1,100 @@
+/**
+ * A batch with many faults: its worker is killed three times, calls fail, and answers and webhooks are
+ * lost. SANDFLOW_TEST_FANOUT_ITEMS sets its size.
+ */
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { FaultInput } from '../../../../src/local-service/index.js';
+import { createResultStore } from '../../../../src/result-store/index.js';
+import { connectTemporal } from '../../../../src/temporal/connect.js';
+import { awaitFanout, submitFanout } from '../../../../src/temporal/fanouts/submit.js';
+import type { ItemResult } from '../../../../workflows/fanout/result.js';
+import type { FanoutInput, FanoutItem } from '../../../../workflows/fanout/types.js';
+import type { Started } from '../../../e2e/cli/program.js';
+import { arm, armed, patient, readBooks, shell } from '../../../e2e/stack/fixture.js';
+import { createParts, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';
+import { archivedSandbox } from '../../../e2e/stack/fixture-sandbox.js';
+
+const items = Number(process.env.SANDFLOW_TEST_FANOUT_ITEMS ?? 12);
+const taskQueue = 'fanout-faults';
+const always = { times: 1_000_000_000 };
+const badDay: readonly FaultInput[] = [
+  { ...always, kind: 'error', endpoint: '*', status: 503, probability: 0.05 },
+  { ...always, kind: 'drop_response', endpoint: '*', probability: 0.1 },
+  { ...always, kind: 'webhook_drop', probability: 0.3 },
+];
+
+const input = (sandboxId: string): FanoutInput => ({
+  deployment: 'parts',
+  batchId: 'bad-day',
+  source: { kind: 'sandbox', sandboxId, allowStale: false },
+  policy: {
+    concurrency: Math.max(40, items / 10),
+    stopAt: { kind: 'go_on' },
+    retries: 0,
+    itemDeadlineMs: 900_000,
+    deadlineMs: 3_000_000,
+    budgetSeconds: null,
+    type: null,
+    end: 'stop',
+    ttlSeconds: 1_800,
+    // The effect of a prompt with a 503 is unknown; the history of the item's own fork soon shows it.
+    onUnknownOutcome: 'resend',
+  },
+  timing: { safetyPollFirstMs: 1_000, safetyPollGrowth: 1.5, safetyPollMaxMs: 10_000 },
+});
+const itemsOfBatch: readonly FanoutItem[] = Array.from({ length: items }, (_, index) => ({
+  id: `line-${index}`,
+  prompts: [{ prompt: shell(`cat note; echo answer ${index}`) }],
+}));
+
+let parts: PartsOfStack;
+beforeAll(async () => {
+  parts = await createParts();
+});
+afterAll(() => parts.close());
+
+it('creates one fork and one prompt per item despite all faults, and leaves nothing running', {
+  timeout: 3_600_000,
+}, async () => {
+  const service = await parts.startService('bad', {
+    faultsEnabled: true,
+    timings: { archiveMs: 100, hydrationMs: 100 },
+  });
+  const sourceId = await archivedSandbox(service, { path: 'note', content: 'of the source\n' });
+  const environment = parts.environment(service, taskQueue);
+  let worker: Started = await parts.startWorker(environment);
+  await arm(service, badDay);
+  const temporal = await connectTemporal({ address: environment.TEMPORAL_ADDRESS ?? '' });
+  const batch = input(sourceId);
+  try {
+    await submitFanout(temporal, batch, itemsOfBatch, { taskQueue });
+    const ended = awaitFanout(temporal, batch);
+    for (const share of [0.2, 0.4, 0.6]) {
+      const see = async () => expect((await readBooks(service)).prompts.length).toBeGreaterThanOrEqual(items * share);
+      await vi.waitFor(see, { timeout: 120_000 + items * 3_000, interval: 200 });
+      worker.process.kill('SIGKILL');
+      await worker.ended;
+      worker = await parts.startWorker(environment);
+    }
+    const result = await ended;
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: items, failed: 0, retried: 0 } });
+    expect(result.leftSandboxIds).toEqual([]);
+    const results = createResultStore(join(parts.cli.home, 'results'));
+    const lines = (await results.get(result.resultsRef ?? '')).toString('utf8').trim().split('\n');
+    const answers = lines.map((line) => JSON.parse(line) as ItemResult).map(({ job }) => job?.prompts[0]?.result);
+    expect(answers).toEqual(itemsOfBatch.map((_, index) => `of the source\nanswer ${index}\n`));
+    const isQuiet = async () => expect((await temporal.workflow.count("ExecutionStatus = 'Running'")).count).toBe(0);
+    await vi.waitFor(isQuiet, patient);
+  } finally {
+    await temporal.connection.close();
+  }
+  expect((await armed(service)).map(({ fault, remaining }) => [fault.kind, remaining < fault.times])).toEqual(
+    badDay.map(({ kind }) => [kind, true]),
+  );
+  const books = await readBooks(service);
+  const forks = books.sandboxes.filter(({ id }) => id !== sourceId);
+  expect({ forks: forks.length, prompts: books.prompts.length }).toEqual({ forks: items, prompts: items });
+  expect(new Set(books.prompts.map(({ sandboxId }) => sandboxId)).size).toBe(items);
+  expect(books.sandboxes.filter(({ state }) => state !== 'archived')).toEqual([]);
+});

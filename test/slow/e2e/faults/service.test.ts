@@ -1,0 +1,64 @@
+/** Services that differ from the local one's defaults, through the command line. */
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import type { FaultInput, LocalServiceProfile } from '../../../../src/local-service/index.js';
+import { accepted, arm, armed, readBooks, reportOf, shell } from '../../../e2e/stack/fixture.js';
+import { createParts, type LocalService, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';
+
+const profiles: readonly [string, Partial<LocalServiceProfile>][] = [
+  ['ignores-the-name-of-a-create', { ignoreName: true }],
+  ['sends-no-prompt-id', { omitPromptId: true }],
+  ['adds-fields-that-nobody-listed', { extraFields: true }],
+  ['does-all-of-that', { ignoreName: true, omitPromptId: true, extraFields: true }],
+];
+
+const badGateway = { kind: 'error', status: 502, html: true } as const;
+/** No proxy page for the prompt itself, whose effect would be unknown. */
+const badDay: readonly FaultInput[] = [
+  { ...badGateway, endpoint: 'createSandbox' },
+  { ...badGateway, endpoint: 'listSandboxes' },
+  { ...badGateway, endpoint: 'getPrompt' },
+  { ...badGateway, endpoint: 'stopSandbox' },
+  { ...badGateway, endpoint: 'getSandbox' },
+  { kind: 'webhook_double', event: 'sandbox.ready' },
+  { kind: 'webhook_drop', event: 'sandbox.archived' },
+];
+
+describe('an unreliable service', () => {
+  let parts: PartsOfStack;
+  beforeAll(async () => {
+    parts = await createParts();
+  });
+  afterAll(() => parts.close());
+
+  /** Runs one job by the command line with this service only. */
+  async function runOn(service: LocalService, name: string) {
+    const environment = parts.environment(service, name);
+    await parts.startWorker(environment);
+    return parts.cli.run(['run', shell('echo through'), '--id', name, '--json', '--quiet'], environment);
+  }
+  const completed = {
+    outcome: 'completed',
+    prompts: [{ status: 'completed', result: 'through\n' }],
+    stop: { status: 'completed', kept: 'saved' },
+    error: null,
+  };
+
+  it.concurrent.for(profiles)('does not prevent a job from completing: %s', async ([name, profile], { expect }) => {
+    const service = await parts.startService(name, { profile });
+    const ended = await runOn(service, name);
+    expect(reportOf(ended)).toMatchObject(completed);
+    expect(ended.exitCode).toBe(0);
+    expect(accepted(await readBooks(service))).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
+  });
+
+  it.concurrent('does not prevent a job from completing if it sometimes answers with a proxy’s HTML page', async ({
+    expect,
+  }) => {
+    const service = await parts.startService('bad-day', { faultsEnabled: true });
+    await arm(service, badDay);
+    const ended = await runOn(service, 'bad-day');
+    expect(reportOf(ended)).toMatchObject(completed);
+    expect(await armed(service), 'every fault has struck').toEqual([]);
+    expect(accepted(await readBooks(service))).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
+  });
+});

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
+import { repository } from '../../../unit/house/source-imports.js';
+import { commandsOf, prepareFolder, runInShell } from './guide-commands.js';
+import { type InstalledPackage, installPackage } from './installed.js';
+
+let installed: InstalledPackage;
+beforeAll(async () => {
+  installed = await installPackage();
+});
+afterAll(() => installed.remove());
+
+describe('every command of the guides, with the installed package', () => {
+  let home: CliHome;
+  beforeAll(() => {
+    home = createCliHome();
+    prepareFolder(installed.folder);
+  });
+  afterAll(() => home.close());
+
+  // The pages follow one another, as a reader does: the tour creates what the other pages use.
+  test.each(['README.md', 'docs/run.md', 'docs/fan-out.md', 'docs/stop.md', 'docs/clean-up.md'])(
+    '%s',
+    async (page) => {
+      const ends = [];
+      for (const { command, exitCode } of commandsOf(page)) {
+        const end = await runInShell(command, { folder: installed.folder, home: home.home });
+        ends.push({ command, exitCode: end.exitCode });
+        expect({ command, exitCode: end.exitCode }, `${end.stdout}\n${end.stderr}`).toEqual({ command, exitCode });
+      }
+      expect(ends).not.toEqual([]);
+    },
+    400_000,
+  );
+});
+
+describe('U12: the package, installed from its tarball', () => {
+  test('warns of nothing', () => {
+    expect(installed.warnings).toBe('');
+  });
+
+  test('holds what is needed, once: no sources, no source maps, and no types that no entry reaches', () => {
+    const paths = installed.files.map(({ path }) => path);
+    expect(paths.filter((path) => /^(?:src|workflows|activities|test)\//.test(path))).toEqual([]);
+    expect(paths.filter((path) => path.endsWith('.map'))).toEqual([]);
+    const types = paths.filter((path) => path.endsWith('.d.ts'));
+    expect(types).toContain('dist/src/index.d.ts');
+    expect(types).not.toContain('dist/src/cli/main.d.ts');
+    expect(installed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(8_000_000);
+  });
+
+  test('names no folder of the machine that built it', () => {
+    const bundles = installed.files.filter(({ path }) => /^dist\/workflow-bundle/.test(path));
+    expect(bundles).toHaveLength(2);
+    for (const { path } of bundles) {
+      const code = readFileSync(join(repository, path), 'utf8');
+      const map = Buffer.from(code.slice(code.lastIndexOf('base64,') + 'base64,'.length), 'base64').toString();
+      expect(code).not.toContain(repository);
+      expect(map).toContain('"workflows/job/create-then-prompt.ts"');
+      expect(map).not.toContain(repository);
+    }
+  });
+
+  test('has types for all of its entries', () => {
+    const { folder } = installed;
+    const { exports } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+      exports: Readonly<Record<string, unknown>>;
+    };
+    const entries = Object.keys(exports).filter((entry) => entry !== './package.json');
+    const uses = entries.map((entry, at) => `export * as entry${at} from 'sandflow${entry.slice(1)}';\n`);
+    writeFileSync(join(folder, 'uses-all.ts'), uses.join(''));
+    const tsc = join(repository, 'node_modules', '.bin', 'tsc');
+    const types = join(repository, 'node_modules', '@types');
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--typeRoots', types];
+    // Of the libraries' own types only those of the package are of interest here.
+    const problems = (() => {
+      try {
+        execFileSync(tsc, [...options, '--types', 'node', 'uses-all.ts'], { cwd: folder, encoding: 'utf8' });
+        return [];
+      } catch (cause) {
+        return String((cause as { stdout: string }).stdout).split('\n');
+      }
+    })();
+    expect(problems.filter((line) => /node_modules\/sandflow\/|uses-all/.test(line))).toEqual([]);
+  });
+});

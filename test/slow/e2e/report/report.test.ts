@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { knownHostile } from '../../../unit/report/hostile.js';
+import { sampleBatch } from '../../../unit/report/sample-batch.js';
+import { browserPath, reportOpener } from './browser.js';
+
+const title = browserPath ? 'the report in a browser' : 'the report in a browser (skipped: no chromium on the PATH)';
+
+describe.skipIf(!browserPath)(title, () => {
+  const { open, complaints } = reportOpener();
+
+  test('opens without a browser error and without any request to a network', async () => {
+    const page = await open(sampleBatch(60));
+    await page.locator('#item-table tbody tr.cursor').waitFor();
+    expect(await page.locator('#item-table').getAttribute('aria-rowcount')).toBe('61');
+  });
+
+  test('detects what the policy forbids', async () => {
+    const page = await open(sampleBatch(3));
+    await page.evaluate(
+      "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)><i style=color:red>')",
+    );
+    await expect.poll(() => complaints().length).toBeGreaterThan(1);
+    complaints().splice(0);
+  });
+
+  test('shows hostile answers as text in the table, expanded and in comparison', async () => {
+    const data = sampleBatch(4, { outcome: 'completed', answer: () => knownHostile });
+    const items = data.items.map((item, at) => ({
+      ...item,
+      itemId: `${at} ${knownHostile}`,
+      labels: { x: knownHostile },
+    }));
+    const page = await open({ ...data, items, result: { ...data.result, title: knownHostile } });
+    const foreign = page.locator('img, b, body svg[onload], iframe, [onmouseover], [onerror]');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    for (const form of ['.markdown', '.raw']) {
+      expect(await page.locator(`#item-body ${form}`).textContent()).toContain('<img src=x onerror=alert(1)>');
+    }
+    expect(await foreign.count()).toBe(0);
+    await page.keyboard.press('Escape');
+    for (const key of ['x', 'j', 'x', 'c']) await page.keyboard.press(key);
+    expect(await page.locator('#compare-body').textContent()).toContain('</script><script>alert(1)</script>');
+    expect(await foreign.count()).toBe(0);
+  });
+
+  test('shows an answer as Markdown and as text, and the items of one failure', async () => {
+    const page = await open(sampleBatch(60));
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('.markdown ol li code').first().textContent()).toBe('totals.ts');
+    await page.locator('.answer .switch').click();
+    expect([await page.locator('.markdown').isVisible(), await page.locator('.raw').isVisible()]).toEqual([
+      false,
+      true,
+    ]);
+    expect(await page.locator('.raw').textContent()).toContain('1. `totals.ts` adds');
+    await page.keyboard.press('Escape');
+    const group = page.locator('.failures li').first();
+    const count = await group.locator('.count').textContent();
+    await group.locator('button').click();
+    expect(await page.locator('#shown').textContent()).toBe(`${count} of 60 items`);
+    // A single item opens.
+    await page.keyboard.press('Escape');
+    await page.locator('#failure-filter').click();
+    expect(await page.locator('#shown').textContent()).toBe('60 items');
+  });
+
+  test('of a batch without forks has no timeline, and its script has no complaint', async () => {
+    const { result, ...rest } = sampleBatch(1);
+    const counts = { ...result.counts, items: 0, completed: 0, failed: 0, byOutcome: {} };
+    const page = await open({ ...rest, items: [], result: { ...result, counts } });
+    for (const key of ['f', '+', 'j', 'c', 'G']) await page.keyboard.press(key);
+    expect(await page.locator('section:visible h2').allTextContents()).toEqual(['Cost']);
+  });
+
+  test('works with the keyboard alone', async () => {
+    const page = await open(sampleBatch(60));
+    const focus = page.locator(':focus');
+    await page.keyboard.press('Tab');
+    expect(await focus.textContent()).toBe('Skip to the items');
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    expect(await focus.textContent()).toBe('case-3');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#item-title').textContent()).toBe('case-2');
+    await page.keyboard.press('j');
+    expect(await page.locator('#item-title').textContent()).toBe('case-3');
+    await page.keyboard.press('Escape');
+    expect(await focus.textContent()).toBe('case-3');
+    await page.keyboard.press('G');
+    expect(await focus.textContent()).toBe('case-60');
+    await page.keyboard.press('?');
+    expect(await page.locator('#help-dialog').isVisible()).toBe(true);
+    await page.keyboard.press('?');
+    expect(await page.locator('#help-dialog').isVisible()).toBe(false);
+  });
+
+  test('filters by text, including answers, and by outcome, and sorts', async () => {
+    const page = await open(sampleBatch(60, { answer: (index) => (index === 41 ? '\nNeedle in Haystack' : '') }));
+    await page.keyboard.press('/');
+    await page.keyboard.type('needle haystack');
+    expect(await page.locator('#shown').textContent()).toBe('1 of 60 items');
+    expect(await page.locator('#item-table tr.cursor .open').textContent()).toBe('case-42');
+    await page.locator('#filter-text').fill('');
+    await page.locator('#filter-outcomes [data-outcome=sandbox_failed]').click();
+    expect(await page.locator('#item-table tbody .outcome').allTextContents()).toEqual(['▲ sandbox failed']);
+    await page.locator('#filter-outcomes [data-outcome=sandbox_failed]').click();
+    await page.locator('#item-table th.took button').click();
+    await page.locator('#item-table th.took button').click();
+    expect(await page.locator('#item-table th.took').getAttribute('aria-sort')).toBe('descending');
+    expect(await page.locator('#item-table td.took').first().textContent()).toBe('4 m 12 s');
+  });
+
+  test('compares items side by side and marks differences', async () => {
+    const page = await open(sampleBatch(24, { matrix: true, outcome: 'completed' }));
+    expect(await page.locator('#compare-button').isDisabled()).toBe(true);
+    for (const place of [0, 1]) await page.locator('#item-table .choose').nth(place).click();
+    await page.locator('#compare-button').click();
+    const marks = page.locator('#compare-body mark');
+    expect(await marks.allTextContents()).toEqual(expect.arrayContaining(['240', '241']));
+    const rows = await page.locator('.compare-row.same').count();
+    await page.locator('#compare-only').check();
+    expect([rows > 5, await page.locator('.compare-row.same').count()]).toEqual([true, 0]);
+    await page.locator('#compare-dialog [data-close]').click();
+    await page.locator('.row-head').nth(2).click();
+    expect(await page.locator('.compare .head strong').allTextContents()).toEqual([
+      '3/small/low',
+      '3/small/high',
+      '3/large/high',
+    ]);
+    await page.keyboard.press('Escape');
+    await page.locator('#clear-button').click();
+    expect(await page.locator('#shown').textContent()).toBe('24 items');
+  });
+
+  test('shows the times of an item in the timeline, as rows and as one image', async () => {
+    const page = await open(sampleBatch(60));
+    const reading = page.locator('#lanes-reading');
+    await page.locator('.lane').nth(4).hover();
+    expect(await reading.textContent()).toMatch(/^case-5 ✓ completed from .*queued .*booting .*prompting .*ending/);
+    await page.locator('#lanes-view').focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await reading.textContent()).toContain('case-2');
+    await page.keyboard.press('f');
+    expect(await page.locator('#lanes-fit').getAttribute('aria-pressed')).toBe('true');
+    await page.locator('.lanes-picture').hover({ position: { x: 300, y: 10 } });
+    expect(await reading.textContent()).toMatch(/^case-\d+ /);
+    await page.keyboard.press('+');
+    expect(await page.evaluate("document.querySelector('.lanes-inner').offsetWidth")).toBeGreaterThan(2_000);
+    await page.locator('.lanes-picture').click({ position: { x: 300, y: 10 } });
+    expect(await page.locator('#item-dialog').isVisible()).toBe(true);
+  });
+});

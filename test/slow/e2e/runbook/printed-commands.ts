@@ -1,0 +1,36 @@
+/** The commands that docs/runbook.md prints, for tests that run them. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const page = readFileSync(fileURLToPath(new URL('../../../../docs/runbook.md', import.meta.url)), 'utf8');
+const sections = new Map(
+  page
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf('\n')), section]),
+);
+
+/** The titles of all incidents. */
+export const incidents: readonly string[] = [...sections.keys()];
+
+/** The content of the first block of a language below the title. */
+export function printedBlock(title: string, language: 'sh' | 'yaml'): string {
+  const block = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(sections.get(title) ?? '')?.[1];
+  if (block === undefined) throw new Error(`docs/runbook.md has no ${language} block below "${title}".`);
+  return block;
+}
+
+/**
+ * The commands below the title, as arguments of `sandflow`.
+ * @param values replace the placeholders, such as JOB
+ */
+export function printedCommands(title: string, values: Readonly<Record<string, string>> = {}): string[][] {
+  return printedBlock(title, 'sh')
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [program, ...args] = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
+      if (program !== 'sandflow') throw new Error(`This is not a command of sandflow: ${line}`);
+      return args.map((arg) => values[arg] ?? arg);
+    });
+}

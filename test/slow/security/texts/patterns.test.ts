@@ -1,0 +1,200 @@
+/** Foreign texts and user patterns that try to keep a pattern busy: eight times the text takes not far more than eight times the work. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createItemFolders } from '../../../../src/cli/fanout/results/item-folders.js';
+import { leftText } from '../../../../src/cli/output/job-text.js';
+import { escapeUnsafe, oneLine } from '../../../../src/cli/output/terminal-safe.js';
+import { nameMatches } from '../../../../src/cli/sandboxes/list-sandboxes.js';
+import { createEntryText } from '../../../../src/cli/transcript/entry-text.js';
+import { parseDurationMs } from '../../../../src/cli/units.js';
+import { readBaseUrl } from '../../../../src/client/request-address.js';
+import { retryAfterMs } from '../../../../src/client/retry-after.js';
+import { parseOwnedSandboxName } from '../../../../src/contract/addresses.js';
+import { createTemplate } from '../../../../src/fanout/template.js';
+import { fencedBlocks, shellBlocks } from '../../../../src/local-service/agent/shell-blocks.js';
+import { variablesIn } from '../../../../src/local-service/environments/variables.js';
+import { pathWithoutSecrets } from '../../../../src/local-service/http/call.js';
+import { parsePublicKey } from '../../../../src/local-service/ssh/public-key.js';
+import { markdownMarkup } from '../../../../src/report/markdown-markup.js';
+import { plainText } from '../../../../src/report/plain-text.js';
+import { readDurationMs } from '../../../../src/retention/policy-schema.js';
+
+const smallSize = 2_000;
+const growth = 8;
+/** Eight for linear work, 64 for quadratic work. */
+const maxRatio = 32;
+/** Below this a measurement means nothing. */
+const minMicroseconds = 2_000;
+
+/** The repeated part of a text, and its end, so that a match that began fails. */
+const pieces = [
+  'a',
+  'a-',
+  '0',
+  '0.0',
+  '{',
+  '{{a',
+  '}',
+  '`',
+  '~',
+  ' ',
+  '\t',
+  '\n',
+  '\n```',
+  '\r',
+  '"',
+  "'",
+  '=',
+  'a=',
+  '#',
+  ' #',
+  '/',
+  '?',
+  '&',
+  '%',
+  '\u001b',
+  '\u001b[',
+  '\u001b[0',
+  '\u001b]',
+  '\u009b',
+  '-',
+  '.',
+  '[',
+  '\ud800',
+  '*',
+];
+const endings = ['', '!', 'b', '\n', '\u0000'];
+const beginnings = ['', 'sf-a-', 'ssh-rsa ', '```sh\n', 'A="', 'export A='];
+
+const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  'a duration': (text) => parseDurationMs(text, '--timeout'),
+  'a duration of a policy': readDurationMs,
+  'a name of a sandbox': parseOwnedSandboxName,
+  'Retry-After': (text) => retryAfterMs(text, 0),
+  'a template': (text) => createTemplate(text),
+  'a line of a terminal': oneLine,
+  'JSON for a terminal': escapeUnsafe,
+  'an answer in the report': plainText,
+  'a message of an agent on a terminal': (text) =>
+    createEntryText({ paint: (_style, shown) => shown, columns: () => undefined })({
+      kind: 'message',
+      prompt: 1,
+      text,
+      at: null,
+    }),
+  'shell blocks': shellBlocks,
+  'fenced blocks': fencedBlocks,
+  'variables of an environment': variablesIn,
+  'a public key': parsePublicKey,
+  'a base URL': (path) => readBaseUrl(`https://api.example.com/${path}`),
+  'an address in the call book': pathWithoutSecrets,
+  'the folder of an item': (itemId) => createItemFolders()({ itemId, index: 0 }),
+  'what was left': (why) =>
+    leftText({ kind: 'sandbox', sandboxId: 'bx_1', sandboxName: why, conversationId: null, why }),
+};
+
+/** CPU time of this process, so that a busy machine does not count. The minimum of three: nothing reduces work. */
+function cpuMicroseconds(act: () => unknown): number {
+  const once = (): number => {
+    const before = process.cpuUsage();
+    try {
+      act();
+    } catch {
+      // A refusal is a valid answer.
+    }
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  return Math.min(once(), once(), once());
+}
+
+/** Three times in a row: a garbage collection makes one measurement wrong, and not all. */
+function growsTooFast(act: (length: number) => unknown, small = smallSize): boolean {
+  return [1, 2, 3].every(() => {
+    const large = cpuMicroseconds(() => act(small * growth));
+    if (large < minMicroseconds) return false;
+    return (
+      large >
+      maxRatio *
+        Math.max(
+          cpuMicroseconds(() => act(small)),
+          minMicroseconds / maxRatio,
+        )
+    );
+  });
+}
+
+/** One, two, three pieces and so on, with a text between the runs. */
+function runsOf(piece: string, between: string, length: number): string {
+  let runs = '';
+  for (let count = 1; runs.length < length; count += 1) runs += piece.repeat(count) + between;
+  return runs;
+}
+
+describe('C10: reading takes linear time', () => {
+  it.each(Object.entries(readers))('%s', (_name, read) => {
+    const slow = beginnings
+      .flatMap((start) => pieces.flatMap((piece) => endings.map((end) => ({ start, piece, end }))))
+      .filter(({ start, piece, end }) => growsTooFast((length) => read(`${start}${piece.repeat(length)}${end}`)));
+    expect(slow).toEqual([]);
+  });
+
+  // A growth of 64, because work that grows with the power 1.5 is hardly more than linear work with a growth of eight.
+  it.each(['`', '\\`', '*', '_', '~~', '['])(
+    'an answer of 512 kB as Markdown, with runs of %j of every length',
+    (piece) => {
+      const render = (between: string, length: number) =>
+        cpuMicroseconds(() => markdownMarkup(runsOf(piece, between, length)));
+      const slow = [' ', 'a'].filter((between) => {
+        const large = render(between, 512_000);
+        // Short texts are in the caches of the processor, so less than two milliseconds say nothing.
+        return large > 4 * 64 * Math.max(render(between, 8_000), 2_000);
+      });
+      expect(slow).toEqual([]);
+    },
+  );
+
+  it('for a name pattern with any number of stars', () => {
+    const matching = (stars: number) => nameMatches(`${'a*'.repeat(stars)}b`);
+    // A regular expression with three stars takes a second for these, and one with more never ends.
+    expect(growsTooFast((length) => matching(3)('a'.repeat(length)), 100)).toBe(false);
+    const matches = matching(50);
+    expect(matches(`${'a'.repeat(100)}c`)).toBe(false);
+    expect(growsTooFast((length) => matches('a'.repeat(length)))).toBe(false);
+  });
+});
+
+describe('C10: a regular expression', () => {
+  it('does not search for what is repeated at the end of a text', () => {
+    // It is tried at each place, and each try reads all that is repeated: `/\n+$/` takes quadratic time.
+    const open = /(?<=[\s(,=:?])\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^\\/[\n^])[+*]\$\/[a-z]*/g;
+    const found = ['src', 'activities', 'workflows'].flatMap((folder) => {
+      const root = new URL(`../../../${folder}/`, import.meta.url).pathname;
+      return readdirSync(root, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.[jt]s$/.test(name))
+        .flatMap((name) =>
+          readFileSync(join(root, name), 'utf8')
+            .split('\n')
+            .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
+            .flatMap((line) => line.match(open) ?? [])
+            .map((expression) => `${name}: ${expression}`),
+        );
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('is built from our own texts only', () => {
+    const root = new URL('../../../../src/', import.meta.url).pathname;
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
+    const making = files.filter((name) => /\bRegExp\(/.test(readFileSync(join(root, name), 'utf8')));
+    // The alphabet of ids, the hours of a policy, the addresses of the contract, the characters of a terminal: all constants.
+    expect(making.sort()).toEqual([
+      'cli/output/terminal-safe.ts',
+      'contract/ids.ts',
+      'local-service/http/allowed-methods.ts',
+      'local-service/http/surface.ts',
+      'retention/policy-schema.ts',
+    ]);
+  });
+});
