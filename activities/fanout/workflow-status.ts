@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { Context, sleep } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { anySignal } from '../../src/os/any-signal.js';
 import { lenientClient } from '../../src/temporal/readable-memos.js';
 import type { ItemSummary } from '../../workflows/fanout/result.js';
 import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../workflows/job/result.js';
@@ -83,7 +84,7 @@ const gatherMs = 500;
 export async function awaitItems(workflowIds: readonly string[]): Promise<readonly EndedItem[]> {
   const { client, cancellationSignal } = Context.current();
   const over = new AbortController();
-  const signal = AbortSignal.any([cancellationSignal, over.signal]);
+  const signal = anySignal([cancellationSignal, over.signal]);
   // Temporal's client adds a listener for every request.
   setMaxListeners(0, signal);
   const ended: EndedItem[] = [];

@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
 import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
 import type { NotifyCommands } from '../../src/notify/index.js';
+import { anySignal } from '../../src/os/any-signal.js';
 import { notificationHeaders } from '../../src/webhook/index.js';
 import type { NotifyTarget } from '../../workflows/job/types.js';
 import { runNotifyCommand } from './run-command.js';
@@ -54,7 +55,7 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
     const { workflowExecution, activityId } = activityInfo();
     const notification = { id: `msg_${workflowExecution?.runId}_${activityId}`, ...given };
     const body = JSON.stringify(notification);
-    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
+    const signal = anySignal([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
     if (url !== undefined) {
       if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
       const secrets = notifySecrets ? await own(notifySecrets) : [];

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { anySignal } from '../os/any-signal.js';
 import type { RotatingLog } from '../os/rotating-log.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 import type { ChildCommand } from './children.js';
@@ -35,7 +36,7 @@ export async function startReadyChild(command: ChildCommand, options: ReadyChild
   const exited = exitOf(child);
   const stop = () => stopChild(child, exited, graceMs);
   const over = new AbortController();
-  const giveUp = AbortSignal.any([signal, over.signal]);
+  const giveUp = anySignal([signal, over.signal]);
   const late = sleep(readyTimeoutMs, undefined, { signal: giveUp }).catch(() => undefined);
   const ready = await Promise.race([readyLine(child, log), exited.then(() => undefined), late]);
   over.abort();

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { anySignal } from '../os/any-signal.js';
 import { type FileLock, tryAcquireFileLock } from '../os/file-lock.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { connectTemporal } from '../temporal/connect.js';
@@ -84,7 +85,7 @@ async function holdStack(
   options: RunSupervisorOptions,
 ): Promise<void> {
   const { log, main, temporalBinary, idleMs = config.idleMs } = options;
-  const signal = AbortSignal.any([options.signal, watch.ended]);
+  const signal = anySignal([options.signal, watch.ended]);
   const onProgress = (line: string) => {
     log(line);
     control.progress(line);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Config, splitSecrets } from '../config.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { createNotifyCommands } from '../notify/index.js';
+import { anySignal } from '../os/any-signal.js';
 import { ensureKeyFile } from '../os/private-file.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { requireTemporal } from '../temporal/require-listener.js';
@@ -62,7 +63,7 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
   const running: KeptService[] = [];
   // If one part fails, the other stops starting: the build of a Temporal server may take minutes.
   const failure = new AbortController();
-  const signal = AbortSignal.any([options.signal, failure.signal]);
+  const signal = anySignal([options.signal, failure.signal]);
   const parts = createParts(config, { ...options, signal, ports, logs });
   const sideBySide = async <A extends KeptService, B extends KeptService>(a?: Promise<A>, b?: Promise<B>) => {
     for (const start of [a, b]) start?.catch((error) => failure.abort(error));

@@ -7,6 +7,7 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EnvHttpProxyAgent, fetch } from 'undici';
+import { anySignal } from '../os/any-signal.js';
 
 const downloadTimeoutMs = 8_000;
 
@@ -79,7 +80,7 @@ async function save(url: string, path: string, options: CliDownloadOptions): Pro
   const { signal, giveUpAfterMs = downloadTimeoutMs } = options;
   const giveUp = new AbortController();
   const timeout = setTimeout(() => giveUp.abort(), giveUpAfterMs);
-  const over = signal ? AbortSignal.any([signal, giveUp.signal]) : giveUp.signal;
+  const over = signal ? anySignal([signal, giveUp.signal]) : giveUp.signal;
   const dispatcher = new EnvHttpProxyAgent();
   const file = await open(path, 'wx', 0o600);
   try {

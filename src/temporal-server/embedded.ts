@@ -5,6 +5,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { anySignal } from '../os/any-signal.js';
 import { freePort } from '../os/free-port.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
@@ -90,7 +91,7 @@ async function tryStart(
   const address = `127.0.0.1:${port}`;
   const abort = new AbortController();
   const given = options.signal ?? abort.signal;
-  const signal = AbortSignal.any([abort.signal, given]);
+  const signal = anySignal([abort.signal, given]);
   const ready = prepareNamespace({ address, namespace, timeoutMs: startTimeoutMs, signal });
   try {
     const first = await Promise.race([ready.then(() => 'ready' as const), exited.then(() => 'exited' as const)]);

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, QueryNotRegisteredError } from '@temporalio/client';
+import { anySignal } from '../os/any-signal.js';
 import { AnswerTimeoutError, isEarlyQuery, isSlow, isTaskFailure } from './errors.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
@@ -23,7 +24,7 @@ const pauseMs = 500;
  * with its listeners.
  */
 export function abortable<T>(client: Client, signal: AbortSignal, calls: () => Promise<T>): Promise<T> {
-  const ofTheseCalls = AbortSignal.any([signal]);
+  const ofTheseCalls = anySignal([signal]);
   setMaxListeners(0, ofTheseCalls);
   return client.withAbortSignal(ofTheseCalls, calls);
 }

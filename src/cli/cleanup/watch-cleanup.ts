@@ -1,6 +1,7 @@
 /** Waits for a cleanup and shows its progress. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CleanupProgress, CleanupSummary } from '../../../workflows/cleanup/types.js';
+import { anySignal } from '../../os/any-signal.js';
 import { type CleanupHandle, cleanupProgress } from '../../temporal/cleanups/client.js';
 import type { CliIo } from '../io.js';
 import type { Reporter } from '../output/reporter.js';
@@ -16,7 +17,7 @@ export async function watchCleanup(
 ): Promise<CleanupSummary | undefined> {
   const status = createScreenLines(stderr, { enabled: stderr.isTTY === true });
   const over = new AbortController();
-  const stopped = AbortSignal.any([over.signal, interrupted]);
+  const stopped = anySignal([over.signal, interrupted]);
   let blockedSince = '';
   const look = async () => {
     while (!stopped.aborted) {

@@ -9,6 +9,7 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '../../client/index.js';
+import { anySignal } from '../../os/any-signal.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
 import { backOffMs, requestedPauseMs } from './back-off.js';
@@ -47,7 +48,7 @@ export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): A
   let failingSince: number | undefined;
 
   return async (read, options = {}) => {
-    const over = options.signal ? AbortSignal.any([signal, options.signal]) : signal;
+    const over = options.signal ? anySignal([signal, options.signal]) : signal;
     const askedAt = Date.now();
     let reason = 'no answer yet';
     let told = false;

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { anySignal } from '../../os/any-signal.js';
 import { type Agreement, type AgreeOptions, agreeOnKeys } from '../../temporal/deployment-keys.js';
 
 const defaultAskAgainMs = 15_000;
@@ -35,7 +36,7 @@ export async function agreeAtStart(client: Client, options: AgreeAtStartOptions)
   const asked = await afterWorker(client, options);
   if (asked.kind === 'agreed') return { refused: new Promise(() => undefined), stop };
   notice(`Cannot read the deployment's keys from Temporal (${asked.reason}); retrying.`);
-  const refused = untilRefused(client, options, AbortSignal.any([signal, over.signal]));
+  const refused = untilRefused(client, options, anySignal([signal, over.signal]));
   // After `stop`, nobody handles its rejection.
   refused.catch(() => undefined);
   return { refused, stop };

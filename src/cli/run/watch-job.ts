@@ -5,6 +5,7 @@ import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, JobResult } from '../../../workflows/job/result.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { anySignal } from '../../os/any-signal.js';
 import { explainError } from '../../temporal/ask-workflow.js';
 import { abortable } from '../../temporal/calls.js';
 import { reasonOf } from '../../temporal/errors.js';
@@ -55,10 +56,7 @@ export async function watchJob(
   };
   const end = await watch<WatchEnd>(watched, options);
   if (end.kind !== 'ended' || !options.look) return end;
-  const rest = await transcript.readEnd(
-    end.result,
-    AbortSignal.any([options.interrupted, AbortSignal.timeout(restMs)]),
-  );
+  const rest = await transcript.readEnd(end.result, anySignal([options.interrupted, AbortSignal.timeout(restMs)]));
   // Without a history, only the answers are known, and these are printed as the result.
   reporter.entries(transcript.hasHistory() ? rest : rest.filter(({ kind }) => kind !== 'message'), end.result);
   return end;

@@ -1,6 +1,7 @@
 /** `sandflow stop` for one sandbox: requests the stop and, with `--wait`, waits for its end. */
 import type { StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { anySignal } from '../../os/any-signal.js';
 import { requestStop } from '../../temporal/stops/client.js';
 import { awaitStop } from '../../temporal/stops/read.js';
 import { failureOf } from '../errors.js';
@@ -29,7 +30,7 @@ export interface WatchStopOptions {
 export async function watchStopToEnd(sandboxId: string, options: WatchStopOptions): Promise<StopEnd> {
   const { request, taskQueue, deployment, wait, gate, link, reporter, lookEveryMs } = options;
   // Each wait adds listeners, so each sandbox has its own signal.
-  const signal = AbortSignal.any([options.interrupted]);
+  const signal = anySignal([options.interrupted]);
   let seen: StopRequestView | undefined;
   const onChange = (view: StopRequestView) => {
     if (!seen && view.stopId !== null) reporter.notice(`${sandboxId}: stop ${view.stopId} accepted`, 'detail');

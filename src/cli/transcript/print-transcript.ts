@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { JobError, JobOutcome } from '../../../workflows/job/result.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { anySignal } from '../../os/any-signal.js';
 import { isTemporalUnreachable } from '../../temporal/errors.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';
@@ -53,7 +54,7 @@ export async function printTranscript(options: PrintTranscriptOptions): Promise<
   // A reader such as `head` may leave before the job ends.
   const left = new AbortController();
   io.stdout.once?.('close', () => left.abort());
-  const over = AbortSignal.any([io.interrupted, left.signal]);
+  const over = anySignal([io.interrupted, left.signal]);
   let pauseMs = firstPauseMs;
   let problem = '';
   try {

@@ -4,6 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { anySignal } from '../../os/any-signal.js';
 import { programEnvironment } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
 
@@ -62,7 +63,7 @@ export async function unpack(
     refusal ??= badArchive(what);
     stop.abort();
   };
-  const either = AbortSignal.any([stop.signal, signal]);
+  const either = anySignal([stop.signal, signal]);
   const child = spawn('tar', ['-x', '-v', '-p', '--no-same-owner', '-f', '-'], {
     cwd: folder,
     env: programEnvironment,

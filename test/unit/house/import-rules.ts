@@ -68,6 +68,7 @@ export const importRules: readonly Rule[] = [
       'src/client',
       'src/webhook',
       'src/retention',
+      'src/os/any-signal.ts',
       'src/result-store/fanout-objects.ts',
       'src/temporal/errors.ts',
       'src/temporal/readable-memos.ts',
@@ -85,7 +86,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/temporal',
-    own: ['src/contract', 'workflows/messages.ts'],
+    own: ['src/contract', 'src/os/any-signal.ts', 'workflows/messages.ts'],
     ownTypes: ['workflows', 'src/retention', 'src/result-store', 'src/encryption'],
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'zod'],
   },
@@ -126,7 +127,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/local-service',
-    own: ['src/contract', 'src/webhook', 'src/os/make-folders.ts'],
+    own: ['src/contract', 'src/webhook', 'src/os/any-signal.ts', 'src/os/make-folders.ts'],
     packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'zod'],
   },
   { part: 'src/report', own: ['src/contract'], ownTypes: ['workflows'], packages: ['node:'] },

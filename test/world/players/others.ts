@@ -1,6 +1,7 @@
 /** Other people, who act on the sandboxes of a job, and send it messages. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
+import { anySignal } from '../../../src/os/any-signal.js';
 import { promptJob } from '../../../src/temporal/jobs/client.js';
 import type { ProxiedCall } from '../../slow/matrix/faults/fault-proxy.js';
 import type { AroundCall } from '../stack/wire.js';
@@ -85,7 +86,7 @@ async function actOn(
     restart: async () => {
       traces.taken.add(sandboxId);
       await api.stopSandbox(sandboxId);
-      const within = AbortSignal.any([signal, AbortSignal.timeout(restartMs)]);
+      const within = anySignal([signal, AbortSignal.timeout(restartMs)]);
       await untilState({ api, signal: within }, sandboxId, 'archived');
       await api.resumeSandbox(sandboxId);
       await untilState({ api, signal: within }, sandboxId, 'ready');
