@@ -8,7 +8,7 @@ import type { ItemResult } from '../../../../workflows/fanout/result.js';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
 import { shell } from '../../../e2e/stack/fixture.js';
 
-const example = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
+const example = (name: string) => fileURLToPath(new URL(`../../../../examples/${name}`, import.meta.url));
 
 describe('sandflow fanout without configuration', () => {
   let cli: CliHome;

@@ -170,7 +170,7 @@ describe('C10: a regular expression', () => {
     // It is tried at each place, and each try reads all that is repeated: `/\n+$/` takes quadratic time.
     const open = /(?<=[\s(,=:?])\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^\\/[\n^])[+*]\$\/[a-z]*/g;
     const found = ['src', 'activities', 'workflows'].flatMap((folder) => {
-      const root = new URL(`../../../${folder}/`, import.meta.url).pathname;
+      const root = new URL(`../../../../${folder}/`, import.meta.url).pathname;
       return readdirSync(root, { recursive: true, encoding: 'utf8' })
         .filter((name) => /\.[jt]s$/.test(name))
         .flatMap((name) =>
