@@ -9,6 +9,8 @@ import { unreachable } from './errors.js';
 
 const defaultWithinMs = 1_500;
 const pauseMs = 250;
+/** Shortest time for one connection, in ms. On a busy machine, a refusal can need longer than what is left of the whole time. */
+const shortestLookMs = 1_000;
 const defaultPort = 7233;
 
 /** The messages for a refused connection. Any other failure may be temporary, so it is ignored. */
@@ -76,7 +78,7 @@ function refusalOf(place: Place, withinMs: number): Promise<string | undefined> 
       socket.destroy();
       resolve(refusal);
     };
-    socket.setTimeout(Math.max(1, withinMs), () => settle());
+    socket.setTimeout(Math.max(shortestLookMs, withinMs), () => settle());
     socket.once('connect', () => settle());
     socket.once('error', (error: NodeJS.ErrnoException) => settle(refusals.get(codeOf(error))));
   });

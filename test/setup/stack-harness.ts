@@ -52,7 +52,7 @@ export function createStackHome(base: Readonly<Record<string, string>> = {}): St
           .map((line) => JSON.parse(line) as StackEvent)
       : [];
   const temporalPid = () => {
-    const lines = execFileSync('ps', ['-A', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+    const lines = listProcesses(['-A', '-o', 'pid=,args=']);
     const line = lines.find((text) => text.includes(`--db-filename ${home}/`));
     return line === undefined ? undefined : Number.parseInt(line, 10);
   };
@@ -88,8 +88,8 @@ export function createStackHome(base: Readonly<Record<string, string>> = {}): St
   const close = async () => {
     for (const { process: child } of clients) child.kill('SIGKILL');
     const supervisors = events().filter(({ role }) => role === 'supervisor');
-    for (const { pid } of supervisors) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-    await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
+    for (const { pid } of supervisors) if (isAlive(pid)) signalIfAlive(pid, 'SIGKILL');
+    await expect.poll(alive).toEqual([]);
     rmSync(home, { recursive: true, force: true });
   };
 
@@ -103,6 +103,25 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-  // An ended process that was not waited for still has its id.
-  return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
+  try {
+    // An ended process that was not waited for still has its id.
+    return listProcesses(['-o', 'stat=', '-p', String(pid)])[0]?.startsWith('Z') === false;
+  } catch {
+    // It has ended meanwhile: `ps` fails if it finds nothing.
+    return false;
+  }
+}
+
+/** The lines of `ps`, which are long and many on a busy machine. */
+export function listProcesses(args: readonly string[]): string[] {
+  return execFileSync('ps', args, { encoding: 'utf8', maxBuffer: Number.POSITIVE_INFINITY }).split('\n');
+}
+
+/** Does nothing if the process has ended. */
+export function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }

@@ -1,11 +1,12 @@
 /** The built command line as separate processes, with one home per test. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import { readConfig } from '../../../src/config.js';
+import { listProcesses, signalIfAlive } from '../../setup/stack-harness.js';
 
 const main = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
 
@@ -69,8 +70,7 @@ export function createCliHome(): CliHome {
 
   // Children of a stack have files of the home in their arguments; the supervisor has it as its working directory.
   const alive: CliHome['alive'] = (holding = '') => {
-    const lines = execFileSync('ps', ['-A', 'e', '-ww', '-o', 'pid=,stat=,args='], { encoding: 'utf8' }).split('\n');
-    return lines
+    return listProcesses(['-A', 'e', '-ww', '-o', 'pid=,stat=,args='])
       .filter((line) => line.includes(home) && line.includes(holding) && !/^\s*\d+\s+Z/.test(line))
       .map((line) => Number.parseInt(line, 10))
       .filter((pid) => pid !== process.pid);
@@ -84,9 +84,9 @@ export function createCliHome(): CliHome {
     said: () => said.map((tell) => tell()).join('\n'),
     async close() {
       for (const child of children) child.kill('SIGKILL');
-      for (const pid of alive(' supervisor ')) process.kill(pid, 'SIGTERM');
+      for (const pid of alive(' supervisor ')) signalIfAlive(pid, 'SIGTERM');
       await vi.waitFor(() => expect(alive(), 'nothing is left running').toEqual([]), {
-        timeout: 30_000,
+        timeout: 120_000,
         interval: 200,
       });
       rmSync(home, { recursive: true, force: true });

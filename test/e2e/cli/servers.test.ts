@@ -17,7 +17,7 @@ describe('the servers of the command line', () => {
 
   it('local prints its address as one line of JSON, and shuts down at SIGTERM', async () => {
     const local = cli.start(['local', '--port', '0', '--directory', 'service', '--ready-json']);
-    await expect.poll(local.stdout, { timeout: 30_000 }).toMatch(/\n$/);
+    await expect.poll(local.stdout).toMatch(/\n$/);
     const { ready, url } = JSON.parse(local.stdout());
     expect(ready).toBe(true);
     expect((await fetch(`${url}/me`)).status, 'a bearer key is required').toBe(401);

@@ -6,7 +6,8 @@ import { type CliHome, createCliHome } from './program.js';
 
 describe('a command whose output nobody reads', () => {
   let cli: CliHome;
-  const env = { SANDFLOW_IDLE_SECONDS: '10' };
+  // The stack stays until `close`: a command that starts it again says so.
+  const env = { SANDFLOW_IDLE_SECONDS: '3600' };
   beforeAll(() => {
     cli = createCliHome();
   });

@@ -1,4 +1,4 @@
-/** The worker is killed with SIGKILL around a fork and around a command. */
+/** The worker is killed with SIGKILL around a fork, a prompt and a command. */
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSandboxClient, type SandboxClient } from '../../../src/client/index.js';
@@ -58,6 +58,7 @@ const onTheWay = (isIt: IsIt): Moments => {
 };
 
 const isFork = (path: string) => path.endsWith('/fork');
+const isPrompt = (path: string) => path.endsWith('/prompt');
 const isCommand = (path: string) => path.endsWith('/commands');
 const callsOf = ({ answered }: KilledWorker, isIt: IsIt) => answered.filter(({ path }) => isIt(path)).length;
 
@@ -81,6 +82,27 @@ describe.concurrent('a worker that is killed', () => {
         left: [],
       });
       await vi.waitFor(() => expect(callsOf(worker, isFork), 'calls of fork').toBe(2), patient);
+      const books = booksOf(jobId, await readBooks(service));
+      expect(accepted(books)).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
+    } finally {
+      await worker.close();
+    }
+  });
+
+  it('around a prompt does not send it twice', async () => {
+    const jobId = 'prompt';
+    const worker = await startKilledWorker(parts, service, { taskQueue: jobId, ...beforeTheAnswer(isPrompt) });
+    try {
+      const prompts = [{ prompt: shell('echo once') }];
+      const input = { deployment: 'parts', jobId, prompts, end: 'stop' } as const;
+      const { handle } = await startJob(temporal, input, worker);
+      await worker.replaced;
+      expect(await handle.result()).toMatchObject({
+        outcome: 'completed',
+        prompts: [{ status: 'completed', result: 'once\n' }],
+        left: [],
+      });
+      expect(callsOf(worker, isPrompt)).toBe(1);
       const books = booksOf(jobId, await readBooks(service));
       expect(accepted(books)).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
     } finally {

@@ -24,7 +24,8 @@ describe('two commands that start at once in a fresh home', () => {
   afterEach(() => cli.close());
 
   it('share one stack; Ctrl-C of one keeps both jobs running; the stack ends after the last command', async () => {
-    const env = { SANDFLOW_IDLE_SECONDS: '10' };
+    // Time for a busy machine to look at the stack before it ends.
+    const env = { SANDFLOW_IDLE_SECONDS: '20' };
     const start = (id: string) => cli.start(['run', worksUntilReleased, '--id', id, '--json'], env);
     const [first, second] = [start('first'), start('second')];
     await untilBooks(cli, ({ prompts }) => prompts.filter(({ status }) => status === 'running').length === 2);

@@ -1,4 +1,5 @@
 /** The parts of a stack, each as a process of the program, for tests that intercept two of them. */
+import { randomBytes } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
@@ -6,7 +7,6 @@ import { ensureWebhook, webhookPath } from '../../../src/bridge/index.js';
 import { createSandboxClient } from '../../../src/client/index.js';
 import { readConfig } from '../../../src/config.js';
 import type { LocalServiceOptions } from '../../../src/local-service/index.js';
-import { freePort } from '../../../src/os/free-port.js';
 import { startEmbeddedServer } from '../../../src/temporal-server/embedded.js';
 import { findTemporalServer } from '../../../src/temporal-server/find.js';
 import { type CliHome, createCliHome, type Started } from '../cli/program.js';
@@ -27,7 +27,7 @@ export interface PartsOfStack {
     settings?: Pick<LocalServiceOptions, 'profile' | 'faultsEnabled' | 'timings'>,
   ): Promise<LocalService>;
   startWorker(environment: Readonly<Record<string, string>>): Promise<Started>;
-  /** Starts the bridge of all services, which `startService` did before. */
+  /** Starts the bridge of all services again, at the same address. */
   startBridge(): Promise<void>;
   killBridge(): Promise<void>;
   readonly temporalAddress: string;
@@ -44,9 +44,7 @@ export async function createParts(): Promise<PartsOfStack> {
   const temporal = await startEmbeddedServer({ binary, logFile: join(cli.home, 'temporal.log') });
   const own = { TEMPORAL_ADDRESS: temporal.address, SANDFLOW_DEPLOYMENT: 'parts' };
   const servers: Started[] = [];
-  const bridgePort = String(await freePort());
   const secretsOfAll = join(cli.home, 'secrets-of-all');
-  let bridge: Promise<Started> | undefined;
 
   const serve = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Started> => {
     const started = cli.start([...args, '--ready-json'], { ...own, ...env });
@@ -57,10 +55,8 @@ export async function createParts(): Promise<PartsOfStack> {
     await vi.waitFor(ready, patient);
     return started;
   };
-  const startBridge = () => {
-    bridge = serve(['bridge', '--port', bridgePort], { SANDBOX_WEBHOOK_SECRET_FILE: secretsOfAll });
-    return bridge;
-  };
+  const startBridge = (port: string) =>
+    serve(['bridge', '--port', port], { SANDBOX_WEBHOOK_SECRET_FILE: secretsOfAll });
   const urlOf = (started: Started) => (JSON.parse(started.stdout()) as { url: string }).url;
   const environment: PartsOfStack['environment'] = ({ url, apiKey }, taskQueue) => ({
     ...own,
@@ -68,6 +64,13 @@ export async function createParts(): Promise<PartsOfStack> {
     SANDBOX_API_KEY: apiKey,
     SANDFLOW_TASK_QUEUE: taskQueue,
   });
+
+  // It listens before there is a service, whose webhook needs its address, and reads the secrets again when they change.
+  let hasSecretOfService = false;
+  writeFileSync(secretsOfAll, `whsec_${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+  let bridge = await startBridge('0');
+  const bridgePort = new URL(urlOf(bridge)).port;
+  const bridgeUrl = `http://127.0.0.1:${bridgePort}${webhookPath}`;
 
   return {
     cli,
@@ -80,23 +83,22 @@ export async function createParts(): Promise<PartsOfStack> {
       const service = { url, apiKey: readFileSync(join(directory, 'api-key'), 'utf8').trim() };
       const secretFile = join(directory, 'webhook-secrets');
       const client = createSandboxClient({ baseUrl: url, apiKey: service.apiKey });
-      await ensureWebhook(client, { url: `http://127.0.0.1:${bridgePort}${webhookPath}`, name, secretFile });
+      await ensureWebhook(client, { url: bridgeUrl, name, secretFile });
       await client.close();
-      appendFileSync(secretsOfAll, readFileSync(secretFile));
-      await (bridge ?? startBridge());
+      (hasSecretOfService ? appendFileSync : writeFileSync)(secretsOfAll, readFileSync(secretFile));
+      hasSecretOfService = true;
       return service;
     },
     startWorker: (env) => serve(['worker'], env),
     async startBridge() {
-      await startBridge();
+      bridge = await startBridge(bridgePort);
     },
     async killBridge() {
-      const started = await bridge;
-      started?.process.kill('SIGKILL');
-      await started?.ended;
+      bridge.process.kill('SIGKILL');
+      await bridge.ended;
     },
     temporalAddress: temporal.address,
-    bridgeUrl: `http://127.0.0.1:${bridgePort}${webhookPath}`,
+    bridgeUrl,
     secretFile: secretsOfAll,
     async close() {
       for (const { process: server } of servers) server.kill('SIGKILL');

@@ -13,6 +13,7 @@ import {
 } from '../../../src/temporal-server/embedded.js';
 import { findTemporalServer } from '../../../src/temporal-server/find.js';
 import { isAlive } from '../../setup/stack-harness.js';
+import { unlessTaken } from '../../unit/os/free-ports.js';
 
 let binary: string;
 let directory: string;
@@ -50,19 +51,23 @@ describe('the embedded Temporal server', () => {
   });
 
   it('keeps its workflows in the file when it is killed', async () => {
-    const databaseFile = join(directory, 'temporal.db');
-    const first = await start({ databaseFile });
-    const client = await connectTemporal({ address: first.address });
-    try {
-      await client.workflow.start('anything', { taskQueue: 'q', workflowId: 'w', args: [] });
-      process.kill(first.pid, 'SIGKILL');
-      await first.exited;
-      const port = Number(first.address.split(':')[1]);
-      expect((await start({ databaseFile, port })).address).toBe(first.address);
-      expect((await client.workflow.getHandle('w').describe()).status.name).toBe('RUNNING');
-    } finally {
-      await client.connection.close();
-    }
+    // Another program may take the port meanwhile.
+    await unlessTaken(async (round) => {
+      const databaseFile = join(directory, `temporal-${round}.db`);
+      const first = await start({ databaseFile });
+      const client = await connectTemporal({ address: first.address });
+      try {
+        await client.workflow.start('anything', { taskQueue: 'q', workflowId: 'w', args: [] });
+        process.kill(first.pid, 'SIGKILL');
+        await first.exited;
+        const port = Number(first.address.split(':')[1]);
+        if ((await start({ databaseFile, port })).address !== first.address) return false;
+        expect((await client.workflow.getHandle('w').describe()).status.name).toBe('RUNNING');
+        return true;
+      } finally {
+        await client.connection.close();
+      }
+    });
   });
 
   it('takes another port if the preferred one is in use, and serves a web interface only on request', async () => {

@@ -1,7 +1,6 @@
 /** Archives that no export has created: each is refused, and the service continues unchanged. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -176,7 +175,7 @@ describe('C8: an import', () => {
       return [join(directory, name), join(directory, name, 'state')];
     };
     const modes = async () => await Promise.all((await incoming()).map((path) => modeOf(path).catch(() => undefined)));
-    await expect.poll(modes, { timeout: 10_000 }).toContain(0o777);
+    await expect.poll(modes).toContain(0o777);
     expect((await modes())[0]).toBe(0o700);
 
     const program = 'my @seen; until (@seen = stat "import") {} printf "%o", $seen[2] & 0777';
@@ -218,9 +217,13 @@ describe('C8: an import', () => {
     // `tar` waits for the rest of an archive that breaks off.
     upload.write(gzipSync(gunzipSync(await exportedState()).subarray(0, 4096)).subarray(0, -8));
     const refused = expect(under.service.import(upload)).rejects.toThrow();
-    const begun = async () =>
-      descendantsOf(process.pid).filter((each) => readFileSync(`/proc/${pidOf(each)}/comm`, 'utf8') === 'tar\n');
-    await expect.poll(begun, { timeout: 10_000 }).toHaveLength(1);
+    const programOf = (each: string) => readFile(`/proc/${pidOf(each)}/comm`, 'utf8').catch(() => 'ended');
+    const begun = async () => {
+      const all = descendantsOf(process.pid);
+      const programs = await Promise.all(all.map(programOf));
+      return all.filter((_, at) => programs[at] === 'tar\n');
+    };
+    await expect.poll(begun).toHaveLength(1);
     const [tar = ''] = await begun();
     // A stopped program reads the end of its input as little as one that is busy with an archive made for that.
     process.kill(pidOf(tar), 'SIGSTOP');

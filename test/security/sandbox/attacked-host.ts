@@ -13,10 +13,15 @@ import type { CommandOutcome } from '../../../src/local-service/machine/shell/ru
 export const ownSandboxId = 'bx_abcd2345';
 export const neighbourId = 'bx_efgh2345';
 export const isRoot = process.getuid?.() === 0;
-/** Any user except root. It does not have to exist. */
-export const plainUserId = 54_321;
+/** Any user except root, and not that of another run on this machine. It does not have to exist. */
+export const plainUserId = 20_000 + Math.floor(Math.random() * 40_000);
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const childScript = fileURLToPath(new URL('./host-child.mjs', import.meta.url));
+
+/** An argument of `sleep` that no other process on this machine has. */
+export function processMark(): string {
+  return String(100_000_000 + Math.floor(Math.random() * 800_000_000));
+}
 
 export type ServiceUser = 'root' | 'a plain user';
 

@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runningWith, usableIsolations } from '../../local-service/machine/machine-fixture.js';
-import { attackedHost, neighbourId, ownSandboxId, plainUserId, whyNot } from './attacked-host.js';
+import { attackedHost, neighbourId, ownSandboxId, plainUserId, processMark, whyNot } from './attacked-host.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');
-const canaryText = 'canary-4f1d9a';
+const canaryText = `canary-${randomBytes(6).toString('hex')}`;
 
 describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
   it.skipIf(whyNot(user))(
@@ -21,8 +22,9 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
       const server = createServer((one) => one.end(canaryText));
       await new Promise<void>((resolve) => server.listen(socket, () => resolve()));
       onTestFinished(() => void server.close());
-      void host.run(neighbourId, `SECRET=${canaryText} sleep 4712001`).catch(() => undefined);
-      await expect.poll(() => runningWith('4712001').length).toBeGreaterThan(0);
+      const mark = processMark();
+      void host.run(neighbourId, `SECRET=${canaryText} sleep ${mark}`).catch(() => undefined);
+      await expect.poll(() => runningWith(mark).length).toBeGreaterThan(0);
 
       const paths = [host.directory, machines, join(machines, 'disks', neighbourId, 'secret')];
       const attacks = [
@@ -33,10 +35,10 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
         `cat ../${neighbourId}/secret ../../disks/${neighbourId}/secret`,
         `cat /proc/*/root${join(host.directory, 'service-key')} /proc/*/cwd/secret`,
         // The brackets keep the attack from finding itself.
-        `cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | grep -a '${canaryText.slice(0, -1)}[${canaryText.at(-1)}]'`,
+        `cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | grep -a '${unlikeItself(canaryText)}'`,
         'for f in /proc/self/fd/*; do readlink $f; done | grep -v -e ^/proc -e ^pipe: -e ^socket: -e ^/dev/null -e ^/home/sandbox',
         `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un("${socket}")) and print "CONNECTED"'`,
-        'cat /proc/*/cmdline | grep -a "471200[1]"',
+        `cat /proc/*/cmdline | grep -a '${unlikeItself(mark)}'`,
         'cat /dev/mem /dev/kmsg /dev/sd? /dev/vd? | head -c 10',
         'ipcs -a | grep -E "^0x"',
       ];
@@ -52,10 +54,13 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
   it.skipIf(whyNot(user))('cannot signal, trace or slow down any other process', async () => {
     const host = await attackedHost(user);
     // For the kernel, they have the same user as the sandbox's processes.
-    const bystander = spawn('sleep', ['4712002'], { stdio: 'ignore', ...(user === 'a plain user' && plainUser()) });
+    const mark = processMark();
+    const bystander = spawn('sleep', [mark], { stdio: 'ignore', ...(user === 'a plain user' && plainUser()) });
     onTestFinished(() => void bystander.kill('SIGKILL'));
-    const beside = host.run(neighbourId, 'sleep 6; echo goes on');
-    await expect.poll(() => runningWith('4712002').length).toBe(1);
+    const beside = host.run(neighbourId, 'touch begun; until [ -e go ]; do sleep 0.1; done; echo goes on');
+    await expect.poll(() => runningWith(mark).length).toBe(1);
+    const disk = join(host.directory, 'machines', 'disks', neighbourId);
+    await expect.poll(() => existsSync(join(disk, 'begun'))).toBe(true);
     // In this order, and one command each: after a kill, nothing is left to attack.
     const attacks = [
       `perl -e 'print "TRACED IT" if syscall(101, 16, ${bystander.pid}, 0, 0) == 0'`,
@@ -76,11 +81,17 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
       );
     }
     expect(results).toEqual(attacks.map(() => ''));
-    expect(readFileSync(`/proc/${bystander.pid}/cmdline`, 'utf8')).toContain('4712002');
+    expect(readFileSync(`/proc/${bystander.pid}/cmdline`, 'utf8')).toContain(mark);
+    await host.run(neighbourId, 'touch go');
     expect(await beside).toMatchObject({ exitCode: 0, stdout: 'goes on\n' });
     expect((await host.run(ownSandboxId, 'echo also this one')).stdout).toBe('also this one\n');
   });
 });
+
+/** A pattern for `text` that does not match the command line that it is in. */
+function unlikeItself(text: string): string {
+  return `${text.slice(0, -1)}[${text.at(-1)}]`;
+}
 
 function plainUser(): { uid?: number; gid?: number } {
   return process.getuid?.() === 0 ? { uid: plainUserId, gid: plainUserId } : {};

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startService } from '../../local-service/service-under-test.js';
 import { register, startReceiver } from '../../local-service/webhooks/receiver.js';
 
@@ -23,7 +23,7 @@ test('a webhook of the local service is sent to its registered address only, wit
   await register(under, receiver.url, ['sandbox.ready']);
   await under.ready();
   // Applies to every attempt, not only to the first.
-  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(2), { timeout: 30_000 });
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(2);
   expect(bystander.methods).toEqual([]);
 });
 
@@ -32,7 +32,7 @@ test('a client with the key can make the local service send a signed event to a 
   const bystander = await startBystander();
   await register(under, bystander.url, ['sandbox.ready']);
   await under.ready();
-  await vi.waitFor(() => expect(bystander.methods).toEqual(['POST']), { timeout: 30_000 });
+  await expect.poll(() => bystander.methods).toEqual(['POST']);
   for (const url of [
     'http://127.0.0.2:1/',
     'http://0.0.0.0:1/',

@@ -92,7 +92,7 @@ async function edit(): Promise<void> {
   await rm(join(repository, 'gone.txt'));
   await write('crlf.txt', 'a\r\nb\r\nc\r\n');
   await chmod(join(repository, 'tool.sh'), 0o755);
-  await write('picture.bin', randomBytes(3_000));
+  await write('picture.bin', Buffer.from([0x89, 0, 0xff, ...randomBytes(3_000)]));
   await write('latin1.txt', Buffer.from('th\xe9\n', 'latin1'));
   await rm(join(repository, 'link'));
   await symlink('sub/moved too.txt', join(repository, 'link'));

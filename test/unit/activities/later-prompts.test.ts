@@ -69,8 +69,8 @@ class Conversation {
     return readPromptEnd(this.client, followed, { attempt, readRecord: async () => record });
   }
 
-  look(text: string, record: PromptRecord) {
-    return findPromptEvidence(query, { client: this.client, attempt, text, record });
+  look(text: string, record: PromptRecord, over: Partial<PromptQuery> = {}) {
+    return findPromptEvidence({ ...query, ...over }, { client: this.client, attempt, text, record });
   }
 }
 
@@ -122,6 +122,14 @@ describe('a later prompt of a conversation', () => {
     };
     expect(await one.look('go on', record)).toMatchObject({ conversationId });
     expect(await one.end('go on', record)).toMatchObject({ status: 'completed', result: 'answer 9' });
+  });
+
+  it('A4: is not taken for that of the job in a shared sandbox, where somebody may have sent the same text', async () => {
+    const one = new Conversation(paged);
+    const record = await one.record(null);
+    one.queue('go on');
+    expect(await one.look('go on', record, { isOwnSandbox: false })).toBeNull();
+    expect(await one.look('go on', record)).toMatchObject({ conversationId });
   });
 
   it('is sent although the service breaks at the id of an event', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { storeTranscript, type TranscriptTools } from '../../../activities/prompt/transcript.js';
 
 const conversationId = 'conv_0123456789abcdef01234567';
@@ -25,7 +25,13 @@ it('A transcript delays the end of its sandbox by no more than its time, also if
 });
 
 it('A store that fails late leaves no unhandled rejection', async () => {
-  const late = { put: () => new Promise<never>((_, reject) => setTimeout(reject, 100, new Error('the disk is gone'))) };
+  const rejections = vi.fn();
+  process.on('unhandledRejection', rejections);
+  onTestFinished(() => void process.off('unhandledRejection', rejections));
+  let fail: (error: Error) => void = () => undefined;
+  const late = { put: () => new Promise<never>((_, reject) => (fail = reject)) };
   await storeTranscript(toolsWith(late), request);
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  fail(new Error('the disk is gone'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(rejections).not.toHaveBeenCalled();
 });

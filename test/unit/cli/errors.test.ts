@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { failureOf } from '../../../src/cli/errors.js';
 import { exitCodes } from '../../../src/cli/exit-codes.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
@@ -32,9 +32,10 @@ const keys = [
   'error',
 ];
 
-/** A service that answers everything with one status and error code. */
-async function serviceThatAnswers(status: number, code: string): Promise<string> {
+/** A service that answers everything with one status and error code. @param onAsked called before each answer */
+async function serviceThatAnswers(status: number, code: string, onAsked = () => {}): Promise<string> {
   const server = createServer((_, response) => {
+    onAsked();
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ ok: false, status, code, message: 'no', requestId: 'req_1' }));
   });
@@ -47,11 +48,11 @@ async function serviceThatAnswers(status: number, code: string): Promise<string>
 }
 
 /** With an unreachable Temporal: an answer of the service must end the command before it connects. */
-const configured = (apiUrl: string) => ({
+const configured = (apiUrl: string, patienceSeconds = 60) => ({
   TEMPORAL_ADDRESS: '127.0.0.1:9',
   SANDBOX_API_URL: apiUrl,
   SANDBOX_API_KEY: 'a-key-that-nobody-may-see',
-  SANDFLOW_PATIENCE_SECONDS: '0.3',
+  SANDFLOW_PATIENCE_SECONDS: String(patienceSeconds),
 });
 
 describe('a failing command', () => {
@@ -168,12 +169,14 @@ describe('a failing command', () => {
   });
 
   it('exits with 3 if the service is unreachable or down', async () => {
-    const down = await serviceThatAnswers(503, 'http_500');
-    for (const [apiUrl, text] of [
-      ['http://127.0.0.1:9/v1', 'cannot be reached'],
-      [down, 'answers with errors'],
+    // The patience is over with the second answer, however long an answer takes.
+    const down = await serviceThatAnswers(503, 'http_500', () => void vi.setSystemTime(Date.now() + 40_000));
+    onTestFinished(() => void vi.useRealTimers());
+    for (const [apiUrl, text, patienceSeconds] of [
+      ['http://127.0.0.1:9/v1', 'cannot be reached', 0.3],
+      [down, 'answers with errors', 60],
     ] as const) {
-      const { exitCode, stderr } = await cli(['run', 'x'], { env: configured(apiUrl) });
+      const { exitCode, stderr } = await cli(['run', 'x'], { env: configured(apiUrl, patienceSeconds) });
       expect(exitCode).toBe(3);
       expect(stderr).toContain(`The service at ${apiUrl} ${text}`);
     }

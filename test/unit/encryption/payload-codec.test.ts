@@ -119,7 +119,7 @@ describe('C6: encryption of payloads', () => {
     expect((await strict.decode([sealed as Payload])).map(plainOf)).toEqual([clear].map(plainOf));
   });
 
-  test('adds few bytes and little time to a megabyte', async () => {
+  test('adds few bytes to a megabyte', async () => {
     const clear = { metadata: { encoding: Buffer.from('binary/plain') }, data: randomBytes(1_000_000) };
     const [sealed] = await codec.encode([clear]);
     const size = (one: Payload | undefined) =>

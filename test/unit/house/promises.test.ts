@@ -34,6 +34,11 @@ describe('docs/promises.md', () => {
     expect(titlesOf(file).some((one) => one.includes(title))).toBe(true);
   });
 
+  test('names a test of the gate for every promise, outside test/slow', () => {
+    const inGate = new Set(named.filter(({ file }) => !file.startsWith('test/slow/')).map(({ promise }) => promise));
+    expect(rows.map(([promise = '']) => promise).filter((promise) => !inGate.has(promise))).toEqual([]);
+  });
+
   test('has the promises of the README’s headline, which links to it', () => {
     const headline = readSource('README.md').split('## Two commands')[0] ?? '';
     expect(headline).toContain('docs/promises.md');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../src/os/free-port.js';
 import { openRotatingLog } from '../../../src/os/rotating-log.js';
+import { unlessTaken } from './free-ports.js';
 
 describe('a log that rotates', () => {
   let directory: string;
@@ -45,8 +46,10 @@ describe('a free port', () => {
     const address = taken.address();
     const takenPort = typeof address === 'object' && address ? address.port : 0;
     try {
-      const free = await freePort();
-      expect(await freePort([takenPort, free])).toBe(free);
+      await unlessTaken(async () => {
+        const free = await freePort();
+        return (await freePort([takenPort, free])) === free;
+      });
       expect(await freePort([takenPort])).not.toBe(takenPort);
     } finally {
       await new Promise((resolve) => taken.close(resolve));

@@ -52,13 +52,15 @@ describe('matching lines', () => {
     );
   });
 
-  test('of two very long texts are found at their beginning and end, quickly', () => {
+  test('of two very long texts are searched for at their beginning and end only, and not among all pairs', () => {
     const long = (mark: string): string[] =>
-      Array.from({ length: 20_000 }, (_, at) => (at % 100 ? `${mark}${at}` : 'same'));
-    const started = performance.now();
+      Array.from({ length: 20_000 }, (_, at) => (at % 100 === 50 ? 'same' : `${mark}${at}`));
     const found = matchLines(['first', ...long('a'), 'last'], ['first', ...long('b'), 'last']);
-    expect(performance.now() - started).toBeLessThan(2_000);
-    expect([found.get(0), found.get(20_001)]).toEqual([0, 20_001]);
+    // Whoever compares all pairs, which are 400 million, finds the 200 lines in the middle too.
+    expect([...found]).toEqual([
+      [0, 0],
+      [20_001, 20_001],
+    ]);
   });
 });
 

@@ -22,8 +22,10 @@ const titles = fc.shuffledSubarray(['first', 'second', 'third'], { minLength: 1 
 /** Changes before the first action, and at the calls of the actions. */
 const script = fc.array(fc.tuple(fc.nat({ max: 30 }), changes), { minLength: 1, maxLength: 4 });
 
-/** Plans and applies correct plans, and plans that are wrong from the start, so that only the guards remain. */
-/** @param seed default: a new one */
+/**
+ * Plans and applies correct plans, and plans that are wrong from the start, so that only the guards remain.
+ * @param seed default: that of the run
+ */
 async function firstWrong(using: readonly Guard[], numRuns: number, seed?: number): Promise<string> {
   const { failed, errorInstance } = await fc.check(
     fc.asyncProperty(
@@ -121,7 +123,7 @@ describe('an applied action', () => {
     const wrong = await firstWrong(
       guards.filter((guard) => guard.name !== name),
       20_000,
-      // Some guards are needed so rarely that a new seed may not find it.
+      // Some guards are needed so rarely that another seed may not find it.
       2,
     );
     expect(wrong).toContain(name);

@@ -27,7 +27,7 @@ describe('keeping a service running', () => {
     const kept = await keepRunning({ name: 'part', start, log, signal });
     expect(kept.pid()).toBe(1);
     first.end();
-    await vi.waitFor(() => expect(kept.pid()).toBe(2), { timeout: 5_000 });
+    await expect.poll(() => kept.pid()).toBe(2);
     expect(log.mock.calls.flat()).toEqual([
       'part exited; restarting it',
       'part could not be restarted: the port is taken',
@@ -67,7 +67,7 @@ describe('keeping a service running', () => {
       );
     const kept = await keepRunning({ name: 'part', start, log: () => undefined, signal });
     first.end();
-    await vi.waitFor(() => expect(start).toHaveBeenCalledTimes(2), { timeout: 5_000 });
+    await expect.poll(() => start.mock.calls.length).toBe(2);
     const stopping = kept.stop();
     letGo(late.service);
     await stopping;

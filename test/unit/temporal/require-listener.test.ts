@@ -1,49 +1,58 @@
-import { createServer, type Server } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freePort } from '../../../src/os/free-port.js';
 import { unreachable } from '../../../src/temporal/errors.js';
 import { requireListener } from '../../../src/temporal/require-listener.js';
 import { cli } from '../cli/in-process.js';
+import { listensOn, unlessTaken } from '../os/free-ports.js';
 
 /** Nothing listens on this port. */
 const dead = '127.0.0.1:1';
 /** Words of Rust and of its libraries. */
 const native = /tonic|transport|os error|hyper/i;
 
-function listening(port: number): Promise<Server> {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  return new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
-}
+/** No name server is asked for it: a part of a name has at most 63 letters. */
+const noHost = `no-such-host${'-'.repeat(60)}x.invalid:7233`;
 
 describe('U15: a dead TEMPORAL_ADDRESS', () => {
   const configured = { SANDBOX_API_URL: 'http://127.0.0.1:9/v1', SANDBOX_API_KEY: 'key' };
 
   it.each([
     [dead, 'nothing listens at this address'],
-    ['no-such-host.invalid:7233', 'the name of the host is unknown'],
+    [noHost, 'the name of the host is unknown'],
   ])('%s is refused in plain words', async (address, why) => {
-    await expect(requireListener({ address }, { withinMs: 3_000 })).rejects.toMatchObject({
+    const startMs = Date.now();
+    vi.setSystemTime(startMs);
+    onTestFinished(() => void vi.useRealTimers());
+    const asking = requireListener({ address }, { withinMs: 60_000 });
+    // The time is over when the first answer comes.
+    vi.setSystemTime(startMs + 60_000);
+    await expect(asking).rejects.toMatchObject({
       code: 'temporal_unreachable',
       message: expect.stringMatching(`Temporal at ${address} cannot be reached.*${why}`),
     });
   });
 
   it.each([['dev'], ['jobs list']])('ends %s before anything is started', async (command) => {
-    const beganAt = Date.now();
-    const { exitCode, stderr } = await cli(command.split(' '), { env: { ...configured, TEMPORAL_ADDRESS: dead } });
+    // Whatever waits for the server, as the SDK does, waits longer than the test may take.
+    const env = { ...configured, TEMPORAL_ADDRESS: dead, SANDFLOW_PATIENCE_SECONDS: '3600' };
+    const { exitCode, stderr } = await cli(command.split(' '), { env });
     expect(exitCode).toBe(3);
     expect(stderr).toContain('nothing listens at this address');
     expect(stderr).not.toMatch(/starting the|waiting for up to/);
     expect(stderr).not.toMatch(native);
-    expect(Date.now() - beganAt).toBeLessThan(10_000);
   });
 
   it('is waited for while it starts, and a silent server is left to the patience of the command', async () => {
-    const port = await freePort();
-    const waiting = requireListener({ address: `127.0.0.1:${port}` }, { withinMs: 20_000 });
-    await listening(port);
-    await waiting;
+    await unlessTaken(async () => {
+      const port = await freePort();
+      const waiting = requireListener({ address: `127.0.0.1:${port}` }, { withinMs: 300_000 });
+      const server = createServer();
+      onTestFinished(() => void server.close());
+      const isOurs = await listensOn(server, port);
+      await waiting;
+      return isOurs;
+    });
   });
 
   it('is not checked behind a proxy', async () => {

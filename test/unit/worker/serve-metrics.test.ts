@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Runtime } from '@temporalio/worker';
 import { expect, it } from 'vitest';
 import { serveMetrics } from '../../../src/worker/index.js';
+import { unlessTaken } from '../os/free-ports.js';
 
 async function listening(): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer();
@@ -10,12 +11,26 @@ async function listening(): Promise<{ readonly server: Server; readonly port: nu
   return { server, port: (server.address() as AddressInfo).port };
 }
 
+/** False if the port cannot be had. */
+function serves(port: number): boolean {
+  try {
+    serveMetrics(`127.0.0.1:${port}`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 it('the metrics of workers refuse an address in use or an invalid one, and then serve the counters', async () => {
-  const { server, port } = await listening();
-  expect(() => serveMetrics(`127.0.0.1:${port}`)).toThrow(/^Metrics cannot be served at 127\.0\.0\.1:\d+: /);
-  expect(() => serveMetrics('here')).toThrow(expect.objectContaining({ code: 'metrics_not_served' }));
-  await new Promise((resolve) => server.close(resolve));
-  serveMetrics(`127.0.0.1:${port}`);
+  let port = 0;
+  await unlessTaken(async () => {
+    const taken = await listening();
+    port = taken.port;
+    expect(() => serveMetrics(`127.0.0.1:${port}`)).toThrow(/^Metrics cannot be served at 127\.0\.0\.1:\d+: /);
+    expect(() => serveMetrics('here')).toThrow(expect.objectContaining({ code: 'metrics_not_served' }));
+    await new Promise((resolve) => taken.server.close(resolve));
+    return serves(port);
+  });
   Runtime.instance().metricMeter.createCounter('sandflow_stop_alerts').add(2);
   const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   await expect.poll(metrics).toMatch(/^sandflow_stop_alerts 2$/m);

@@ -6,7 +6,14 @@ import { createMachineHost } from '../../../../src/local-service/machine/index.j
 import { readOwnNetworks } from '../../../../src/local-service/machine/network/routes.js';
 import { defaultProgramPath, findProgram } from '../../../../src/local-service/machine/program.js';
 import { runningWith, temporaryDirectory, usableIsolations } from '../../../local-service/machine/machine-fixture.js';
-import { attackedHost, isRoot, neighbourId, ownSandboxId, whyNot } from '../../../security/sandbox/attacked-host.js';
+import {
+  attackedHost,
+  isRoot,
+  neighbourId,
+  ownSandboxId,
+  processMark,
+  whyNot,
+} from '../../../security/sandbox/attacked-host.js';
 import { descendantsOf, isAlive } from '../../../security/sandbox/descendants.js';
 import { openResolver } from './name-resolver.js';
 import { openService, reachedFrom } from './reach.js';
@@ -124,8 +131,9 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
   it.skipIf(whyNot(user))('leaves no process if the service is killed', async () => {
     const host = await attackedHost(user);
     await host.run(ownSandboxId, ':');
-    void host.run(ownSandboxId, 'sleep 4711471').catch(() => undefined);
-    await expect.poll(() => runningWith('4711471').length).toBeGreaterThan(0);
+    const mark = processMark();
+    void host.run(ownSandboxId, `sleep ${mark}`).catch(() => undefined);
+    await expect.poll(() => runningWith(mark).length).toBeGreaterThan(0);
     const before = descendantsOf(host.pid);
     expect(before.length).toBeGreaterThan(2);
     await host.kill();

@@ -5,6 +5,7 @@ import { openInBrowser } from '../../../../src/cli/open/browser.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
+afterEach(() => void vi.useRealTimers());
 afterEach(() => vi.unstubAllEnvs());
 
 describe('sandflow open', () => {
@@ -57,15 +58,22 @@ describe('the browser', () => {
     vi.stubEnv('SANDBOX_API_KEY', 'key_secret');
     const { file, seen } = await opener('printf "%s\\n" "$#" "$1" "$SANDBOX_API_KEY" > "$(dirname "$0")/seen"');
     expect(await openInBrowser(url, file)).toBe(true);
-    expect(await readFile(seen, 'utf8')).toBe(`1\n${url.href}\n\n`);
+    await expect.poll(() => readFile(seen, 'utf8')).toBe(`1\n${url.href}\n\n`);
   });
 
   it('may be missing, or refuse to start', async () => {
+    // However long the program takes to fail.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     expect(await openInBrowser(url, '/no/such/opener')).toBe(false);
     expect(await openInBrowser(url, (await opener('exit 3')).file)).toBe(false);
   });
 
   it('may stay in the foreground', async () => {
-    expect(await openInBrowser(url, (await opener('exec sleep 4')).file)).toBe(true);
+    const { file } = await opener('until [ -e "$0.end" ] || [ ! -e "$0" ]; do sleep 0.1; done; exit 3');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const opening = openInBrowser(url, file);
+    vi.advanceTimersByTime(2_000);
+    expect(await opening).toBe(true);
+    await writeFile(`${file}.end`, '');
   });
 });

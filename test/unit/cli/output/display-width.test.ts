@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { cutToWidth, displayWidth, wrapToWidth } from '../../../../src/cli/output/display-width.js';
 
 const people = '\u{1f469}\u200d\u{1f469}\u200d\u{1f467}';
@@ -10,20 +10,22 @@ describe('a long line', () => {
     ['letters with accents', 'e\u0301'],
     ['emoji', people],
     ['a letter with endless accents', '\u0301'],
-  ])('of %s is measured, cut and wrapped in linear time, so that no agent can hold up a terminal', (_name, piece) => {
-    const time = (length: number) => {
-      const text = `x${piece.repeat(length)}`;
-      const before = process.cpuUsage();
+  ])(
+    'of %s is measured, cut and wrapped in few looks at each part of it, so that no agent can hold up a terminal',
+    (_name, piece) => {
+      const segment = vi.spyOn(Intl.Segmenter.prototype, 'segment');
+      onTestFinished(() => segment.mockRestore());
+      const text = `x${piece.repeat(2_000)}`;
       displayWidth(text);
       wrapToWidth(text, 80);
       cutToWidth(text, 80);
-      const { user, system } = process.cpuUsage(before);
-      return user + system;
-    };
-    const best = (length: number) => Math.min(...Array.from({ length: 3 }, () => time(length)));
-    // Ten for linear work, a hundred for quadratic work.
-    expect(best(20_000)).toBeLessThan(40 * Math.max(best(2_000), 1_000));
-  });
+      const lengths = segment.mock.calls.map(([part]) => part.length);
+      // The time of one look grows with the square of its length.
+      expect(Math.max(0, ...lengths)).toBeLessThanOrEqual(501);
+      // Each function looks at the text twice at most, and again at the end of each part.
+      expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(7 * text.length);
+    },
+  );
 
   it('is split between characters, wherever they are', () => {
     const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });

@@ -1,0 +1,250 @@
+/**
+ * The main paths through the built command line, and every other command once with success, on one stack.
+ * Costs 22 CPU s.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readSource } from '../../unit/house/source-imports.js';
+import {
+  accepted,
+  arm,
+  type BooksRead,
+  embeddedBooks,
+  embeddedService,
+  patient,
+  releaseAgents,
+  reportOf,
+  shell,
+  untilBooks,
+  worksUntilReleased,
+} from '../stack/fixture.js';
+import { actingCommands, type CommandBench, createCommandBench } from './command-bench.js';
+import type { Started } from './program.js';
+
+/** Commands that another test of the gate runs. Its file must contain their words. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'cleanup schedule apply': 'test/workflows/cleanup/command.test.ts',
+  'cleanup schedule list': 'test/workflows/cleanup/command.test.ts',
+  'cleanup schedule pause': 'test/workflows/cleanup/command.test.ts',
+  'cleanup schedule resume': 'test/workflows/cleanup/command.test.ts',
+  'cleanup schedule trigger': 'test/workflows/cleanup/command.test.ts',
+  'cleanup schedule delete': 'test/workflows/cleanup/command.test.ts',
+  'codec-server': 'test/workflows/encryption/codec-server.test.ts',
+  supervisor: 'test/e2e/faults/kill-each-part.test.ts',
+};
+
+/** A command costs more than a look at the books. */
+const seldom = { interval: 500 };
+
+let bench: CommandBench;
+let dev: Started;
+beforeAll(async () => {
+  bench = createCommandBench();
+  await writeFile(join(bench.cli.home, 'local-service.json'), JSON.stringify({ faultsEnabled: true }));
+  dev = bench.cli.start(['dev', '--ready-json']);
+  await vi.waitFor(() => expect(dev.stdout(), bench.cli.said()).toMatch(/"ready":true.*\n/), patient);
+});
+afterAll(() => bench.cli.close());
+
+const books = async (): Promise<BooksRead> => {
+  const read = await embeddedBooks(bench.cli);
+  if (!read) throw new Error('The service does not answer.');
+  return read;
+};
+const stateOf = async (sandboxId: string) => (await books()).sandboxes.find(({ id }) => id === sandboxId)?.state;
+const promptsAtWork = ({ prompts }: BooksRead) => prompts.filter(({ status }) => status === 'running').length;
+
+async function createByHand(name: string): Promise<string> {
+  const { sandbox } = JSON.parse(await bench.done('api', 'POST', '/sandboxes', '--field', `name=${name}`));
+  await expect.poll(() => stateOf(sandbox.id)).toBe('ready');
+  return sandbox.id;
+}
+
+/** The sandbox of the job `once`, which is stopped at its end. */
+let source = '';
+
+describe('the built command line', () => {
+  it('runs a job, attaches the same id to it, while it runs and afterwards, and stops its sandbox', async () => {
+    const { cli } = bench;
+    const args = ['run', worksUntilReleased, '--id', 'once'];
+    const first = cli.start(args);
+    await untilBooks(cli, (read) => promptsAtWork(read) === 1);
+    const beside = cli.start([...args, '--json']);
+    await expect.poll(beside.stderr).toContain('the agent is working');
+    await releaseAgents(cli);
+    expect(await first.ended).toMatchObject({ exitCode: 0, stdout: 'through\n' });
+    const ended = await beside.ended;
+    expect(ended.exitCode).toBe(0);
+    const report = { outcome: 'completed', prompts: [{ result: 'through\n' }], stop: { kept: 'saved' }, left: [] };
+    expect(reportOf(ended)).toMatchObject({ jobId: 'once', ...report });
+    source = reportOf(ended).sandboxId ?? '';
+    expect(JSON.parse(await bench.done(...args, '--json'))).toMatchObject({ sandboxId: source, ...report });
+    expect(accepted(await books())).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
+    expect(await stateOf(source)).toBe('archived');
+  });
+
+  it('runs each item of a batch in a fork of the source, and stops the forks', async () => {
+    const { home } = bench.cli;
+    const items = ['one', 'two'].map((id) => ({ id, prompt: shell(`echo ${id} of $(ls go)`) }));
+    await writeFile(join(home, 'items.jsonl'), items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+    const { stdout } = await bench.built('fanout', 'items.jsonl', '--source', source, '--id', 'batch', '--json');
+    const { resultsFile, ...batch } = JSON.parse(stdout);
+    expect(batch).toMatchObject({ outcome: 'completed', sourceSandboxId: source });
+    const lines = (await readFile(join(home, resultsFile), 'utf8')).trimEnd().split('\n');
+    const jobs = lines.map((line) => JSON.parse(line).job);
+    expect(jobs.map(({ prompts }) => prompts[0].result)).toEqual(['one of go\n', 'two of go\n']);
+    const forks = jobs.map(({ sandboxId }) => sandboxId);
+    expect(new Set([source, ...forks]).size).toBe(3);
+    expect(await Promise.all([source, ...forks].map(stateOf))).toEqual(['archived', 'archived', 'archived']);
+    expect(accepted(await books())).toEqual({ sandboxes: 3, prompts: 3, stops: 3 });
+  });
+
+  it('stops sandboxes and says that their work is saved, and a cleanup deletes one and not the protected one', async () => {
+    const [old, golden] = [await createByHand('old'), await createByHand('old-golden')];
+    const stopped = await bench.built('stop', old, golden, '--wait');
+    const saved = (id: string) => `${id}  archived, work saved`;
+    expect(stopped.stdout.trimEnd().split('\n').toSorted()).toEqual([saved(old), saved(golden)].toSorted());
+    expect([await stateOf(old), await stateOf(golden)]).toEqual(['archived', 'archived']);
+
+    const policy = `name: nights
+limits: {maxPercent: 100}
+protect: ["*-golden"]
+rules:
+  - rule: old ones
+    match: {name: "old*"}
+    action: delete-sandbox
+`;
+    await writeFile(join(bench.cli.home, 'policy.yaml'), policy);
+    expect(await bench.done('cleanup', 'plan', 'policy.yaml')).toMatch(new RegExp(`^${old} .*delete-sandbox$`, 'm'));
+    expect(await stateOf(old)).toBe('archived');
+    const cleaned = await bench.built('cleanup', 'run', 'policy.yaml', '--all');
+    expect(cleaned.stderr).toContain('nights: applied · 1 due of 5');
+    expect(cleaned.stdout).toMatch(new RegExp(`^${old} .* deleted$`, 'm'));
+    expect(cleaned.stdout).toMatch(new RegExp(`^${golden} .* protected`, 'm'));
+    const { sandboxes } = JSON.parse(await bench.done('sandboxes', '--json'));
+    const left = sandboxes.map(({ id }: { readonly id: string }) => id);
+    expect(left).toHaveLength(4);
+    expect(left).toEqual(expect.arrayContaining([golden, source]));
+  });
+});
+
+describe('each other command succeeds', () => {
+  it('on a running job', async () => {
+    const { done } = bench;
+    expect(await done('jobs', 'rerun', 'once', '--id', 'again', '--detach')).toBe('again\n');
+    await untilBooks(bench.cli, (read) => promptsAtWork(read) === 1);
+    await expect.poll(() => done('jobs', 'list', '--open'), seldom).toContain('again');
+    await expect.poll(() => done('jobs', 'show', 'again'), seldom).toContain('the agent is working');
+    await done('jobs', 'prompt', 'again', 'Say hello');
+    expect(await done('jobs', 'logs', 'again')).toContain('the agent is working');
+    await expect.poll(() => done('status', '--json'), seldom).toContain('"openIds":["again"]');
+    expect(await done('jobs', 'cancel', 'again', '--wait', '--json')).toContain('"cancelled"');
+  });
+
+  it('on a job that waits for a person', async () => {
+    const { done } = bench;
+    await arm(embeddedService(bench.cli), [{ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true }]);
+    await done('run', shell('echo resolved'), '--id', 'doubt', '--detach');
+    await expect.poll(() => done('jobs', 'show', 'doubt'), seldom).toContain('outcome_unknown');
+    await done('jobs', 'resolve', 'doubt', '--resend');
+    expect(await done('jobs', 'watch', 'doubt')).toBe('resolved\n');
+  });
+
+  it('on an ended job', async () => {
+    expect(await bench.done('jobs', 'watch', 'once')).toBe('through\n');
+    expect(await bench.done('jobs', 'report', 'once')).toBe('job-once/report.html\n');
+    expect(await bench.done('open', 'once', '--report')).toMatch(/^file:.*job-once\/report.html\n$/);
+  });
+
+  it('on a batch', async () => {
+    const { done } = bench;
+    await expect.poll(() => done('fanout', 'list'), seldom).toContain('batch');
+    expect(await done('fanout', 'show', 'batch')).toContain('2 completed');
+    expect(await done('fanout', 'watch', 'batch')).toBe('fanout-batch/results.jsonl\n');
+    expect((await done('fanout', 'results', 'batch')).match(/\n/g)).toHaveLength(2);
+    expect(await done('fanout', 'logs', 'batch', 'one')).toContain('one of go');
+    expect(await done('fanout', 'report', 'batch')).toBe('fanout-batch/report.html\n');
+    expect(await done('fanout', 'resume', 'batch')).toBe('fanout-batch/results.jsonl\n');
+    await writeFile(join(bench.cli.home, 'long.jsonl'), JSON.stringify(shell('while true; do sleep 0.2; done')));
+    await done('fanout', 'long.jsonl', '--source', source, '--id', 'long', '--detach');
+    await untilBooks(bench.cli, (read) => promptsAtWork(read) === 1);
+    expect(await done('fanout', 'cancel', 'long', '--wait', '--json')).toContain('"outcome":"cancelled"');
+  });
+
+  it('on sandboxes, stops and cleanups', async () => {
+    const { done } = bench;
+    expect(await done('sandboxes')).toContain(source);
+    expect(await done('sandboxes', 'show', source)).toContain('archived');
+    await done('stops', 'list');
+    expect(await done('stops', 'explain', source)).toContain('The work up to the stop is saved.');
+    await expect.poll(() => done('cleanup', 'report'), seldom).toContain('deleted');
+    expect(await done('cleanup', 'validate', 'policy.yaml')).toContain('nights: 1 rule');
+  });
+
+  it('on settings and keys', async () => {
+    const { done } = bench;
+    expect(await done('config')).toContain(bench.cli.home);
+    expect(await done('completion', 'bash')).toContain('sandflow');
+    expect(await done('notify', 'secret')).toContain(bench.cli.home);
+    expect(await done('encryption', 'new-key', '--id', 'one')).toMatch(/^one\S+\n$/);
+    expect(await done('encryption', 'show')).toContain('no keys');
+    await done('encryption', 'off');
+  });
+
+  it('on webhooks, and the bridge still gets its deliveries', async () => {
+    const { done } = bench;
+    const other = 'http://127.0.0.1:9/webhooks/sandbox';
+    const { webhookId } = JSON.parse(await done('webhooks', 'ensure', '--url', other, '--name', 'other', '--json'));
+    await done('webhooks', 'rotate', webhookId);
+    expect(await done('webhooks', 'list')).toContain(webhookId);
+    await done('webhooks', 'delete', webhookId);
+    expect(await done('webhooks', 'list')).not.toContain(webhookId);
+    await done('webhooks', 'connect');
+    expect(await done('bridge', 'report')).toMatch(/\d/);
+  });
+
+  it('on the local service, and the stack is healthy afterwards', async () => {
+    const { done } = bench;
+    expect(await done('local', 'log', '--endpoint', 'createSandbox')).toContain('POST');
+    await done('local', 'assumptions');
+    await done('local', 'clock');
+    await done('local', 'export', 'state.tar.gz');
+    await done('local', 'reset', '--yes');
+    expect(accepted(await books())).toEqual({ sandboxes: 0, prompts: 0, stops: 0 });
+    await writeFile(join(bench.cli.home, 'seed.json'), '{"version":1,"sandboxes":[{"name":"seeded"}]}');
+    await done('local', 'seed', 'seed.json');
+    expect((await books()).sandboxes.map(({ name }) => name)).toEqual(['seeded']);
+    await done('local', 'import', 'state.tar.gz');
+    expect(await stateOf(source)).toBe('archived');
+    expect(JSON.parse(await done('doctor', '--json'))).toMatchObject({ healthy: true });
+  });
+
+  it('on the stack, which ends with down', async () => {
+    // The stack runs these commands.
+    const pid = expect.any(Number);
+    const parts = { temporal: pid, 'local-service': pid, worker: pid, bridge: pid };
+    const up = async () => JSON.parse(await bench.done('up', '--json'));
+    await expect.poll(up, seldom).toMatchObject({ running: true, status: { kept: true, parts } });
+    for (const command of ['local', 'worker', 'bridge']) bench.served(command);
+    await expect.poll(async () => (await bench.run(['down'])).exitCode, seldom).toBe(0);
+    expect(await dev.ended).toMatchObject({ exitCode: 0 });
+    bench.served('dev');
+    expect(bench.cli.alive()).toEqual([]);
+  });
+});
+
+it('every command of the grammar has succeeded here, or another test of the gate is named for it', () => {
+  const missing = actingCommands().filter((name) => !bench.succeeded.has(name) && !(name in elsewhere));
+  expect(missing, 'commands that need a line in a test above').toEqual([]);
+});
+
+it('each test that is named for a command is there and has its words', () => {
+  const all = actingCommands();
+  expect(Object.keys(elsewhere).filter((name) => !all.includes(name))).toEqual([]);
+  const wrong = Object.entries(elsewhere).filter(([name, file]) => {
+    const words = name.split(' ').map((word) => `'${word}'`);
+    return !readSource(file).includes(words.slice(-2).join(', '));
+  });
+  expect(wrong).toEqual([]);
+});
