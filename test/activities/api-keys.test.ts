@@ -44,7 +44,7 @@ function keyService(refused: Refusals = {}, loses: 'after' | 'before' = 'after')
 }
 const creates = () => stand.seen().filter((line) => line === 'POST /v1/api-keys/scoped');
 
-describe('a scoped key when the answer is lost', { timeout: 60_000 }, () => {
+describe('a scoped key when the answer is lost', () => {
   it('is found by its name and gets a new secret', async () => {
     const keys = keyService();
     const { value } = (await stand.run('createApiKey', { name: 'ci' })) as Kept;

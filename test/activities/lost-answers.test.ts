@@ -105,7 +105,7 @@ function webhookService(options: { readonly lose: 'after' | 'before'; readonly o
   });
 }
 
-describe('createWebhook when the answer is lost', { timeout: 60_000 }, () => {
+describe('createWebhook when the answer is lost', () => {
   const body = { name: 'n', url: 'https://a.example/hook', events: ['sandbox.ready'] };
   const twin = { ...body, id: 'wh_before' };
 
@@ -133,7 +133,7 @@ describe('createWebhook when the answer is lost', { timeout: 60_000 }, () => {
   });
 });
 
-describe('updateEnvironment when the answer is lost', { timeout: 60_000 }, () => {
+describe('updateEnvironment when the answer is lost', () => {
   async function run(shown: object) {
     const envContentsRef = await stand.secrets.put('env', 'A=whsec_1');
     stand.answer(({ method }, response) => {
@@ -236,7 +236,7 @@ describe('client rows: an interrupt whose answer was lost', () => {
     expect(interrupts).toBe(1);
   });
 
-  it('is sent although a long history is read slowly', { timeout: 60_000 }, async () => {
+  it('is sent although a long history is read slowly', async () => {
     let page = 0;
     answerWith((response) => {
       const events = Array.from({ length: 100 }, (_, at) =>

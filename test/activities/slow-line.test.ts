@@ -10,7 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-/** The first three answers are late, so a call that keeps restarting gets the fourth. */
+/**
+ * The first three answers are late, so a call that keeps restarting gets the fourth. The client gives up first on a busy
+ * machine too: its timer ends before that of the answer, in the same process.
+ */
 function answerLate(body: object): void {
   let asked = 0;
   stand.answer((_, response) => {

@@ -15,7 +15,7 @@ it('own worker: a worker with createActivities alone warns that nobody serves th
     async probe(): Promise<string> {
       const warned = vi.spyOn(Context.current().log, 'warn').mockImplementation(() => undefined);
       check();
-      await vi.waitFor(() => expect(warned).toHaveBeenCalled(), 10_000);
+      await vi.waitFor(() => expect(warned).toHaveBeenCalled(), 120_000);
       check();
       expect(warned).toHaveBeenCalledTimes(1);
       return String(warned.mock.calls[0]?.[0]);

@@ -41,7 +41,7 @@ describe('S10: the bridge refuses a delivery without our signature with 401', ()
     });
   });
 
-  it.each([-310, 310])('with a timestamp %i s from now', async (offset) => {
+  it.each([-310, 600])('with a timestamp %i s from now', async (offset) => {
     const answer = await deliver(bridge.url, eventBody({ sandboxId }), { timestamp: nowSeconds() + offset });
     expect(answer).toMatchObject({ status: 401, text: 'stale_timestamp' });
   });

@@ -3,7 +3,7 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createBridge, createSecretSource } from '../../src/bridge/index.js';
 import { connectClient, deliver, eventBody, secret, startBridge } from './bridge-harness.js';
 
@@ -117,7 +117,7 @@ describe('closing a bridge', () => {
       idle.once('error', reject).end();
     });
     const delivery = deliver(started.url, eventBody());
-    await vi.waitFor(() => expect(asked).toBe(2));
+    await expect.poll(() => asked).toBe(2);
     const closed = started.close();
     await expect(fetch(`${started.url}/healthz`)).rejects.toThrow();
     release();

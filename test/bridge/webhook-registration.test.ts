@@ -30,9 +30,18 @@ afterEach(async () => {
 type Fault = 'lose the answer' | 'never arrive' | '503';
 type Hook = { id: string; url: string; events: string[]; name: string };
 
-/** The webhook endpoints of the service, with faults for the next writes. */
-async function startService(webhooks: Hook[] = [], faults: Partial<Record<'create' | 'rotate', Fault[]>> = {}) {
+/**
+ * The webhook endpoints of the service, with faults for the next writes. The first reads are answered once so many of
+ * them have come.
+ */
+async function startService(
+  webhooks: Hook[] = [],
+  faults: Partial<Record<'create' | 'rotate', Fault[]>> = {},
+  firstReads = 1,
+) {
   let secrets = 0;
+  let reads = 0;
+  const waiting: (() => void)[] = [];
   const answer = ({ method, url: path, body }: SeenRequest, response: ServerResponse) => {
     const write = path.endsWith('/rotate') ? 'rotate' : method === 'POST' ? 'create' : undefined;
     const fault = write && faults[write]?.shift();
@@ -45,7 +54,12 @@ async function startService(webhooks: Hook[] = [], faults: Partial<Record<'creat
     if (method === 'PATCH') Object.assign(webhook, given);
     const secret = write && `whsec_${++secrets}`;
     if (fault === 'lose the answer') return response.destroy();
-    if (method === 'GET') return sendJson(response, 200, { ok: true, webhooks });
+    if (method === 'GET') {
+      reads += 1;
+      waiting.push(() => sendJson(response, 200, { ok: true, webhooks }));
+      if (reads >= firstReads) for (const send of waiting.splice(0)) send();
+      return;
+    }
     sendJson(response, 200, { ok: true, webhook, secret });
   };
   const stand = closing.keep(await startStand(answer));
@@ -68,7 +82,7 @@ describe('ensureWebhook', () => {
   });
 
   it('creates one webhook if called twice at once, and both calls get its secret', async () => {
-    const service = await startService();
+    const service = await startService([], {}, 2);
     const results = await Promise.all([1, 2].map(() => ensureWebhook(service.client, options())));
     expect(service.webhooks).toHaveLength(1);
     expect(new Set(results.map(({ webhookId }) => webhookId))).toEqual(new Set([service.webhooks[0]?.id]));

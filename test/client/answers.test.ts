@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from './http-harness.js';
 
@@ -144,7 +144,7 @@ describe('a success answer without required content', () => {
       }),
     );
     await expect(closing.client(stand).getMe()).rejects.toMatchObject({ code: 'unexpected_response', field: 'body' });
-    await vi.waitFor(() => expect(closed).toBe(true));
+    await expect.poll(() => closed).toBe(true);
     expect(sent).toBeLessThan(200);
   });
 });

@@ -1,6 +1,15 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConnectionError, TimeoutError } from '../../src/client/index.js';
-import { aSandbox, createClosing, rejectionOf, sendJson, startStand, startTcpStand } from './http-harness.js';
+import {
+  aSandbox,
+  createClosing,
+  rejectionOf,
+  sendJson,
+  startRefusingPort,
+  startStand,
+  startTcpStand,
+} from './http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);
@@ -13,9 +22,8 @@ const okBody = JSON.stringify({ ok: true, sandbox: aSandbox });
 
 describe('S3: the client reports that a request', () => {
   it('was not sent if the port refuses the connection', async () => {
-    const stand = await startTcpStand(() => {});
-    await stand.close();
-    const error = await rejectionOf(closing.client(stand).sendPrompt(id, prompt));
+    const port = closing.keep(await startRefusingPort());
+    const error = await rejectionOf(closing.client(port).sendPrompt(id, prompt));
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ code: 'connection_failed', requestSent: false, reason: 'ECONNREFUSED' });
   });
@@ -49,26 +57,40 @@ describe('S3: the client reports that a request', () => {
   });
 
   it('was not sent if the only connection is busy until the deadline', async () => {
-    const stand = closing.keep(await startTcpStand(() => {}));
+    let end: (() => void) | undefined;
+    const stand = closing.keep(
+      await startTcpStand((socket) =>
+        socket.once('data', () => {
+          end = () => socket.destroy();
+        }),
+      ),
+    );
     const client = closing.client(stand, { connections: 1 });
-    const first = rejectionOf(client.getSandbox(id, { timeoutMs: 400 }));
+    const first = rejectionOf(client.getSandbox(id));
     const second = await rejectionOf(client.sendPrompt(id, prompt, { timeoutMs: 50 }));
     expect(second).toBeInstanceOf(TimeoutError);
     expect(second).toMatchObject({ requestSent: false, timeoutMs: 50 });
+    await expect.poll(() => end).toBeDefined();
+    end?.();
     expect(await first).toMatchObject({ requestSent: true });
   });
 
   it('was not sent if a connection becomes free after the deadline', async () => {
     const bodies: string[] = [];
+    let held: ServerResponse | undefined;
+    const answer = (response: ServerResponse) => sendJson(response, 200, JSON.parse(okBody));
     const stand = closing.keep(
       await startStand((request, response) => {
         bodies.push(request.body);
-        setTimeout(() => sendJson(response, 200, JSON.parse(okBody)), 150);
+        if (bodies.length === 1) held = response;
+        else answer(response);
       }),
     );
     const client = closing.client(stand, { connections: 1 });
     const first = client.getSandbox(id);
     await expect(client.sendPrompt(id, prompt, { timeoutMs: 20 })).rejects.toMatchObject({ requestSent: false });
+    await expect.poll(() => held).toBeDefined();
+    if (held) answer(held);
     await first;
     await client.getSandbox(id);
     expect(bodies).toEqual(['', '']);

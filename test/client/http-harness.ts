@@ -1,6 +1,6 @@
 /** Real servers on port 0, and clients for them. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createSandboxClient, type SandboxClient, type SandboxClientOptions } from '../../src/client/index.js';
 
 export interface SeenRequest {
@@ -41,6 +41,23 @@ export function startTcpStand(onSocket: (socket: Socket, index: number) => void)
     onSocket(socket, count++);
   });
   return listen(server, []);
+}
+
+/**
+ * A port that refuses every connection until `close`. It is the local port of an open connection, so that nobody else
+ * can listen there meanwhile.
+ */
+export async function startRefusingPort(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const stand = await startTcpStand(() => {});
+  const holder = connect(Number(new URL(stand.url).port), '127.0.0.1');
+  await new Promise((resolve) => holder.once('connect', resolve));
+  return {
+    url: `http://127.0.0.1:${holder.localPort}/v1`,
+    async close() {
+      holder.destroy();
+      await stand.close();
+    },
+  };
 }
 
 async function listen(server: Server, seen: SeenRequest[]): Promise<Stand> {
@@ -95,7 +112,7 @@ export function createClosing() {
       return one;
     },
     client(stand: { readonly url: string }, options: Partial<SandboxClientOptions> = {}): SandboxClient {
-      const client = createSandboxClient({ baseUrl: stand.url, apiKey: 'key_secret', timeoutMs: 5_000, ...options });
+      const client = createSandboxClient({ baseUrl: stand.url, apiKey: 'key_secret', timeoutMs: 120_000, ...options });
       open.push(client);
       return client;
     },

@@ -48,9 +48,7 @@ describe('the client and the local service', () => {
     const id = await readySandbox(client, 'source');
     const fork = () => client.forkSandbox(id, { name: 'copy' }, { idempotencyKey: 'fork-1' });
     const first = await fork();
-    await expect
-      .poll(async () => (await fork().catch(() => null))?.sandbox.id, { timeout: 10_000 })
-      .toBe(first.sandbox.id);
+    await expect.poll(async () => (await fork().catch(() => null))?.sandbox.id).toBe(first.sandbox.id);
     const names = (await client.listAllSandboxes()).map(({ name }) => name);
     expect(names.sort()).toEqual(['copy', 'source']);
   });

@@ -183,6 +183,7 @@ rule(
   'the limits answer 429 with their own codes, and only the short one has Retry-After',
   async () => {
     const daily = await startLocalTarget({ limits: { sandboxesPerDay: 1 } });
+    daily.service.clock.hold();
     await daily.create();
     const overDay = await daily.call('POST', '/sandboxes', { body: {} });
     expect(overDay).toMatchObject({ status: 429, body: { code: 'daily_limit_reached' } });
@@ -195,6 +196,7 @@ rule(
     expect((await active.call('POST', '/sandboxes')).status).toBe(202);
 
     const rate = await startLocalTarget({ limits: { requestsPerSecond: 5 } });
+    rate.service.clock.hold();
     const answers = await Promise.all(Array.from({ length: 30 }, () => rate.call('GET', '/me')));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);

@@ -37,11 +37,14 @@ rule(
   ['trap.S4', 'idempotency.in-progress'],
   'the same key is in progress while the first create is being accepted',
   async () => {
-    const local = await startLocalTarget({ timings: { acceptMs: 300 } });
-    const answers = await Promise.all([createWith(local, 'key-1', {}), createWith(local, 'key-1', {})]);
-    const [accepted, refused] = answers.sort((one, other) => one.status - other.status);
-    expect(refused).toMatchObject({ status: 409, body: { code: 'idempotency_in_progress' } });
-    expect(accepted?.status).toBe(202);
+    const local = await startLocalTarget({ timings: { acceptMs: 60_000 } });
+    local.service.clock.hold();
+    const both = [createWith(local, 'key-1', {}), createWith(local, 'key-1', {})];
+    // The other one waits for the clock, so this one is answered first.
+    expect(await Promise.race(both)).toMatchObject({ status: 409, body: { code: 'idempotency_in_progress' } });
+    await local.service.clock.advance(60_000);
+    const accepted = (await Promise.all(both)).find(({ status }) => status === 202);
+    expect(accepted).toBeDefined();
     const after = await createWith(local, 'key-1', {});
     expect(after.body.sandbox.id).toBe(accepted?.body.sandbox.id);
     expect(local.service.books.sandboxes()).toHaveLength(1);

@@ -63,7 +63,7 @@ rule(
   'an interrupt ends running and waiting prompts of one conversation only',
   async () => {
     const id = await target.ready();
-    const running = (await target.prompt(id, shell('sleep 30'), { new: true })).body;
+    const running = (await target.prompt(id, shell('sleep 600'), { new: true })).body;
     const waiting = (await target.prompt(id, 'later', { conversationId: running.conversationId })).body;
     const other = (await target.prompt(id, shell('until test -e go; do sleep 0.02; done'), { new: true })).body;
     const answer = await target.call('POST', `/sandboxes/${id}/interrupt?conversation=${running.conversationId}`);
@@ -83,7 +83,7 @@ rule(
   'a stop interrupts the prompts of the sandbox',
   async () => {
     const id = await target.ready();
-    const { body } = await target.prompt(id, shell('sleep 30'));
+    const { body } = await target.prompt(id, shell('sleep 600'));
     await target.archive(id);
     expect(await target.promptEnd(id, body.promptId)).toMatchObject({ status: 'interrupted', result: null });
   },

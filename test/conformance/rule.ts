@@ -23,8 +23,6 @@ declare module 'vitest' {
 export interface RuleOptions {
   /** With at least one of these, the test is skipped for a configured service. */
   readonly needs?: readonly Need[];
-  /** Default: that of the project; half an hour for a configured service. */
-  readonly timeoutMs?: number;
 }
 
 /** Real machines boot and archive in minutes. */
@@ -47,11 +45,11 @@ export function rule(
     if (record.untestable !== undefined)
       throw new Error(`Rule "${id}" is called untestable, yet this is a test of it.`);
   }
-  const { needs = [], timeoutMs } = options;
+  const { needs = [] } = options;
   const remote = remoteTarget() !== undefined;
   const leftOut = remote && needs.length > 0;
   const suffix = leftOut ? ` (left out: needs ${needs.join(', ')})` : '';
   const meta = { rules: named, needs };
-  const timeout = timeoutMs ?? (remote ? remoteTimeoutMs : undefined);
+  const timeout = remote ? remoteTimeoutMs : undefined;
   test.skipIf(leftOut)(`${named.map((id) => `[${id}]`).join(' ')} ${title}${suffix}`, { meta, timeout }, body);
 }

@@ -23,27 +23,34 @@ it.skipIf(process.platform !== 'linux')('a download stops when its caller discon
   expect(response.headers.get('content-length')).toBe(String(256 * MiB));
   expect(await openFiles('big.bin')).toHaveLength(1);
   leaving.abort();
-  await expect.poll(() => openFiles('big.bin'), { timeout: 5_000 }).toEqual([]);
+  await expect.poll(() => openFiles('big.bin')).toEqual([]);
 });
 
 it.skipIf(process.platform !== 'linux')('a caller that disconnects before the answer leaves nothing open', async () => {
   const { service, ready, call, arm } = await startService();
   const id = await ready();
   await call('POST', `/sandboxes/${id}/commands`, { body: { command: 'truncate -s 256M late.bin' } });
-  await arm({ kind: 'latency', endpoint: 'downloadArtifact', ms: 100, times: 2 });
-  const leaving = new AbortController();
   const open = (signal?: AbortSignal) =>
     fetch(`${service.url}/sandboxes/${id}/artifacts?path=late.bin`, {
       headers: { authorization: `Bearer ${apiKey}` },
       signal,
     });
-  const request = open(leaving.signal);
   const armed = async () => (await call('GET', '/faults', { admin: true })).body.faults;
-  await expect.poll(armed).toMatchObject([{ remaining: 1 }]);
-  leaving.abort();
-  await expect(request).rejects.toThrow();
-  // It waits as long and started later, so the abandoned call is answered before it.
-  const second = await open();
-  await second.body?.cancel();
-  await expect.poll(() => openFiles('late.bin'), { timeout: 5_000 }).toEqual([]);
+  let wasInTime = false;
+  // If a busy machine lets the answer come first, the next one comes later.
+  for (let ms = 100; !wasInTime; ms *= 2) {
+    await arm({ kind: 'latency', endpoint: 'downloadArtifact', ms, times: 2 });
+    const leaving = new AbortController();
+    const request = open(leaving.signal);
+    await expect.poll(armed).toMatchObject([{ remaining: 1 }]);
+    leaving.abort();
+    wasInTime = await request.then(
+      () => false,
+      () => true,
+    );
+    // It waits as long and started later, so the abandoned call is answered before it.
+    const second = await open();
+    await second.body?.cancel();
+  }
+  await expect.poll(() => openFiles('late.bin')).toEqual([]);
 });

@@ -53,12 +53,20 @@ test('drop_response accepts the call and sends no answer', async () => {
 test('S3: accept_late accepts the call after its caller has disconnected', async () => {
   const under = await startService();
   const id = await under.ready();
-  await under.arm({ kind: 'accept_late', endpoint: 'sendPrompt', ms: 100 });
-  await expect(under.prompt(id, 'late')).rejects.toThrow();
-  expect(under.service.books.prompts({ sandboxId: id })).toEqual([]);
-  await expect.poll(() => under.service.books.prompts({ sandboxId: id }).length).toBe(1);
+  const accepted = () => under.service.books.prompts({ sandboxId: id }).length;
+  let [sent, acceptedBefore, ms] = [0, 0, 50];
+  // If a busy machine sees the end of the connection too late, the next call is accepted later.
+  do {
+    ms *= 2;
+    await under.arm({ kind: 'accept_late', endpoint: 'sendPrompt', ms });
+    sent += 1;
+    await expect(under.prompt(id, 'late')).rejects.toThrow();
+    acceptedBefore = accepted();
+    await expect.poll(accepted).toBe(sent);
+  } while (acceptedBefore === sent);
+  expect(acceptedBefore).toBe(sent - 1);
   const calls = under.service.books.calls({ sandboxId: id }).filter(({ endpoint }) => endpoint === 'sendPrompt');
-  expect(calls).toMatchObject([{ outcome: 'late', accepted: true }]);
+  expect(calls).toMatchObject(Array.from({ length: sent }, () => ({ outcome: 'late', accepted: true })));
 });
 
 test('latency delays an answer', async () => {

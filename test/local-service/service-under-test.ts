@@ -154,7 +154,8 @@ function talkTo(service: LocalService, directory: string): ServiceUnderTest {
         if (found === undefined) throw new Error(`not yet: ${JSON.stringify(body)}`);
         return found;
       },
-      { timeout: 10_000, interval: 5 },
+      // As long as the polls of the project.
+      { timeout: 120_000, interval: 5 },
     );
   }
 

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { rule } from '../rule.js';
 import { callSample, endpointNames, onesOfEverything, startPeople, type Target } from '../target/index.js';
 
-const local = { needs: ['local'], timeoutMs: 120_000 } as const;
+const local = { needs: ['local'] } as const;
 
 /** The credential of a process in the sandbox. */
 async function credentialOf(target: Target, id: string) {

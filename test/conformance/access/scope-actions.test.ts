@@ -3,7 +3,7 @@ import { type EndpointName, endpoints } from '../../../src/contract/endpoints/en
 import { rule } from '../rule.js';
 import { callSample, endpointNames, scopedKey, startLocalTarget, unknownIds } from '../target/index.js';
 
-const local = { needs: ['local'], timeoutMs: 120_000 } as const;
+const local = { needs: ['local'] } as const;
 
 /** Independent of the endpoint table: what each action allows (specification, "Scope"). */
 const unlocks: Readonly<Record<string, readonly EndpointName[]>> = {

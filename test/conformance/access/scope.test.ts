@@ -10,7 +10,7 @@ import {
   startPeople,
 } from '../target/index.js';
 
-const local = { needs: ['local'], timeoutMs: 120_000 } as const;
+const local = { needs: ['local'] } as const;
 const outside = { status: 403, body: { code: 'api_key_sandbox_forbidden' } };
 
 rule(

@@ -59,12 +59,12 @@ rule(
     await closed;
     await expect(connect(port, { privateKey: mine.privateKey })).rejects.toThrow('ECONNREFUSED');
     await local.call('POST', `/sandboxes/${id}/resume`);
-    await expect.poll(() => endpointOf(local, id), { timeout: 5_000 }).toMatch(/:\d+$/);
+    await expect.poll(() => endpointOf(local, id)).toMatch(/:\d+$/);
     const again = portIn(await endpointOf(local, id));
     expect((await run(await connect(again, { privateKey: mine.privateKey }), 'pwd')).code).toBe(0);
     await local.call('DELETE', `/sandboxes/${id}`, { headers: { 'x-svc-confirm-delete': id } });
     await expect
-      .poll(() => connect(again, { privateKey: mine.privateKey }).catch((error) => String(error)), { timeout: 5_000 })
+      .poll(() => connect(again, { privateKey: mine.privateKey }).catch((error) => String(error)))
       .toContain('ECONNREFUSED');
   },
   { needs: ['local'] },

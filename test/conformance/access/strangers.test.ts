@@ -4,7 +4,7 @@ import { register, startReceiver } from '../../local-service/webhooks/receiver.j
 import { rule } from '../rule.js';
 import { callSample, endpointNames, onesOfEverything, scopedKey, startPeople } from '../target/index.js';
 
-const local = { needs: ['local'], timeoutMs: 120_000 } as const;
+const local = { needs: ['local'] } as const;
 
 rule(
   ['access.stranger', 'auth.forbidden'],

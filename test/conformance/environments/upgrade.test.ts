@@ -112,11 +112,12 @@ rule(
   'environments.upgrade-all',
   'a starting sandbox starts with the latest version',
   async () => {
-    const { target, make, put, upgrade, run } = await openEnvironmentDesk({ timings: { bootMs: 300 } });
+    const { target, make, put, upgrade, run } = await openEnvironmentDesk({ timings: { bootMs: 600_000 } });
     const id = make('early', { secretFiles: [{ path: 'level', contents: 'one' }] });
     const sandbox = await target.create({ environment: 'early' });
     await put(id, { secretFiles: [{ path: 'level', contents: 'two' }] });
     expect(await upgrade(id)).toMatchObject(counts(1, 0));
+    await target.service.clock.advance(600_000);
     await target.reach(sandbox, 'ready');
     expect(await run(sandbox, 'cat level')).toBe('two');
   },

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { rule } from '../rule.js';
-import { useTarget } from '../target/index.js';
+import { startLocalTarget, useTarget } from '../target/index.js';
 
 const target = useTarget();
 
 rule(['states.auto-stop', 'sandbox.archive-after'], 'a sandbox stops by itself at archiveAfter', async () => {
-  const id = await target.ready({ ttlSeconds: 1 });
+  const id = await target.create({ ttlSeconds: 1 });
   const sandbox = await target.reach(id, 'archived');
   expect(sandbox).toMatchObject({ ttlSeconds: 1, archiveAfter: null, stop: { status: 'completed' } });
 });
@@ -14,14 +14,19 @@ rule(
   ['trap.S11', 'sandbox.archive-after-moves', 'states.auto-stop-extends'],
   'a working agent moves archiveAfter forward and is not stopped',
   async () => {
-    const id = await target.ready({ ttlSeconds: 1 });
-    const before = (await target.call('GET', `/sandboxes/${id}`)).body.sandbox.archiveAfter ?? '';
-    const { body } = await target.prompt(id, '```sh\nsleep 1.6\n```');
-    const prompt = await target.promptEnd(id, body.promptId);
+    const local = await startLocalTarget();
+    const id = await local.ready({ ttlSeconds: 600 });
+    local.service.clock.hold();
+    const before = (await local.call('GET', `/sandboxes/${id}`)).body.sandbox.archiveAfter ?? '';
+    const { body } = await local.prompt(id, '```sh\nuntil test -e go; do sleep 0.02; done\n```');
+    await local.service.clock.advance(1_000_000);
+    expect((await local.call('GET', `/sandboxes/${id}`)).body.sandbox).toMatchObject({ state: 'running', stop: null });
+    await local.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'go', content: '' } });
+    const prompt = await local.promptEnd(id, body.promptId);
     expect(prompt.status).toBe('completed');
-    const after = (await target.call('GET', `/sandboxes/${id}`)).body.sandbox;
+    const after = await local.reach(id, 'idle');
     expect(after.stop).toBeNull();
-    expect(Date.parse(after.archiveAfter ?? '')).toBeGreaterThan(Date.parse(before) + 1_000);
+    expect(Date.parse(after.archiveAfter ?? '')).toBeGreaterThan(Date.parse(before) + 600_000);
   },
   { needs: ['local'] },
 );
@@ -30,14 +35,19 @@ rule(
   ['trap.S11', 'states.only-prompts-run', 'sandboxes.patch'],
   'a command does not extend the time of a sandbox, and a PATCH does',
   async () => {
-    const command = await target.ready({ ttlSeconds: 1 });
-    const patched = await target.ready({ ttlSeconds: 1 });
-    const { body } = await target.call('PATCH', `/sandboxes/${patched}`, { body: { ttlSeconds: 600 } });
-    expect(body.sandbox.ttlSeconds).toBe(600);
-    const running = target.call('POST', `/sandboxes/${command}/commands`, { body: { command: 'sleep 30' } });
-    await target.reach(command, 'archived');
+    const local = await startLocalTarget();
+    const command = await local.ready({ ttlSeconds: 600 });
+    const patched = await local.ready({ ttlSeconds: 600 });
+    local.service.clock.hold();
+    const { body } = await local.call('PATCH', `/sandboxes/${patched}`, { body: { ttlSeconds: 1_200 } });
+    expect(body.sandbox.ttlSeconds).toBe(1_200);
+    const path = `/sandboxes/${command}`;
+    const running = local.call('POST', `${path}/commands`, { body: { command: 'touch begun; sleep 600' } });
+    await expect.poll(async () => (await local.call('GET', `${path}/files?path=begun`)).status).toBe(200);
+    await local.service.clock.advance(900_000);
+    await local.reach(command, 'archived');
     expect((await running).body).toMatchObject({ exitCode: null, timedOut: false });
-    expect((await target.call('GET', `/sandboxes/${patched}`)).body.sandbox.state).toBe('ready');
+    expect((await local.call('GET', `/sandboxes/${patched}`)).body.sandbox.state).toBe('ready');
   },
   { needs: ['clock'] },
 );
@@ -52,7 +62,7 @@ rule(
   ['sandbox.error', 'states.auto-stop', 'stops.completed'],
   'C7: a stopped sandbox says why it is stopped, by a request or by itself, until it is resumed',
   async () => {
-    const [asked, alone] = [await target.ready({ ttlSeconds: null }), await target.ready({ ttlSeconds: 1 })];
+    const [asked, alone] = [await target.ready({ ttlSeconds: null }), await target.create({ ttlSeconds: 1 })];
     const byRequest = (await target.archive(asked)).error;
     const byItself = (await target.reach(alone, 'archived')).error;
     expect(byRequest).toMatch(/request/);

@@ -80,17 +80,24 @@ rule(
     await midMonth(local);
     const id = await local.ready({ type: 'small', ttlSeconds: null });
     const seconds = async () => Number((await local.call('GET', `/sandboxes/${id}/usage`)).body.usage.seconds);
+    local.service.clock.hold();
+    const archive = async () => {
+      await local.call('POST', `/sandboxes/${id}/stop`);
+      await local.service.clock.advance(1_000);
+      await local.reach(id, 'archived');
+    };
     await local.service.clock.advance(7_200_000);
-    await local.archive(id);
+    await archive();
     const small = await seconds();
     expect(small).toBeGreaterThanOrEqual(3_600);
     await local.call('POST', `/sandboxes/${id}/resume`, { body: { type: 'xlarge' } });
+    await local.service.clock.advance(1_000);
     await local.reach(id, 'ready');
     const resumed = await seconds();
     expect(resumed - small).toBeLessThan(600);
     await local.service.clock.advance(3_600_000);
     expect(Math.abs((await seconds()) - resumed - 20_000)).toBeLessThan(600);
-    await local.archive(id);
+    await archive();
     expect((await costs(local))[0]?.seconds).toBeGreaterThanOrEqual(resumed + 20_000);
   },
   { needs: ['clock'] },

@@ -53,9 +53,10 @@ rule(
 
 rule('fork.from-usable', 'the agent of a running source continues while it is forked', async () => {
   const source = await target.ready();
-  const { body: prompt } = await target.prompt(source, '```sh\nsleep 0.5; echo kept > by-agent.txt\n```');
+  const { body: prompt } = await target.prompt(source, '```sh\nuntil test -e go; do sleep 0.02; done\n```');
   const { status, body } = await fork(target, source);
   expect(status).toBe(202);
+  await write(target, source, 'go', '');
   expect((await target.promptEnd(source, prompt.promptId)).status).toBe('completed');
   await target.reach(body.sandbox.id, 'ready');
   expect((await target.call('GET', `/sandboxes/${body.sandbox.id}`)).body.sandbox.state).toBe('ready');

@@ -70,5 +70,5 @@ rule(
     );
     expect([...seen]).toEqual(expect.arrayContaining(['provisioning → provisioned', 'provisioned → ready']));
   },
-  { needs: ['clock', 'faults', 'local'], timeoutMs: 120_000 },
+  { needs: ['clock', 'faults', 'local'] },
 );

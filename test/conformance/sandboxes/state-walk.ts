@@ -22,12 +22,14 @@ export interface Walk {
   readonly moves: ReadonlySet<string>;
 }
 
-const waiting = '```sh\nuntil test -e go; do sleep 0.01; done; rm go\n```';
+const waitingFor = (file: string) => `\`\`\`sh\nuntil test -e ${file}; do sleep 0.01; done\n\`\`\``;
 
 export function startWalk(local: LocalTarget): Walk {
   const states = new Map<string, string>();
   const sent = new Map<string, string[]>();
-  const prompts = new Map<string, string>();
+  /** The files that the prompts of a sandbox wait for. No later prompt finds one of them, nor does a prompt of a fork. */
+  const files = new Map<string, string[]>();
+  let prompts = 0;
   const moves = new Set<string>();
 
   async function stateOf(id: string): Promise<string> {
@@ -74,14 +76,20 @@ export function startWalk(local: LocalTarget): Walk {
     stop: (id) => local.call('POST', `/sandboxes/${id}/stop`),
     resume: (id) => local.call('POST', `/sandboxes/${id}/resume`),
     async prompt(id) {
-      const { body, status } = await local.prompt(id, waiting);
-      if (status === 202) prompts.set(id, body.promptId);
+      prompts += 1;
+      const file = `go-${prompts}`;
+      const { status } = await local.prompt(id, waitingFor(file));
+      if (status === 202) files.set(id, [...(files.get(id) ?? []), file]);
     },
     interrupt: (id) => local.call('POST', `/sandboxes/${id}/interrupt`),
     async finish(id) {
-      while ((await stateOf(id)) === 'running') {
-        await local.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'go', content: '' } });
+      if ((await stateOf(id)) !== 'running') return;
+      for (const path of files.get(id) ?? []) {
+        const { status } = await local.call('PUT', `/sandboxes/${id}/files`, { body: { path, content: '' } });
+        expect(status).toBe(200);
       }
+      files.delete(id);
+      await expect.poll(() => stateOf(id), { interval: 5 }).not.toBe('running');
     },
     error: (id) => change(id, { state: 'error' }),
     recover: (id) => change(id, { state: 'ready' }),

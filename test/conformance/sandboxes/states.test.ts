@@ -110,7 +110,7 @@ rule(
   ],
   'a resumed sandbox is usable before it is hydrated, and sandbox.hydrated reports when it is',
   async () => {
-    const local = await startLocalTarget({ timings: { hydrationMs: 250 } });
+    const local = await startLocalTarget({ timings: { hydrationMs: 600_000 } });
     const receiver = await startReceiver();
     await register(local, receiver.url, ['sandbox.hydrated']);
     const id = await local.ready();
@@ -121,6 +121,7 @@ rule(
     expect(usable.hydration).toMatchObject({ phase: expect.any(String), entriesDone: expect.any(Number) });
     const { body: list } = await local.call('GET', '/sandboxes');
     expect(list.sandboxes[0]?.hydration).toBeNull();
+    await local.service.clock.advance(600_000);
     const [hydrated] = await receiver.waitFor(1);
     expect(hydrated?.body.data).toEqual({ sandbox: { id, name: usable.name } });
     const { body } = await local.call('GET', `/sandboxes/${id}`);
@@ -153,10 +154,10 @@ rule(
     const good = await target.create({ setupScript: 'echo prepared > made-by-setup' });
     const bad = await target.create({ setupScript: 'echo went wrong >&2; exit 3' });
     const sandboxOf = async (id: string) => (await target.call('GET', `/sandboxes/${id}`)).body.sandbox;
-    await expect.poll(async () => (await sandboxOf(good)).setupStatus, { timeout: 5_000 }).toBe('done');
+    await expect.poll(async () => (await sandboxOf(good)).setupStatus).toBe('done');
     const file = await target.call('GET', `/sandboxes/${good}/files?path=made-by-setup`);
     expect(file.body.content).toBe('prepared\n');
-    await expect.poll(async () => (await sandboxOf(bad)).setupStatus, { timeout: 5_000 }).toBe('failed');
+    await expect.poll(async () => (await sandboxOf(bad)).setupStatus).toBe('failed');
     expect((await sandboxOf(bad)).setupError).toMatch(/exit code 3.*went wrong/s);
     expect((await sandboxOf(bad)).state).toBe('ready');
   },
@@ -166,7 +167,7 @@ rule(
   ['deletion.confirm-header', 'deletion.confirm-exact', 'deletion.accepted', 'deletion.poll', 'deletion.gone'],
   'delete needs the exact confirmation, runs as an operation, and leaves nothing',
   async () => {
-    const local = await startLocalTarget({ timings: { deleteMs: 30 } });
+    const local = await startLocalTarget({ timings: { deleteMs: 600_000 } });
     const id = await local.ready();
     const wrong = await local.call('DELETE', `/sandboxes/${id}`, {
       headers: { 'x-svc-confirm-delete': 'bx_22222222' },
@@ -177,9 +178,10 @@ rule(
     expect(accepted).toMatchObject({ status: 202, body: { type: 'sandbox.deleting' } });
     const again = await local.call('DELETE', `/sandboxes/${id}`, { headers });
     expect(again.body.operationId).toBe(accepted.body.operationId);
+    await local.service.clock.advance(600_000);
     const status = async () =>
       (await local.call('GET', `/deletion-operations/${accepted.body.operationId}`)).body.status;
-    await expect.poll(status, { timeout: 5_000 }).toBe('completed');
+    await expect.poll(status).toBe('completed');
     expect((await local.call('GET', `/sandboxes/${id}`)).status).toBe(404);
     expect((await local.call('DELETE', `/sandboxes/${id}`, { headers })).status).toBe(404);
     expect(local.service.books.sandboxes({ sandboxId: id })).toMatchObject([{ gone: 'deleted' }]);

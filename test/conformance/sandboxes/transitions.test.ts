@@ -18,23 +18,38 @@ const moves: Readonly<Record<string, readonly string[]>> = {
   error: ['ready', 'archiving', 'provisioning'],
 };
 
+/** Less than half of each timing, so that no two changes of one sandbox coincide. */
+const stepMs = 20;
+
 /** Follows one sandbox and records its states without repetition. */
 function follow(local: LocalTarget, id: string) {
   const seen: string[] = [];
+  let reads = 0;
   let ended = false;
   const reading = (async () => {
     while (!ended) {
       const { status, body } = await local.call('GET', `/sandboxes/${id}`);
       if (status === 200 && seen.at(-1) !== body.sandbox.state) seen.push(body.sandbox.state);
+      reads += 1;
     }
   })();
+  /** Waits for a read that has begun after this call, and returns the state that it found. */
+  async function look(): Promise<string | undefined> {
+    const before = reads;
+    await expect.poll(() => reads, { interval: 1 }).toBeGreaterThan(before + 1);
+    return seen.at(-1);
+  }
+  /** Moves the held clock until the state is this one, and looks after each step. */
+  async function reach(state: string): Promise<void> {
+    while ((await look()) !== state) await local.service.clock.advance(stepMs);
+  }
   const end = async (): Promise<void> => {
     ended = true;
     await reading;
   };
   // Before the service closes, whatever the result of the test.
   onTestFinished(end);
-  return { seen, end };
+  return { seen, look, reach, end };
 }
 
 rule(
@@ -50,21 +65,27 @@ rule(
   'create, prompt, stop, resume and a superseded stop make no state change outside the table',
   async () => {
     const local = await startLocalTarget({ timings: { bootMs: 120, archiveMs: 120, stopRetryMs: 600_000 } });
+    local.service.clock.hold();
     const id = await local.create();
     const following = follow(local, id);
-    await local.reach(id, 'ready');
-    const { body } = await local.prompt(id, '```sh\nsleep 0.2\n```');
+    await following.reach('ready');
+    const { body } = await local.prompt(id, '```sh\nuntil test -e go; do sleep 0.02; done\n```');
+    await following.look();
+    await local.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'go', content: '' } });
     await local.promptEnd(id, body.promptId);
-    await local.reach(id, 'idle');
-    await local.archive(id);
+    await following.reach('idle');
+    await local.call('POST', `/sandboxes/${id}/stop`);
+    await following.reach('archived');
     await local.call('POST', `/sandboxes/${id}/resume`);
-    await local.reach(id, 'ready');
+    await following.reach('ready');
     await local.arm({ kind: 'stop_fails' });
     await local.call('POST', `/sandboxes/${id}/stop`);
+    await following.look();
+    await local.service.clock.advance(120);
     const status = async () => (await local.call('GET', `/sandboxes/${id}`)).body.sandbox.stop?.status;
     await expect.poll(status).toBe('failing');
     await local.call('POST', `/sandboxes/${id}/resume`);
-    await local.reach(id, 'ready');
+    await following.reach('ready');
     await following.end();
     const { seen } = following;
     for (const [index, state] of seen.slice(1).entries()) {

@@ -22,8 +22,8 @@ const fastTimings = {
   webhookRetryMs: 10,
 };
 
-/** Waits of tests against a local service. */
-export const localPace = { patienceMs: 15_000, intervalMs: 5 };
+/** Waits of tests against a local service: as long as the polls of the project. */
+export const localPace = { patienceMs: 120_000, intervalMs: 5 };
 
 export interface LocalTarget extends Target {
   readonly service: LocalService;

@@ -38,9 +38,8 @@ rule(
     const local = await startLocalTarget({ timings: { webhookRetryMs: 10_000 } });
     const receiver = await startReceiver((response) => void response.writeHead(500).end());
     const { secret } = await register(local, receiver.url, ['sandbox.ready']);
-    await local.ready({ ttlSeconds: null });
-    await receiver.waitFor(1);
     local.service.clock.hold();
+    await local.create({ ttlSeconds: null });
     await local.service.clock.advance(24 * 3_600_000);
     expect(receiver.received.map(({ headers }) => headers['x-svc-attempt'])).toEqual([...'12345678']);
     expect(new Set(receiver.received.map(({ headers }) => headers['x-svc-delivery'])).size).toBe(1);

@@ -64,7 +64,7 @@ test('an endless chunked body is cut off at the limit', async () => {
 });
 
 test('a slow body is abandoned and delays no other call', async () => {
-  const under = await startService({ timings: { requestTimeoutMs: 300 } });
+  const under = await startService({ timings: { requestTimeoutMs: 3_000 } });
   const slow = sendRaw(
     under,
     [head('POST', '/sandboxes', 'Content-Length: 1000'), ...Array.from({ length: 200 }, () => ' ')],

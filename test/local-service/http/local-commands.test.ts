@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { open, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.js';
 import { readConfig } from '../../../src/config.js';
-import { apiKey, emptyDirectory, type ServiceUnderTest, startService } from '../service-under-test.js';
+import { startRefusingPort, startStand } from '../../client/http-harness.js';
+import { apiKey, emptyDirectory, startService } from '../service-under-test.js';
 
 interface Commands {
   readonly cwd: string;
@@ -18,7 +18,7 @@ interface Commands {
   readonly printed: { stdout: string; onStderr?: () => void };
 }
 
-async function commandsFor({ service }: ServiceUnderTest): Promise<Commands> {
+async function commandsFor({ service }: { readonly service: { readonly url: string } }): Promise<Commands> {
   const cwd = await emptyDirectory();
   const printed: Commands['printed'] = { stdout: '' };
   const env = { SANDFLOW_HOME: cwd, SANDBOX_API_URL: service.url, SANDBOX_API_KEY: apiKey };
@@ -77,10 +77,7 @@ test('an import waits for no pipe, whether it is named or replaces the file afte
         () => undefined,
       );
   });
-  const waitingMs = 5_000;
-  const bounded = (args: readonly string[]) =>
-    Promise.race([run(args), new Promise((resolve) => setTimeout(resolve, waitingMs, 'waits').unref())]);
-  expect(await bounded(['import', 'pipe'])).toMatchObject({
+  expect(await run(['import', 'pipe'])).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining('cannot be read'),
   });
@@ -90,7 +87,7 @@ test('an import waits for no pipe, whether it is named or replaces the file afte
     renameSync(pipe, archive);
     execFileSync('mkfifo', [pipe]);
   };
-  expect(await bounded(['import', 'state.tar.gz'])).toMatchObject({ exitCode: 0 });
+  expect(await run(['import', 'state.tar.gz'])).toMatchObject({ exitCode: 0 });
   expect(printed.onStderr).toBeUndefined();
 });
 
@@ -171,15 +168,17 @@ test('assumptions are listed after an answer has used one, with a count and the 
 });
 
 test('a missing service and one that is not a local service give different errors', async () => {
-  const under = await startService();
-  const { run } = await commandsFor(under);
-  await under.service.close();
+  const missing = await startRefusingPort();
+  onTestFinished(() => missing.close());
+  const { run } = await commandsFor({ service: missing });
   expect(await run(['log'])).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('cannot be reached') });
-  const other = createServer((_request, response) => void response.writeHead(404).end('{"code":"not_found"}'));
-  const { port } = new URL(under.service.url);
-  await new Promise<void>((resolve) => other.listen(Number(port), '127.0.0.1', resolve));
-  onTestFinished(() => void other.close());
-  expect(await run(['log'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is not a local service') });
+  const other = await startStand((_request, response) => void response.writeHead(404).end('{"code":"not_found"}'));
+  onTestFinished(() => other.close());
+  const { run: runThere } = await commandsFor({ service: other });
+  expect(await runThere(['log'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('is not a local service'),
+  });
 });
 
 test('the clock can be read, held, moved and released from the command line', async () => {

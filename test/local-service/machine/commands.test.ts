@@ -45,12 +45,17 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
   it('keep characters whole at any chunk boundary', async () => {
     const { host } = await machine(isolation);
     const pieces: string[] = [];
-    // Three bytes of one character, with a pause between them that separates the reads.
-    const command = String.raw`printf '\342'; sleep 0.1; printf '\202'; sleep 0.1; printf '\254 \360\237'; sleep 0.1; printf '\230\200'`;
-    const { stdout } = await host.run(ownSandboxId, { command }, { onStdout: (text) => pieces.push(text) });
-    expect(stdout).toBe('\u20ac \u{1F600}');
-    expect(pieces.join('')).toBe(stdout);
-    expect(pieces.length).toBeGreaterThan(1);
+    // The bytes of each character come in two reads at least: the second is printed once the first has been read.
+    const command = String.raw`printf 'a\342'
+until test -e read-1; do sleep 0.02; done; printf '\202'; sleep 0.1; printf '\254b\360\237'
+until test -e read-2; do sleep 0.02; done; printf '\230\200'`;
+    const onStdout = (text: string) => {
+      pieces.push(text);
+      if (/[ab]$/.test(text)) void host.writeFile(ownSandboxId, text === 'a' ? 'read-1' : 'read-2', Buffer.alloc(0));
+    };
+    const { stdout } = await host.run(ownSandboxId, { command }, { onStdout });
+    expect(stdout).toBe('a\u20acb\u{1F600}');
+    expect(pieces).toEqual(['a', '\u20acb', '\u{1F600}']);
   });
 
   it('keep 8 MiB of each stream, and say what they omitted', async () => {
@@ -84,6 +89,5 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
     const { host } = await machine(isolation);
     const outcome = await host.run(ownSandboxId, { command: 'sleep 1000 & head -c 60000 /dev/zero | tr "\\0" b' });
     expect(outcome.stdout.length).toBe(60_000);
-    expect(outcome.durationMs).toBeLessThan(10_000);
   });
 });

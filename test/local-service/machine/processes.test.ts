@@ -3,13 +3,11 @@ import { readdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachineHost } from '../../../src/local-service/machine/index.js';
 import { readBootId, readStartTime } from '../../../src/local-service/machine/processes/table.js';
 import { machine, ownSandboxId, runningWith, temporaryDirectory, usableIsolations } from './machine-fixture.js';
 
-/** A sandbox opens its network first, on a machine that may be busy. */
-const patience = { timeout: 20_000, interval: 50 };
 const childScript = fileURLToPath(new URL('./child.mjs', import.meta.url));
 
 describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
@@ -19,7 +17,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     const abort = new AbortController();
     const command = `(sleep ${mark} & sleep ${mark}) & setsid sleep ${mark} & sleep ${mark}; echo never`;
     const running = host.run(ownSandboxId, { command }, { signal: abort.signal });
-    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(4), patience);
+    await expect.poll(() => runningWith(mark).length).toBeGreaterThanOrEqual(4);
     abort.abort();
     expect(await running).toMatchObject({ exitCode: null, stdout: '', timedOut: false });
     expect(runningWith(mark)).toEqual([]);
@@ -40,7 +38,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     // Without isolation the shell ends first and leaves the other; with isolation the other ends with the shell.
     const command = isolation === 'plain' ? `(trap "" TERM; sleep ${mark}) & wait` : `trap "" TERM; sleep ${mark}; :`;
     const running = host.run(ownSandboxId, { command }, { signal: abort.signal });
-    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThan(0), patience);
+    await expect.poll(() => runningWith(mark).length).toBeGreaterThan(0);
     abort.abort();
     const { durationMs } = await running;
     expect(runningWith(mark)).toEqual([]);
@@ -50,9 +48,15 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
   it('end at the time limit', async () => {
     const { host } = await machine(isolation);
     const mark = uniqueSeconds();
-    const outcome = await host.run(ownSandboxId, { command: `echo begun; sleep ${mark}; echo never`, timeoutMs: 300 });
-    expect(outcome).toMatchObject({ exitCode: null, timedOut: true, stdout: 'begun\n' });
-    expect(runningWith(mark)).toEqual([]);
+    let stdout = '';
+    // On a busy machine a sandbox may take longer to start than its time limit.
+    for (let timeoutMs = 300; stdout === ''; timeoutMs *= 2) {
+      const outcome = await host.run(ownSandboxId, { command: `echo begun; sleep ${mark}; echo never`, timeoutMs });
+      expect(outcome).toMatchObject({ exitCode: null, timedOut: true });
+      expect(runningWith(mark)).toEqual([]);
+      stdout = outcome.stdout;
+    }
+    expect(stdout).toBe('begun\n');
   });
 
   it('are not started after an abort', async () => {
@@ -67,7 +71,6 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     const mark = uniqueSeconds();
     const outcome = await host.run(ownSandboxId, { command: `sleep ${mark} & setsid sleep ${mark} & echo done` });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: 'done\n' });
-    expect(outcome.durationMs).toBeLessThan(10_000);
     if (isolation === 'plain') expect(runningWith(mark).length).toBe(2);
     await host.endProcesses(ownSandboxId);
     expect(runningWith(mark)).toEqual([]);
@@ -83,10 +86,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
       host.run(ownSandboxId, { command: `sleep ${mark}` }),
       host.run(other, { command: `sleep ${otherMark}` }),
     ] as const;
-    await vi.waitFor(
-      () => expect([runningWith(mark).length, runningWith(otherMark).length]).not.toContain(0),
-      patience,
-    );
+    await expect.poll(() => [runningWith(mark).length, runningWith(otherMark).length]).not.toContain(0);
     await host.endProcesses(ownSandboxId);
     expect(await runs[0]).toMatchObject({ timedOut: false });
     expect(runningWith(mark)).toEqual([]);
@@ -99,11 +99,11 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
 
   it('of a killed service end when the next one recovers', async () => {
     const directory = await temporaryDirectory();
-    const command = 'sleep 987654 & setsid sleep 987655 & wait';
+    const marks = [uniqueSeconds(), uniqueSeconds()];
+    const command = `sleep ${marks[0]} & setsid sleep ${marks[1]} & wait`;
     const { service, exited } = await startService([directory, isolation, ownSandboxId, command, '1']);
-    const marks = ['987654', '987655'];
     const ofThisService = () => marks.flatMap((mark) => runningWith(mark));
-    await vi.waitFor(() => expect(ofThisService().length).toBeGreaterThanOrEqual(2), patience);
+    await expect.poll(() => ofThisService().length).toBeGreaterThanOrEqual(2);
     service.kill('SIGKILL');
     await exited;
     if (isolation === 'plain') expect(ofThisService()).not.toEqual([]);
@@ -118,15 +118,16 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
 describe('a service that is killed while it starts commands', () => {
   it.skipIf(!usableIsolations.includes('bubblewrap'))('leaves no sandbox process behind', async () => {
     const directory = await temporaryDirectory();
-    const args = [directory, 'bubblewrap', ownSandboxId, 'sleep 987656', '40'];
+    const mark = uniqueSeconds();
+    const args = [directory, 'bubblewrap', ownSandboxId, `sleep ${mark}`, '40'];
     const { service, exited } = await startService(args);
     // Bubblewrap has the disk as an argument: these are its own processes, before those of the commands.
     const disk = join(directory, 'disks', ownSandboxId);
-    await vi.waitFor(() => expect(runningWith(disk).length).toBeGreaterThan(10), { ...patience, interval: 1 });
+    await expect.poll(() => runningWith(disk).length, { interval: 1 }).toBeGreaterThan(10);
     service.kill('SIGKILL');
     await exited;
-    await vi.waitFor(() => expect(runningWith(disk)).toEqual([]), patience);
-    expect(runningWith('987656')).toEqual([]);
+    await expect.poll(() => runningWith(disk)).toEqual([]);
+    expect(runningWith(mark)).toEqual([]);
   });
 });
 

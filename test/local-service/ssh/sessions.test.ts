@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientChannel } from 'ssh2';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ownSandboxId, runningWith, usableIsolations } from '../machine/machine-fixture.js';
 import { closedOf, connect, exec, keyPair, outcomeOf, run, sshUnderTest } from './ssh-fixture.js';
 
@@ -102,9 +102,9 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     const mark = uniqueSeconds();
     // Neither output nor input shows that the client has disconnected.
     await exec(client, `exec <&- >&- 2>&-; sleep ${mark} & sleep ${mark}; :`, terminal);
-    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(2), 10_000);
+    await expect.poll(() => runningWith(mark).length).toBeGreaterThanOrEqual(2);
     client.destroy();
-    await vi.waitFor(() => expect(runningWith(mark)).toEqual([]), 10_000);
+    await expect.poll(() => runningWith(mark)).toEqual([]);
   });
 
   it('sends large output of both streams completely, even to a slow reader', async () => {
@@ -145,7 +145,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     await expect(host.readFile(ownSandboxId, 'written', 10)).rejects.toMatchObject({ code: 'not_found' });
     const { stdout } = await outcomeOf(channel.resume());
     expect(stdout.length).toBe(64_000_000);
-    await vi.waitFor(async () => await host.readFile(ownSandboxId, 'written', 10), 40_000);
+    await expect.poll(() => host.readFile(ownSandboxId, 'written', 10).then(String, String)).toBe('written\n');
   });
 
   it('is refused with the reason if the sandbox has no disk', async () => {
@@ -162,7 +162,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     const mark = uniqueSeconds();
     await exec(client, `sleep ${mark}; :`, true);
     await exec(client, `sleep ${mark}; :`);
-    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(2), 10_000);
+    await expect.poll(() => runningWith(mark).length).toBeGreaterThanOrEqual(2);
     await server.close(ownSandboxId);
     expect(runningWith(mark)).toEqual([]);
     expect(readdirSync(join(directory, 'processes'))).toEqual([]);

@@ -67,7 +67,7 @@ export async function connect(port: number, options: Partial<ConnectConfig>): Pr
     client.on('error', reject);
     client.once('close', () => reject(new Error('closed before it was ready')));
   });
-  client.connect({ host: '127.0.0.1', port, username: 'user', ...options });
+  client.connect({ host: '127.0.0.1', port, username: 'user', readyTimeout: 120_000, ...options });
   return await ready;
 }
 

@@ -103,7 +103,7 @@ test('an export holds the disks as they were at one moment, while calls write to
   const found: number[][] = [];
   while (found.length < 3) {
     const before = rounds;
-    await expect.poll(() => rounds, { timeout: 10_000 }).toBeGreaterThan(before);
+    await expect.poll(() => rounds).toBeGreaterThan(before);
     const folder = await emptyDirectory();
     await writeFile(join(folder, 'state.tar.gz'), await buffer(await under.service.export()));
     execFileSync('tar', ['-xzf', 'state.tar.gz'], { cwd: folder });

@@ -43,13 +43,13 @@ test('a stop in progress is completed once after a kill', async () => {
 test('a prompt that was running at a kill continues with the interrupted block', async () => {
   const before = await startService();
   const id = await before.ready();
-  const blocks = ['echo begun >> log; echo one', 'echo cut >> log; test -e go || { touch go; sleep 30; }; echo two'];
+  const blocks = ['echo begun >> log; echo one', 'echo cut >> log; test -e go || { touch go; sleep 600; }; echo two'];
   const prompt = blocks.map((block) => `\`\`\`sh\n${block}\n\`\`\``).join('\n');
   const running = (await before.prompt(id, prompt, { new: true })).body;
   const { conversationId } = running;
   const queued = (await before.prompt(id, '```sh\necho second >> log\n```', { conversationId })).body;
   const file = (under: ServiceUnderTest, path: string) => under.call('GET', `/sandboxes/${id}/files?path=${path}`);
-  await expect.poll(async () => (await file(before, 'go')).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await file(before, 'go')).status).toBe(200);
   const after = await startService({ directory: await killedCopy(before) });
   const ended = await after.promptEnd(id, running.promptId);
   expect(ended).toMatchObject({ status: 'completed', result: 'one\ntwo\n' });
@@ -62,13 +62,13 @@ test('a prompt that was running at a kill continues with the interrupted block',
 });
 
 test('S3: an interrupted prompt of a command agent fails, because running it again could repeat its work', async () => {
-  const command = 'cat > /dev/null; echo begun >> log; sleep 30';
+  const command = 'cat > /dev/null; echo begun >> log; sleep 600';
   const options = { commandAgents: { codex: { command } } };
   const before = await startService(options);
   const id = await before.ready();
   const { promptId } = (await before.prompt(id, 'work', { new: true })).body;
   const log = (under: ServiceUnderTest) => under.call('GET', `/sandboxes/${id}/files?path=log`);
-  await expect.poll(async () => (await log(before)).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await log(before)).status).toBe(200);
   const after = await startService({ ...options, directory: await killedCopy(before) });
   const failed = await after.promptEnd(id, promptId);
   expect(failed).toMatchObject({ status: 'failed', error: expect.stringContaining('restarted') });
@@ -78,7 +78,7 @@ test('S3: an interrupted prompt of a command agent fails, because running it aga
 test('an unacknowledged delivery continues after a kill, with its id and its next attempt', async () => {
   let answers = false;
   const receiver = await startReceiver((response) => void response.writeHead(answers ? 200 : 503).end());
-  const before = await startService({ timings: { webhookRetryMs: 300 } });
+  const before = await startService({ timings: { webhookRetryMs: 3_600_000 } });
   const { id: webhookId } = await register(before, receiver.url, ['sandbox.ready']);
   await before.ready();
   const [first] = await receiver.waitFor(1);
@@ -86,6 +86,8 @@ test('an unacknowledged delivery continues after a kill, with its id and its nex
   const directory = await killedCopy(before);
   answers = true;
   const after = await startService({ directory });
+  expect(receiver.received).toHaveLength(1);
+  await after.service.clock.advance(3_700_000);
   const [, second] = await receiver.waitFor(2);
   expect(second?.body).toEqual(first?.body);
   expect(second?.headers['x-svc-attempt']).toBe('2');
@@ -95,27 +97,27 @@ test('an unacknowledged delivery continues after a kill, with its id and its nex
 
 test('a setup script that was running at a kill has failed, and says so', async () => {
   const before = await startService();
-  const id = await before.ready({ setupScript: 'echo once >> log; sleep 30' });
+  const id = await before.ready({ setupScript: 'echo once >> log; sleep 600' });
   const log = (under: ServiceUnderTest) => under.call('GET', `/sandboxes/${id}/files?path=log`);
-  await expect.poll(async () => (await log(before)).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await log(before)).status).toBe(200);
   const after = await startService({ directory: await killedCopy(before) });
   const sandboxOf = async () => (await after.call('GET', `/sandboxes/${id}`)).body.sandbox;
-  await expect.poll(async () => (await sandboxOf()).setupStatus, { timeout: 5_000 }).toBe('failed');
+  await expect.poll(async () => (await sandboxOf()).setupStatus).toBe('failed');
   expect((await sandboxOf()).setupError).toContain('restarted');
   expect((await log(after)).body.content).toBe('once\n');
 });
 
 test('work that a graceful end interrupts continues at the next start too', async () => {
   const before = await startService({ timings: { archiveMs: 100 } });
-  const [setting, stopping] = [await before.ready({ setupScript: 'touch begun; sleep 30' }), await before.ready()];
+  const [setting, stopping] = [await before.ready({ setupScript: 'touch begun; sleep 600' }), await before.ready()];
   const begun = () => before.call('GET', `/sandboxes/${setting}/files?path=begun`);
-  await expect.poll(async () => (await begun()).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await begun()).status).toBe(200);
   await before.call('POST', `/sandboxes/${stopping}/stop`);
   await before.service.close();
   const after = await startService({ directory: before.directory });
   await after.reach(stopping, 'archived');
   const setupOf = async () => (await after.call('GET', `/sandboxes/${setting}`)).body.sandbox.setupStatus;
-  await expect.poll(setupOf, { timeout: 5_000 }).toBe('failed');
+  await expect.poll(setupOf).toBe('failed');
 });
 
 test('a deletion in progress is completed after a kill', async () => {
@@ -124,7 +126,7 @@ test('a deletion in progress is completed after a kill', async () => {
   const { body } = await before.call('DELETE', `/sandboxes/${id}`, { headers: { 'x-svc-confirm-delete': id } });
   const after = await startService({ directory: await killedCopy(before) });
   const status = async () => (await after.call('GET', `/deletion-operations/${body.operationId}`)).body.status;
-  await expect.poll(status, { timeout: 5_000 }).toBe('completed');
+  await expect.poll(status).toBe('completed');
 });
 
 test('armed faults and unread cancelled sandboxes survive a restart', async () => {
@@ -154,8 +156,8 @@ test('a second service on the same directory is refused', async () => {
 test('a reset removes everything, and the service continues', async () => {
   const under = await startService();
   await register(under, 'http://127.0.0.1:9/');
-  const id = await under.ready({ setupScript: 'sleep 30' });
-  await under.prompt(id, '```sh\nsleep 30\n```');
+  const id = await under.ready({ setupScript: 'sleep 600' });
+  await under.prompt(id, '```sh\nsleep 600\n```');
   await under.arm({ kind: 'error', endpoint: 'getMe', status: 503 });
   await under.service.reset();
   expect((await under.call('GET', '/sandboxes')).body.sandboxes).toEqual([]);

@@ -65,7 +65,8 @@ export async function startReceiver(
           if (found.length < count) throw new Error(`${found.length} of ${count} deliveries have come`);
           return found;
         },
-        { timeout: 10_000, interval: 5 },
+        // As long as the polls of the project.
+        { timeout: 120_000, interval: 5 },
       ),
   };
 }
