@@ -8,7 +8,7 @@ import { rerunJob } from '../../src/temporal/jobs/rerun.js';
 import { type ListJobsOptions, listFanouts, listJobs } from '../../src/temporal/list.js';
 import { progressQuery } from '../../workflows/index.js';
 import { fanoutInput, source, usableSandbox } from './fanout/fanout-harness.js';
-import { createStand, jobInput, type Stand, script } from './workflow-harness.js';
+import { createStand, jobInput, patient, type Stand, script } from './workflow-harness.js';
 
 const deployment = `l${randomBytes(5).toString('hex')}`;
 /** The jobs of tests that count all jobs must not be among these. */
@@ -23,8 +23,8 @@ beforeAll(async () => {
   const jobs = [
     await start('good', {}, team),
     await start('bad', failing, team),
-    await start('cancelled', { prompts: [{ prompt: script('sleep 60') }] }),
-    await start('terminated', { prompts: [{ prompt: script('sleep 60') }] }),
+    await start('cancelled', { prompts: [{ prompt: script('sleep 600') }] }),
+    await start('terminated', { prompts: [{ prompt: script('sleep 600') }] }),
   ];
   await jobs[2]?.handle.cancel();
   await jobs[3]?.handle.terminate('no longer needed');
@@ -34,14 +34,11 @@ afterAll(() => stand.close());
 
 /** Visibility lags. */
 const listed = (options: Partial<ListJobsOptions>, ids: readonly string[]) =>
-  vi.waitFor(
-    async () => {
-      const rows = await listJobs(stand.client, { deployment, ...options });
-      expect(rows.map(({ jobId }) => jobId).sort()).toEqual([...ids].sort());
-      return rows;
-    },
-    { timeout: 20_000, interval: 200 },
-  );
+  vi.waitFor(async () => {
+    const rows = await listJobs(stand.client, { deployment, ...options });
+    expect(rows.map(({ jobId }) => jobId).sort()).toEqual([...ids].sort());
+    return rows;
+  }, patient);
 
 it('U2: a list of jobs has the outcome of each', async () => {
   const rows = await listed({}, ['good', 'bad', 'cancelled', 'terminated']);
@@ -59,7 +56,7 @@ it('U2: --failed lists what failed or was terminated, not what was cancelled', (
 
 it('a job that continued as new is listed once, with its labels and first start, and did not fail before its end', async () => {
   const prompts = Array.from({ length: 4 }, () => ({ prompt: script('echo hello') }));
-  const input = jobInput({ deployment: others, jobId: 'chained', prompts, maxHistoryEvents: 30, deadlineMs: 240_000 });
+  const input = jobInput({ deployment: others, jobId: 'chained', prompts, maxHistoryEvents: 30 });
   const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue, labels: team });
   await handle.result();
   const { times } = await handle.query(progressQuery);
@@ -71,7 +68,7 @@ it('a job that continued as new is listed once, with its labels and first start,
       expect(await listJobs(stand.client, { deployment: others, labels: team })).toMatchObject([
         { jobId: 'chained', status: 'completed', outcome: 'completed', labels: team, startedAt: times?.startedAt },
       ]),
-    { timeout: 20_000, interval: 200 },
+    patient,
   );
   await listed({ deployment: others, failed: true }, []);
 });
@@ -84,7 +81,7 @@ it('a job that runs again did not fail, although its earlier run did', async () 
   const first = await startJob(stand.client, input('exit 3'), again);
   await first.handle.result();
   await listed({ deployment: others, labels, failed: true }, ['repeated']);
-  const { handle } = await startJob(stand.client, input('sleep 60'), again);
+  const { handle } = await startJob(stand.client, input('sleep 600'), again);
   await listed({ deployment: others, labels, failed: true }, []);
   expect(await listed({ deployment: others, labels }, ['repeated'])).toMatchObject([
     { status: 'running', outcome: null },
@@ -131,7 +128,7 @@ it('U2: a list of batches has their outcome and labels', async () => {
       expect(await listFanouts(stand.client, { deployment, failed: true, labels: team })).toMatchObject([
         { batchId: input.batchId, status: 'completed', outcome, labels: team },
       ]),
-    { timeout: 20_000, interval: 200 },
+    patient,
   );
 });
 

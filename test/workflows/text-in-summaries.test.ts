@@ -53,7 +53,7 @@ it.each([
 
 it('C6: those of a batch, its preparation and its items show no texts if that was asked', async () => {
   stand = await createStand();
-  const preparing = { body: {}, prompts: [{ prompt }], put: [], commands, deadlineMs: 60_000, end: 'delete' } as const;
+  const preparing = { body: {}, prompts: [{ prompt }], put: [], commands, deadlineMs: 600_000, end: 'delete' } as const;
   const input = fanoutInput({ kind: 'prepare', ...preparing });
   const items = [{ id: 'one', prompts: [{ prompt }] }];
   await submitFanout(stand.client, input, items, { taskQueue: stand.taskQueue, promptInSummary: false });

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliveryHeadersFor } from '../../src/webhook/index.js';
 import { progressQuery, sandboxEventSignal } from '../../workflows/index.js';
-import { createStand, type Stand, script } from './workflow-harness.js';
+import { heal } from './stop/stop-harness.js';
+import { createStand, type Stand, script, withoutPolls } from './workflow-harness.js';
 
 let stand: Stand;
 beforeEach(async () => {
@@ -14,7 +15,8 @@ describe('webhooks', () => {
     await stand.fault({ kind: 'webhook_drop', times: 100 });
     const result = await (await stand.start({})).result();
     expect(result.outcome).toBe('completed');
-    expect(result.wakes.map(({ by }) => by)).toEqual(['safety_poll', 'safety_poll']);
+    expect(new Set(result.wakes.map(({ waitedFor }) => waitedFor))).toEqual(new Set(['usable', 'archived']));
+    expect(new Set(result.wakes.map(({ by }) => by))).toEqual(new Set(['safety_poll']));
   });
 
   it('that arrive twice and out of order change nothing', async () => {
@@ -27,18 +29,25 @@ describe('webhooks', () => {
   });
 
   it('S6: a late sandbox.archived of an earlier stop does not end the wait for this one', async () => {
-    await stand.fault({ kind: 'stop_fails', times: 8 });
-    const handle = await stand.start({});
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const handle = await stand.start({ timing: withoutPolls });
     const phase = async () => (await handle.query(progressQuery)).phase;
     await expect.poll(phase).toBe('waiting_for_archive');
     const { sandboxId } = await handle.query(progressQuery);
-    await handle.signal(sandboxEventSignal, {
-      id: 'evt_of_an_earlier_stop',
-      type: 'sandbox.archived',
-      createdAt: new Date(Date.now() - 60_000).toISOString(),
-      sandboxId: sandboxId ?? '',
-      sandboxName: '',
-    });
+    const wokenBy = async () =>
+      (await handle.query(progressQuery)).wakes.filter(({ event }) => event === 'sandbox.archived').length;
+    // The second one wakes the job after the read that the first one caused.
+    for (const count of [1, 2]) {
+      await handle.signal(sandboxEventSignal, {
+        id: `evt_of_an_earlier_stop_${count}`,
+        type: 'sandbox.archived',
+        createdAt: new Date(Date.now() - 60_000).toISOString(),
+        sandboxId: sandboxId ?? '',
+        sandboxName: '',
+      });
+      await expect.poll(wokenBy).toBe(count);
+    }
+    await heal(stand);
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed' } });
     // It triggered a read and no more. The job saw the end after the end, by its own event or a poll.

@@ -64,6 +64,22 @@ export const shortTiming = {
   readLagMs: 3_000,
 };
 
+/** For waits for an event: no safety poll comes earlier, however busy the machine is. */
+export const withoutPolls = { ...shortTiming, safetyPollFirstMs: 600_000, safetyPollMaxMs: 600_000 };
+
+/** For lagging reads: nothing that they show is believed during a test. */
+export const believesNothing = { ...shortTiming, readLagMs: 600_000 };
+
+/** For `vi.waitFor`: the limits of `expect.poll` in the project, which does not exist in hooks and concurrent tests. */
+export const patient = { timeout: 120_000, interval: 50 };
+
+/** A command that lasts until the file `go` is in its sandbox. */
+export const untilGo = 'until [ -e go ]; do sleep 0.1; done';
+
+/** Ends the wait of `untilGo`. */
+export const letGo = ({ api }: Pick<Stand, 'api'>, sandboxId: string | null | undefined) =>
+  api.writeFile(sandboxId ?? '', { path: 'go', content: '' });
+
 export const script = (commands: string) => ['Please run this.', '```sh', commands, '```'].join('\n');
 
 export function jobInput(over: Partial<JobInput> = {}): JobInput {
@@ -77,7 +93,7 @@ export function jobInput(over: Partial<JobInput> = {}): JobInput {
     conversations: 'one',
     collect: [],
     end: 'stop',
-    deadlineMs: 60_000,
+    deadlineMs: 600_000,
     ttlSeconds: 600,
     onUnknownOutcome: 'wait',
     maxGenerations: 3,
@@ -108,17 +124,16 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
     },
   });
   const { url } = await service.listen();
-  const api = createSandboxClient({ baseUrl: url, apiKey, timeoutMs: 5_000 });
+  const api = createSandboxClient({ baseUrl: url, apiKey });
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
   const { dataConverter } = options;
   const client = new Client({ connection, dataConverter });
   const secretFile = join(directory, 'secrets');
-  const bridge = createBridge({ temporalClient: client, secrets: createSecretSource({ fixed: [], file: secretFile }) });
-  // The bridge needs a secret before it listens, and the registration needs the address, so the port is chosen first.
-  const port = await freePort();
-  const bridgeUrl = `http://127.0.0.1:${port}`;
+  // The bridge needs a secret before it listens, and the registration needs the address: nobody signs with this one.
+  const fixed = [`whsec_${randomBytes(32).toString('base64')}`];
+  const bridge = createBridge({ temporalClient: client, secrets: createSecretSource({ fixed, file: secretFile }) });
+  const { url: bridgeUrl } = await bridge.listen({ port: 0 });
   await ensureWebhook(api, { url: `${bridgeUrl}${webhookPath}`, name: 'test', secretFile });
-  await bridge.listen({ port });
   const store = createResultStore(join(directory, 'results'));
   const results = options.results?.(store) ?? store;
   const taskQueue = `test-${randomBytes(4).toString('hex')}`;
@@ -185,14 +200,4 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -7,7 +7,7 @@ import { startCleanup } from '../../../src/temporal/cleanups/client.js';
 import type { CleanupReport, CleanupSettings, CleanupSummary } from '../../../workflows/index.js';
 import { deployment, type Stand } from '../workflow-harness.js';
 
-const settings = { settleMs: 0, lookFirstMs: 50, actionDeadlineMs: 20_000, readLagMs: 1_000 };
+const settings = { settleMs: 0, lookFirstMs: 50, actionDeadlineMs: 600_000, readLagMs: 1_000 };
 
 export async function ready(stand: Stand, name: string, body: { readonly snapshots?: boolean } = {}): Promise<string> {
   const { sandbox } = await stand.api.createSandbox({ name, ...body });

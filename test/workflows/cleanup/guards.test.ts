@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { executionOf } from '../../../src/contract/addresses.js';
 import { listCleanups } from '../../../src/temporal/cleanups/client.js';
 import { leaseAs } from '../watch/lease-harness.js';
-import { createStand, deployment, type Stand, script } from '../workflow-harness.js';
+import { createStand, deployment, patient, type Stand, script } from '../workflow-harness.js';
 import { archived, begin, clean, holdJob, nameOf, policyFor, ready, stateOf, untilState } from './cleanup-harness.js';
 
 let stand: Stand;
 /** Runs between the list of a plan and the first action. */
 let meanwhile: () => Promise<unknown> = async () => undefined;
+/** The same, for each list of several plans. */
+let everyTime: (() => Promise<unknown>) | undefined;
 /** Runs when a sandbox is read again right before its deletion. */
 let atTheLast: { readonly sandboxId: string; readonly act: () => Promise<unknown> } | undefined;
 beforeAll(async () => {
@@ -21,6 +23,7 @@ beforeAll(async () => {
       },
       listAllSandboxes: async (...args) => {
         const listed = await client.listAllSandboxes(...args);
+        await everyTime?.();
         await meanwhile();
         meanwhile = async () => undefined;
         return listed;
@@ -84,7 +87,7 @@ describe('a cleanup leaves alone', () => {
   });
 
   it('what a terminated job left running unless it is stopped, and stops it', async () => {
-    const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }] });
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
     const { jobId = '' } = /^sf-test-(?<jobId>.*)$/.exec(handle.workflowId)?.groups ?? {};
     const own = () => stand.service.books.sandboxes().find(({ name }) => name.includes(jobId));
     await expect.poll(() => own()?.state).toBe('running');
@@ -164,7 +167,14 @@ describe('a cleanup leaves alone', () => {
   it('what another run that started at the same moment handles', async () => {
     const ids = [await archived(stand, 'twin-1'), await archived(stand, 'twin-2')];
     const policy = policyFor('twin', 'delete-sandbox').replace('maxActions: 1000', 'maxActions: 1');
-    const twins = await Promise.all([1, 2].map(() => clean(stand, policy, { settleMs: 1_500 })));
+    // Temporal lists new runs with a delay. Outside of tests, each run waits for that.
+    everyTime = () =>
+      vi.waitFor(async () => {
+        const listed = await listCleanups(stand.client, { deployment });
+        expect(listed.filter(({ id }) => id.startsWith('twin-'))).toHaveLength(2);
+      }, patient);
+    const twins = await Promise.all([1, 2].map(() => clean(stand, policy, { settleMs: 1 })));
+    everyTime = undefined;
     expect(twins.map(({ summary }) => summary.outcome).sort()).toEqual(['another_run', 'applied']);
     expect(await Promise.all(ids.map((id) => stateOf(stand, id)))).toEqual(['gone', 'archived']);
   });

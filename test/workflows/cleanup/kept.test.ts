@@ -17,7 +17,7 @@ it('B3: a cleanup leaves alone what a job kept on purpose unless a rule names it
   const { sandboxId: first } = await (await stand.start({ jobId, prompts, end: 'keep' })).result();
   const id = first ?? '';
   // The same job, terminated: it has not kept its sandbox on purpose.
-  const cut = await stand.start({ jobId: 'keeper-2', prompts: [{ prompt: script('sleep 60') }], end: 'keep' });
+  const cut = await stand.start({ jobId: 'keeper-2', prompts: [{ prompt: script('sleep 600') }], end: 'keep' });
   const own = () => stand.service.books.sandboxes().find(({ name }) => name.includes('keeper-2'));
   await expect.poll(() => own()?.state).toBe('running');
   await cut.terminate();

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
 import { cleanupProgress, listCleanups } from '../../../src/temporal/cleanups/client.js';
 import { shareChangedStand } from '../changed-stand.js';
-import { deployment } from '../workflow-harness.js';
+import { deployment, patient } from '../workflow-harness.js';
 import { archived, begin, clean, cleaned, listedAsStopped, policyFor, ready, stateOf } from './cleanup-harness.js';
 
 const { stand, change } = shareChangedStand();
@@ -85,7 +85,7 @@ describe('a cleanup', () => {
   it('reports a stop that does not end as unconfirmed, and does not wait for ever', async () => {
     const slow = await ready(stand, 'slow-1');
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
-    const done = await clean(stand, policyFor('slow', 'stop'), { actionDeadlineMs: 1_500 });
+    const done = await clean(stand, policyFor('slow', 'stop'), { actionDeadlineMs: 5_000 });
     expect(done.of(slow)).toBe('not_confirmed');
     expect(done.summary).toMatchObject({ outcome: 'applied', counts: { not_confirmed: 1 } });
   });
@@ -131,7 +131,7 @@ describe('a cleanup', () => {
     Object.assign(change, listedAsStopped(stand, golden, endedAt));
     const more = `protect: ["warn-*"]\nwarnBeforeExpiry: 3d\nnotify: {url: "http://127.0.0.1:${port}"}`;
     const { summary } = await clean(stand, policyFor('warn', 'delete-sandbox', more));
-    await vi.waitFor(() => expect(told).toHaveLength(1), 40_000);
+    await vi.waitFor(() => expect(told).toHaveLength(1), patient);
     server.close();
     const dataExpiresAt = new Date(Date.parse(endedAt) + 14 * 86_400_000).toISOString();
     const warnings = [{ sandboxId: golden, name: 'warn-golden', dataExpiresAt }];

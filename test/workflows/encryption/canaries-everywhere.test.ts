@@ -100,7 +100,7 @@ it('C6: a batch with a preparation, items, files, a refusal and a notification l
       prompts: [{ prompt: `${canaries.prep} ${script('true')}` }],
       put: [],
       commands: [`echo ${canaries.command}`],
-      deadlineMs: 60_000,
+      deadlineMs: 600_000,
       end: 'delete',
     },
     {

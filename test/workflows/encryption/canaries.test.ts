@@ -4,7 +4,8 @@ import { ApiError } from '../../../src/client/index.js';
 import { jobHandle, promptJob, startJob } from '../../../src/temporal/jobs/client.js';
 import type { Labels } from '../../../src/temporal/labels.js';
 import { listJobs } from '../../../src/temporal/list.js';
-import { type Stand, script } from '../workflow-harness.js';
+import { progressQuery } from '../../../workflows/index.js';
+import { letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 import {
   canary,
   createEncryptedStand,
@@ -64,7 +65,7 @@ describe('C6: with the codec', () => {
       prompts: [
         // The answer is created in the sandbox, and is not part of the prompt.
         {
-          prompt: `${canaries.prompt} ${script(`echo ${reversed(answer)} | rev; echo ${reversed(collected)} | rev > out.txt; sleep 4`)}`,
+          prompt: `${canaries.prompt} ${script(`echo ${reversed(answer)} | rev; echo ${reversed(collected)} | rev > out.txt; ${untilGo}`)}`,
         },
         { prompt: `${canaries.long} ${'x'.repeat(40_000)} ${script('true')}` },
       ],
@@ -85,6 +86,7 @@ describe('C6: with the codec', () => {
     await promptJob(stand.client, job, { prompt: `${canaries.followup} ${script('true')}` });
     held += everythingIn(await rawQuery(handle.workflowId, 'progress'));
     held += await heldByServer(stranger, handle.workflowId);
+    await letGo(stand, (await handle.query(progressQuery)).sandboxId);
     const result = await handle.result();
     held += await heldByServer(stranger, handle.workflowId);
     held += await filesIn(stand.resultsDirectory);
@@ -133,13 +135,14 @@ describe('C6: with the codec', () => {
   });
 
   it('the refusal of an update is encrypted too', async () => {
-    const input = encryptedJob({ deployment, prompts: [{ prompt: script('sleep 3') }] });
+    const input = encryptedJob({ deployment, prompts: [{ prompt: script(untilGo) }] });
     const { handle } = await start(input);
     await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
     const resolving = jobHandle(stand.client, { deployment, jobId: input.jobId }).executeUpdate('resolve', {
       args: [{ action: 'resend' }],
     });
     await expect(resolving).rejects.toMatchObject({ cause: { message: expect.not.stringContaining('Encoded') } });
+    await letGo(stand, (await handle.query(progressQuery)).sandboxId);
     await handle.result();
   });
 });

@@ -4,7 +4,7 @@ import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
 import { startJob } from '../../../src/temporal/jobs/client.js';
 import type { JobResult } from '../../../workflows/job/result.js';
-import { type Stand, script } from '../workflow-harness.js';
+import { letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 import { createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-harness.js';
 
 const ring = ringOf('one');
@@ -24,7 +24,7 @@ async function started(commands: string) {
 }
 
 async function running() {
-  const { handle } = await started('sleep 5');
+  const { handle } = await started(untilGo);
   await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
   return { handle: handle as WorkflowHandle, strange: clear.workflow.getHandle(handle.workflowId) };
 }
@@ -49,6 +49,7 @@ describe('C6: workers that require encryption', () => {
     await expect(update).rejects.toThrow();
     await expect(strange.signal('sandboxEvent', { id: 'evt_1', type: 'sandbox.archived' })).resolves.toBeUndefined();
     await strange.signal('skipCollecting');
+    await letGo(stand, ((await handle.query('progress')) as { sandboxId: string }).sandboxId);
     const result = (await handle.result()) as JobResult;
     expect(result).toMatchObject({ outcome: 'completed' });
     expect(result.prompts).toHaveLength(1);

@@ -10,7 +10,7 @@ import {
 } from '../../../src/encryption/index.js';
 import { promptJob, startJob } from '../../../src/temporal/jobs/client.js';
 import { describeReadable } from '../../../src/temporal/readable-memos.js';
-import { createStand, script } from '../workflow-harness.js';
+import { createStand, letGo, script, untilGo } from '../workflow-harness.js';
 import { bundleEncrypted, createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-harness.js';
 
 const folder = new URL('../../histories/', import.meta.url);
@@ -25,10 +25,13 @@ describe('C6: a change of keys', () => {
       worker: { dataConverter: createEncryptedDataConverter(after) },
     });
     try {
-      const input = encryptedJob({ prompts: [{ prompt: `${'x'.repeat(40_000)} ${script('sleep 2; echo first')}` }] });
+      const input = encryptedJob({
+        prompts: [{ prompt: `${'x'.repeat(40_000)} ${script(`${untilGo}; echo first`)}` }],
+      });
       const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results });
       await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
       await promptJob(stand.client, { deployment, jobId: input.jobId }, { prompt: script('echo second') });
+      await letGo(stand, ((await handle.query('progress')) as { sandboxId: string }).sandboxId);
       const result = await handle.result();
       expect(result.prompts.map(({ result: text }) => text?.trim())).toEqual(['first', 'second']);
       const history = await handle.fetchHistory();
@@ -67,14 +70,16 @@ describe('C6: a change of keys', () => {
       },
     });
     try {
-      const input = encryptedJob({ prompts: [{ prompt: script('sleep 4; echo done') }], deadlineMs: 120_000 });
+      const input = encryptedJob({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
       const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue });
       await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
+      const { sandboxId } = (await handle.query('progress')) as { sandboxId: string };
       encrypts = true;
       await stand.restartWorker();
+      await letGo(stand, sandboxId);
       // This client has no keys: it can read only that the workflow has ended, and not its memo.
       const status = async () => (await describeReadable(stand.client, handle.workflowId)).status.name;
-      await expect.poll(status, { timeout: 110_000 }).toBe('COMPLETED');
+      await expect.poll(status).toBe('COMPLETED');
       const { events } = await handle.fetchHistory();
       const [result] = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
       const [plain] = (await dataConverter.payloadCodecs?.[0]?.decode(result ? [result] : [])) ?? [];

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { itemWorkflowId } from '../../../src/contract/addresses.js';
 import { fanoutPlaces, itemRecords } from '../../../src/contract/fanout-addresses.js';
@@ -52,7 +53,7 @@ async function untilArchival(input: ReturnType<typeof fanoutInput>): Promise<str
   const { batchKey } = await fanoutProgress(stand.client, input);
   const stored = async () => (await storedResults(stand, { ...input, batchKey }))[0]?.times.endedAt;
   const isWorked = async () => (await storedResults(stand, { ...input, batchKey }))[0]?.outcome;
-  await expect.poll(isWorked, { timeout: 30_000 }).toBe('completed');
+  await expect.poll(isWorked).toBe('completed');
   expect(await stored()).toBe(null);
   return batchKey;
 }
@@ -95,12 +96,11 @@ it('A3: is followed in a fork that the list omits, and not prompted there again'
     fanoutInput(source(sandboxId)),
     items(1, () => wait),
   );
-  await expect.poll(() => promptedForks(stand, input), { timeout: 30_000 }).toEqual(['i0-1']);
+  await expect.poll(() => promptedForks(stand, input)).toEqual(['i0-1']);
   for (const { name } of forks(stand, input)) hidden.add(name);
   await itemOf(input, 0).terminate();
   const again = async () => (await itemOf(input, 0).describe()).status.name;
-  await expect.poll(again, { timeout: 20_000 }).toBe('RUNNING');
-  const { writeFile } = await import('node:fs/promises');
+  await expect.poll(again).toBe('RUNNING');
   await writeFile(mark, '');
   const result = await ended(stand, input);
   expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 1 } });
@@ -110,24 +110,26 @@ it('A3: is followed in a fork that the list omits, and not prompted there again'
 describe('a resumed batch with another size and auto-stop, whose stopped fork the list omits', () => {
   /** Terminates batch, chunk and item while the item works. */
   async function cutShort() {
-    const commands = 'sleep 2; echo done';
+    const mark = `/tmp/sandflow-${randomBytes(4).toString('hex')}`;
+    const commands = `until [ -e ${mark} ]; do sleep 0.1; done; echo done; rm ${mark}`;
     const abandon = { policy: { onUnknownOutcome: 'abandon' } } as const;
     const input = await submit(
       stand,
       fanoutInput(source(sandboxId), abandon),
       items(1, () => commands),
     );
-    await expect.poll(() => promptedForks(stand, input), { timeout: 30_000 }).toEqual(['i0-1']);
+    await expect.poll(() => promptedForks(stand, input)).toEqual(['i0-1']);
     const { batchKey } = await fanoutProgress(stand.client, input);
     const all = [batchOf(stand, input), chunkOf(stand, input, 0), itemOf(input, 0)];
     await Promise.all(all.map((workflow) => workflow.terminate()));
+    await writeFile(mark, '');
     const ofItem = () => stand.service.books.prompts({ sandboxId: forks(stand, input)[0]?.id ?? '' });
-    await expect.poll(() => ofItem()[0]?.status, { timeout: 30_000 }).toBe('completed');
+    await expect.poll(() => ofItem()[0]?.status).toBe('completed');
     const fork = forks(stand, input)[0] as { readonly id: string; readonly name: string };
     hidden.add(fork.name);
     await stand.api.stopSandbox(fork.id);
     const state = async () => (await stand.api.getSandbox(fork.id)).sandbox.state;
-    await expect.poll(state, { timeout: 20_000 }).toBe('archived');
+    await expect.poll(state).toBe('archived');
     return { input, key: itemRecords(fanoutPlaces({ ...input, batchKey }).item(0)).key(1) };
   }
   const resume = (input: ReturnType<typeof fanoutInput>) =>

@@ -15,7 +15,7 @@ import type {
   FanoutResult,
   ItemResult,
 } from '../../../workflows/index.js';
-import { deployment, type Stand, script, shortTiming } from '../workflow-harness.js';
+import { deployment, patient, type Stand, script, shortTiming } from '../workflow-harness.js';
 import { policy } from './policy.js';
 
 export const quickPace = { reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 };
@@ -57,7 +57,7 @@ export async function archivedSandbox(stand: Stand): Promise<string> {
 
 async function inState(stand: Stand, sandboxId: string, state: string): Promise<void> {
   const look = async () => expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe(state);
-  await vi.waitFor(look, { timeout: 20_000 });
+  await vi.waitFor(look, patient);
 }
 
 export const source = (sandboxId: string) => ({ kind: 'sandbox', sandboxId, allowStale: false }) as const;

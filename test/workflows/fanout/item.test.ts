@@ -4,7 +4,18 @@ import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/add
 import type { ItemResult } from '../../../workflows/fanout/result.js';
 import type { FanoutItemInput } from '../../../workflows/fanout/types.js';
 import { type fanoutItem, type JobInput, type JobOrigin, progressQuery } from '../../../workflows/index.js';
-import { createStand, deployment, jobInput, type Stand, script, shortTiming } from '../workflow-harness.js';
+import { stepsOf, timerAtMs } from '../steps.js';
+import {
+  createStand,
+  deployment,
+  jobInput,
+  letGo,
+  patient,
+  type Stand,
+  script,
+  shortTiming,
+  untilGo,
+} from '../workflow-harness.js';
 
 let stand: Stand;
 let sourceId: string;
@@ -21,7 +32,7 @@ afterAll(() => stand.close());
 
 /** `expect.poll` does not exist outside a test. */
 const untilSourceIs = (state: string) =>
-  vi.waitFor(async () => expect((await stand.api.getSandbox(sourceId)).sandbox.state).toBe(state), 20_000);
+  vi.waitFor(async () => expect((await stand.api.getSandbox(sourceId)).sandbox.state).toBe(state), patient);
 
 const keyOfBatch = () => `0198f000-0000-7000-8000-${randomBytes(6).toString('hex')}`;
 
@@ -125,12 +136,14 @@ describe('an item', () => {
 
 describe('a second run of an item after the first was terminated', () => {
   it('adopts its fork and its prompt', async () => {
-    const job = { prompts: [{ prompt: script('sleep 3; echo through') }] };
+    const job = { prompts: [{ prompt: script(`${untilGo}; echo through`) }] };
     const key = keyOfBatch();
     const first = await start(itemInput('again', 3, { job, origin: { key } }));
     await phaseIs(first, 'following');
     await first.terminate();
-    const second = await (await start(itemInput('again', 3, { job, origin: { key, lookFirst: true } }))).result();
+    const again = await start(itemInput('again', 3, { job, origin: { key, lookFirst: true } }));
+    await letGo(stand, forksOf('again')[0]?.id);
+    const second = await again.result();
     expect(second).toMatchObject({ outcome: 'completed', generation: 1, endedAsAsked: true });
     expect((await storedAt(second.resultRef)).job?.prompts[0]?.result).toContain('through');
     expect([forksOf('again').length, promptsOf('again').length]).toEqual([1, 1]);
@@ -138,11 +151,12 @@ describe('a second run of an item after the first was terminated', () => {
 
   it('A2: collects the answer from its fork that was stopped since, and prompts nothing', async () => {
     const key = keyOfBatch();
-    const job = { prompts: [{ prompt: script('sleep 1; echo was done') }] };
+    const job = { prompts: [{ prompt: script(`${untilGo}; echo was done`) }] };
     const first = await start(itemInput('dead', 3, { job, origin: { key } }));
     await phaseIs(first, 'following');
     await stand.restartWorker(async () => {
       await first.terminate();
+      await letGo(stand, forksOf('dead')[0]?.id);
       await expect.poll(() => promptsOf('dead')[0]?.status).toBe('completed');
       await stand.api.stopSandbox(forksOf('dead')[0]?.id ?? '');
     });
@@ -155,7 +169,7 @@ describe('a second run of an item after the first was terminated', () => {
   it('names its stopped fork, which cannot be resumed, when the decision is to use another one', async () => {
     const key = keyOfBatch();
     const onUnknownOutcome = 'resend';
-    const working = { prompts: [{ prompt: script('sleep 60') }], onUnknownOutcome } as const;
+    const working = { prompts: [{ prompt: script('sleep 600') }], onUnknownOutcome } as const;
     const first = await start(itemInput('expired', 3, { job: working, origin: { key } }));
     await phaseIs(first, 'following');
     const stoppedId = forksOf('expired')[0]?.id;
@@ -173,7 +187,7 @@ describe('a second run of an item after the first was terminated', () => {
 
   it('A2: reports an unknown outcome for a fork that was deleted since, and prompts in no other one', async () => {
     const key = keyOfBatch();
-    const job = { prompts: [{ prompt: script('sleep 60') }], onUnknownOutcome: 'abandon' } as const;
+    const job = { prompts: [{ prompt: script('sleep 600') }], onUnknownOutcome: 'abandon' } as const;
     const first = await start(itemInput('deleted', 3, { job, origin: { key } }));
     await phaseIs(first, 'following');
     await first.terminate();
@@ -186,7 +200,7 @@ describe('a second run of an item after the first was terminated', () => {
 
 describe('a cancelled item', () => {
   it('interrupts its agent, stops its fork, and keeps its result', async () => {
-    const handle = await start(itemInput('cancelled', 0, { job: { prompts: [{ prompt: script('sleep 60') }] } }));
+    const handle = await start(itemInput('cancelled', 0, { job: { prompts: [{ prompt: script('sleep 600') }] } }));
     await phaseIs(handle, 'following');
     await handle.cancel();
     const summary = await handle.result();
@@ -221,9 +235,14 @@ describe('an item whose fork is throttled', () => {
     });
     const refusal = { kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' } as const;
     await stand.fault({ ...refusal, times: 3 });
-    const job = { deadlineMs: 4_000 };
-    const summary = await (await start(itemInput('throttled', 2, { job, chunkWorkflowId }))).result();
+    const input = itemInput('throttled', 2, { chunkWorkflowId });
+    const item = await start(input);
+    const summary = await item.result();
     expect(summary).toMatchObject({ outcome: 'completed', generation: 1 });
+    const steps = await stepsOf(item);
+    expect(steps.indexOf('deadline started')).toBeGreaterThan(steps.lastIndexOf('forkSandbox completed'));
+    const { forkedAt } = (await storedAt(summary.resultRef)).times;
+    expect(await timerAtMs(item, 'deadline')).toBeGreaterThanOrEqual(Date.parse(forkedAt ?? '') + input.job.deadlineMs);
     const { events } = await chunk.fetchHistory();
     const signals = events?.flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? []);
     expect(signals, 'of the first refusal and the second').toEqual(['fanoutThrottled', 'fanoutThrottled']);

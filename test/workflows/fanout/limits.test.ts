@@ -30,24 +30,24 @@ const metered = (batch: { readonly batchId: string }) =>
   forks(stand, batch).reduce((sum, { meter }) => sum + meter.seconds, 0);
 
 describe('the budget of a batch', () => {
-  // A deadline of 30 s and a clean-up of 10 s reserve 40 machine-seconds per item, 80 for a large one.
-  const itemDeadlineMs = 30_000;
-  const timing = { ...shortTiming, cleanUpMs: 10_000 };
+  // A deadline of 300 s and a clean-up of 100 s reserve 400 machine-seconds per item, 800 for a large one.
+  const itemDeadlineMs = 300_000;
+  const timing = { ...shortTiming, cleanUpMs: 100_000 };
 
   it('lets as many items run at once as it has room for, and is never exceeded', async () => {
-    const policy = { itemDeadlineMs, budgetSeconds: 130, concurrency: 8 };
+    const policy = { itemDeadlineMs, budgetSeconds: 1_300, concurrency: 8 };
     const input = await submitInChunks(stand, fanoutInput(source(sandboxId), { timing, policy }), items(6), 2);
     const seen: FanoutProgress[] = [];
     const result = await ended(stand, input, (progress) => seen.push(progress));
     expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 6 } });
     expect(mostAtOnce(await lines(stand, result))).toBeLessThanOrEqual(3);
-    for (const { budget } of seen) expect(budget.spentSeconds + budget.reservedSeconds).toBeLessThanOrEqual(130);
-    expect(result.budget).toMatchObject({ limitSeconds: 130, reservedSeconds: 0 });
+    for (const { budget } of seen) expect(budget.spentSeconds + budget.reservedSeconds).toBeLessThanOrEqual(1_300);
+    expect(result.budget).toMatchObject({ limitSeconds: 1_300, reservedSeconds: 0 });
     expect(metered(input)).toBeLessThanOrEqual(result.budget.spentSeconds);
   });
 
   it('ends the batch without room for another item, also after a resume, and not with a larger budget', async () => {
-    const policy = { itemDeadlineMs, budgetSeconds: 82, concurrency: 8, type: 'large' } as const;
+    const policy = { itemDeadlineMs, budgetSeconds: 802, concurrency: 8, type: 'large' } as const;
     const input = await submitInChunks(
       stand,
       fanoutInput(source(sandboxId), { timing, policy }),
@@ -61,39 +61,9 @@ describe('the budget of a batch', () => {
     await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
     const again = await ended(stand, input);
     expect(again).toMatchObject({ outcome: 'budget_spent', counts: { completed: 1 }, budget: first.budget });
-    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue, policy: { budgetSeconds: 600 } });
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue, policy: { budgetSeconds: 6_000 } });
     expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { completed: 4 } });
     expect(forks(stand, input)).toHaveLength(4);
-  });
-});
-
-describe('a service that throttles forks', () => {
-  it('slows the whole batch down and fails no item', async () => {
-    const refusal = { kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' } as const;
-    await stand.fault({ ...refusal, retryAfterSeconds: 2, times: 3 });
-    const input = await submitInChunks(
-      stand,
-      fanoutInput(source(sandboxId), { policy: { concurrency: 4 } }),
-      items(8),
-      4,
-    );
-    const seen: FanoutProgress[] = [];
-    const result = await ended(stand, input, (progress) => seen.push(progress));
-    await heal(stand);
-    expect(result).toMatchObject({
-      outcome: 'completed',
-      counts: { completed: 8, failed: 0, retried: 0 },
-      throttledUntil: null,
-    });
-    expect(seen.some(({ throttledUntil }) => throttledUntil !== null)).toBe(true);
-    const refused = stand.service.books
-      .calls()
-      .filter(({ endpoint, status }) => endpoint === 'forkSandbox' && status === 429);
-    expect(refused).toHaveLength(3);
-    // Items that had not started waited for the pause.
-    const lastRefusedAtMs = Math.max(...refused.map(({ at }) => Date.parse(at)));
-    const forkedAtMs = (await lines(stand, result)).map(({ times }) => Date.parse(times.forkedAt ?? ''));
-    expect(forkedAtMs.filter((at) => at > lastRefusedAtMs + 1_500).length).toBeGreaterThanOrEqual(4);
   });
 });
 
@@ -119,7 +89,12 @@ describe('a service that refuses until someone fixes it', () => {
 describe('a batch whose items together exceed a payload', () => {
   it('accepts them in several chunks, and lists those that it never started', async () => {
     const prompt = `${script('echo large')}\n${'long '.repeat(4_000)}`;
-    const many = Array.from({ length: 300 }, (_, at) => ({ id: `item-${at}`, prompts: [{ prompt }] }));
+    // Only two can succeed before the others are cancelled.
+    const endless = `${script('sleep 600')}\n${'long '.repeat(4_000)}`;
+    const many = Array.from({ length: 300 }, (_, at) => ({
+      id: `item-${at}`,
+      prompts: [{ prompt: at < 2 ? prompt : endless }],
+    }));
     const policy = { concurrency: 3, stopAt: { kind: 'successes', count: 2 } } as const;
     const result = await run(stand, fanoutInput(source(sandboxId), { policy }), many);
     expect(result).toMatchObject({ outcome: 'completed', chunks: 13, counts: { items: 300 } });

@@ -9,7 +9,7 @@ import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
 import { submitFanout } from '../../../src/temporal/fanouts/submit.js';
 import { sealFanout } from '../../../src/temporal/fanouts/updates.js';
 import { listFanouts } from '../../../src/temporal/list.js';
-import { createStand, deployment, type Stand } from '../workflow-harness.js';
+import { createStand, deployment, patient, type Stand } from '../workflow-harness.js';
 import {
   archivedSandbox,
   batchOf,
@@ -31,7 +31,7 @@ let stand: Stand;
 let sandboxId: string;
 let marks: string;
 /** Takes long the first time in any fork, and no time afterwards. */
-const longOnce = (mark: string) => `mkdir ${marks}/${mark} && sleep 60 || echo again`;
+const longOnce = (mark: string) => `mkdir ${marks}/${mark} && sleep 600 || echo again`;
 /** Lasts until it is released. */
 const untilLetGo = (mark: string) => `mkdir ${marks}/${mark}; while [ ! -e ${marks}/go-${mark} ]; do sleep 0.2; done`;
 const letGo = (...names: readonly string[]) => Promise.all(names.map((mark) => mkdir(join(marks, `go-${mark}`))));
@@ -49,9 +49,7 @@ afterAll(async () => {
 const completed = async (input: { readonly deployment: string; readonly batchId: string }) =>
   (await fanoutProgress(stand.client, input)).counts.completed;
 
-const patient = { timeout: 60_000 };
-
-describe.concurrent('a batch', { timeout: 150_000 }, () => {
+describe.concurrent('a batch', () => {
   it('continues as new while its chunks run, and stays the same batch with its first start', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), {
       title: 'long',
@@ -88,7 +86,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
       items(6, (at) => (at < 3 ? 'echo quick' : untilLetGo(`lived-${at}`))),
       3,
     );
-    await expect.poll(() => completed(input), patient).toBe(3);
+    await expect.poll(() => completed(input)).toBe(3);
     await expect(resumeFanout(stand.client, input, { taskQueue: stand.taskQueue })).rejects.toMatchObject({
       code: 'fanout_runs',
     });
@@ -111,7 +109,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
       4,
     );
     await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `both-${at}`)))).toBe(true);
-    await expect.poll(() => completed(input), patient).toBe(2);
+    await expect.poll(() => completed(input)).toBe(2);
     await batchOf(stand, input).terminate();
     await chunkOf(stand, input, 0).terminate();
     await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
@@ -131,7 +129,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
       4,
     );
     await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `chunk-${at}`)))).toBe(true);
-    await expect.poll(() => completed(input), patient).toBe(2);
+    await expect.poll(() => completed(input)).toBe(2);
     await chunkOf(stand, input, 0).terminate();
     await letGo('chunk-2', 'chunk-3');
     const result = await ended(stand, input);
@@ -167,7 +165,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     await submit(
       stand,
       input,
-      items(1, () => 'sleep 60'),
+      items(1, () => 'sleep 600'),
     );
     const item = stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 0));
     const seen = new Set<string>();
@@ -176,7 +174,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
         const run = await item.describe();
         if (seen.has(run.runId)) throw new Error('It has not been started again.');
         return run;
-      }, 20_000);
+      }, patient);
       seen.add(runId);
       await stand.client.workflow.getHandle(item.workflowId, runId).terminate();
     }
@@ -184,6 +182,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     expect(result).toMatchObject({
       outcome: 'partly_failed',
       counts: { failed: 1, byOutcome: { outcome_unknown: 1 } },
+      left: [{ kind: 'sandbox', sandboxName: expect.stringContaining('-i0-1') }],
     });
     expect(result.budget.spentSeconds).toBeGreaterThan(input.policy.itemDeadlineMs / 1_000);
     expect(await storedGenerations(stand, result, 0)).toMatchObject([{ outcome: 'outcome_unknown', job: null }]);

@@ -6,7 +6,7 @@ import { progressQuery, resolveUpdate } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { clean, policyFor } from '../cleanup/cleanup-harness.js';
 import { claimAs } from '../watch/lease-harness.js';
-import { script, shortTiming } from '../workflow-harness.js';
+import { letGo, script, shortTiming, untilGo } from '../workflow-harness.js';
 
 const { stand, change } = shareChangedStand();
 
@@ -44,11 +44,13 @@ it('A6: a 404 to a deletion counts as a lag until it has lasted, and the deletio
 });
 
 it.each([
-  ['deleteSandbox', 'delete', 'The deletion was last seen failed'],
-  ['stopSandbox', 'stop', 'The stop was not accepted'],
-] as const)('A6: a sandbox that %s never finds, and reads show, is named in the result', async (endpoint, end, why) => {
+  // A deletion is requested four times.
+  ['deleteSandbox', 'delete', 'The deletion was last seen failed', 240_000],
+  ['stopSandbox', 'stop', 'The stop was not accepted', 6_000],
+] as const)('A6: a sandbox that %s never finds, and reads show, is named in the result', async (...row) => {
+  const [endpoint, end, why, cleanUpMs] = row;
   await stand.fault({ ...missing, endpoint, times: 1_000 });
-  const timing = { ...shortTiming, readLagMs: 500, cleanUpMs: 6_000 };
+  const timing = { ...shortTiming, readLagMs: 500, cleanUpMs };
   const result = await (await stand.start({ end, timing })).result();
   expect(result).toMatchObject({
     outcome: 'completed',
@@ -98,36 +100,49 @@ it('D11: a job counts every attempt of its own calls', async () => {
 });
 
 it('A9: a sandbox that another job works in is not stopped, and is named', async () => {
-  const owner = await stand.start({ prompts: [{ prompt: script('sleep 4; echo mine') }] });
+  const owner = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo mine`) }] });
   await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await owner.query(progressQuery);
   const guest = await stand.start({
     source: { kind: 'existing', sandboxId: sandboxId ?? '' },
     prompts: [],
-    commands: ['sleep 8; echo theirs'],
+    commands: ['touch began; until [ -e done ]; do sleep 0.1; done; echo theirs'],
     end: 'keep',
   });
+  const began = () =>
+    stand.api.readFile(sandboxId ?? '', 'began').then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(began).toBe(true);
+  await letGo(stand, sandboxId);
   const result = await owner.result();
   expect(result).toMatchObject({
     outcome: 'completed',
     error: { code: 'sandbox_leased' },
     left: [{ kind: 'sandbox', sandboxId, why: expect.stringContaining(guest.workflowId) }],
   });
+  await stand.api.writeFile(sandboxId ?? '', { path: 'done', content: '' });
   expect(await guest.result()).toMatchObject({ outcome: 'completed' });
 });
 
 it('A9: a sandbox that another job has worked in is stopped', async () => {
-  const owner = await stand.start({ prompts: [{ prompt: script('sleep 5; echo mine') }] });
+  const owner = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo mine`) }] });
   await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await owner.query(progressQuery);
   const source = { kind: 'existing', sandboxId: sandboxId ?? '' } as const;
   const guest = await stand.start({ source, prompts: [], commands: ['echo theirs'], end: 'keep' });
   expect(await guest.result()).toMatchObject({ outcome: 'completed' });
+  await letGo(stand, sandboxId);
   expect(await owner.result()).toMatchObject({ outcome: 'completed', stop: { status: 'completed' }, left: [] });
 });
 
 it('A9: a sandbox that a person has renamed is leased, so no cleanup stops it by its new name', async () => {
-  const handle = await stand.start({ prompts: [{ prompt: script('sleep 15') }], ttlSeconds: 8 });
+  // The job renews its auto-stop soon, and the sandbox has a longer one, which a busy machine does not miss.
+  const longTtl = { ttlSeconds: 600 };
+  change.createSandbox = (body, options) => stand.api.createSandbox({ ...body, ...longTtl }, options);
+  change.updateSandbox = (id, body, options) => stand.api.updateSandbox(id, { ...body, ...longTtl }, options);
+  const handle = await stand.start({ prompts: [{ prompt: script(untilGo) }], ttlSeconds: 4 });
   await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
   await stand.api.updateSandbox(sandboxId ?? '', { name: 'renamed-by-hand' });
@@ -136,6 +151,7 @@ it('A9: a sandbox that a person has renamed is leased, so no cleanup stops it by
     .toEqual([handle.workflowId]);
   const done = await clean(stand, policyFor('renamed', 'stop'));
   expect(done.of(sandboxId ?? '')).toBe('skipped: leased');
+  await letGo(stand, sandboxId);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', left: [] });
   expect(await stateOf(sandboxId)).toBe('archived');
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createStand, type Stand, script } from '../workflow-harness.js';
+import { createStand, type Stand, script, withoutPolls } from '../workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ const callsOf = (sandboxId: string | null) =>
 
 describe('a plain job', () => {
   it('runs a prompt in a fresh sandbox, woken by webhooks, and archives it', async () => {
-    const handle = await stand.start({});
+    const handle = await stand.start({ timing: withoutPolls });
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', error: null, setup: null, deletion: null });
     expect(result.prompts).toMatchObject([{ status: 'completed', result: expect.stringContaining('hello') }]);
@@ -26,7 +26,7 @@ describe('a plain job', () => {
   });
 
   it('makes seven calls and its follow', async () => {
-    const result = await (await stand.start({})).result();
+    const result = await (await stand.start({ timing: withoutPolls })).result();
     expect(callsOf(result.sandboxId)).toEqual([
       'createSandbox',
       'listEvents',
@@ -41,7 +41,7 @@ describe('a plain job', () => {
   });
 
   it('needs at most 8 workflow tasks and 60 events', async () => {
-    const handle = await stand.start({});
+    const handle = await stand.start({ timing: withoutPolls });
     await handle.result();
     const { events } = await handle.fetchHistory();
     const tasks = events?.filter((event) => event.workflowTaskCompletedEventAttributes).length;
@@ -60,8 +60,8 @@ describe('prompts', () => {
   });
 
   it('run side by side in their own conversations', async () => {
-    const wait = 'for i in 1 2 3 4 5 6 7 8 9 10; do [ -e other ] && break; sleep 0.2; done';
-    const prompts = [{ prompt: script(`${wait}; cat other`) }, { prompt: script('echo met > other') }];
+    const wait = 'until [ -e other ]; do sleep 0.1; done';
+    const prompts = [{ prompt: script(`${wait}; cat other`) }, { prompt: script('echo met > part; mv part other') }];
     const result = await (await stand.start({ prompts, conversations: 'each' })).result();
     expect(result.outcome).toBe('completed');
     expect(result.prompts[0]?.result).toContain('met');

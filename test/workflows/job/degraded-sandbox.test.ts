@@ -30,7 +30,7 @@ describe('client rows: a job whose sandbox is degraded', () => {
     const handle = await stand.start({ source, end: 'keep', prompts: [{ prompt: script('read line < go') }], put: [] });
     const progress = () => handle.query(progressQuery);
     await expect
-      .poll(async () => (await progress()).degraded, { timeout: 10_000 })
+      .poll(async () => (await progress()).degraded)
       .toMatchObject({
         sandboxId: sandbox.id,
         reason,
@@ -46,13 +46,13 @@ describe('client rows: a job whose sandbox is degraded', () => {
   it('shows in its result what happened during the prompt, although the sandbox has recovered', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('while [ ! -e go ]; do sleep 0.1; done') }] });
     const sandboxId = async () => (await handle.query(progressQuery)).sandboxId ?? '';
-    await expect.poll(async () => (await handle.query(progressQuery)).phase, { timeout: 10_000 }).toBe('following');
+    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
     const id = await sandboxId();
     await expect.poll(() => stateOf(id)).toBe('running');
     await change(id, { health: 'degraded', reason });
     const lists = () => stand.service.books.calls().filter(({ endpoint }) => endpoint === 'listSandboxes').length;
     const before = lists();
-    await expect.poll(lists, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+    await expect.poll(lists).toBeGreaterThan(before + 1);
     await change(id, { health: 'ok' });
     await stand.api.writeFile(id, { path: 'go', content: '' });
     expect(await handle.result()).toMatchObject({ outcome: 'completed', degraded: { sandboxId: id, reason } });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxWatchId } from '../../../src/contract/addresses.js';
 import { progressQuery } from '../../../workflows/index.js';
 import { claimAs } from '../watch/lease-harness.js';
-import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
+import { createStand, letGo, type Stand, script, untilGo, withoutPolls } from '../workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {
@@ -68,9 +68,7 @@ describe('a job in an existing sandbox', () => {
 
   it('resumes it if it is archived, woken through the watch', async () => {
     const sandboxId = await somebodysSandbox('archived');
-    // Polls that a busy machine cannot make earlier than the events.
-    const timing = { ...shortTiming, safetyPollFirstMs: 20_000, safetyPollMaxMs: 20_000 };
-    const input = { ...existing(sandboxId), prompts: readNote, end: 'stop' as const, timing };
+    const input = { ...existing(sandboxId), prompts: readNote, end: 'stop' as const, timing: withoutPolls };
     const result = await (await stand.start(input)).result();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' } });
     expect(result.prompts[0]?.result).toContain('from before');
@@ -83,9 +81,7 @@ describe('a job in an existing sandbox', () => {
 
   it('waits until it is hydrated on request', async () => {
     const sandboxId = await somebodysSandbox('archived');
-    // A poll between the end of the hydration and its webhook would wake the job first.
-    const timing = { ...shortTiming, safetyPollFirstMs: 30_000, safetyPollMaxMs: 30_000 };
-    const input = { ...existing(sandboxId), prompts: readNote, waitFor: 'hydrated', timing } as const;
+    const input = { ...existing(sandboxId), prompts: readNote, waitFor: 'hydrated', timing: withoutPolls } as const;
     const result = await (await stand.start(input)).result();
     expect(result.outcome).toBe('completed');
     const hydrated = result.wakes.find(({ waitedFor }) => waitedFor === 'hydrated');
@@ -106,7 +102,7 @@ describe('a job in an existing sandbox', () => {
 
   it('ends as sandbox_failed if somebody stops the sandbox under the prompt', async () => {
     const sandboxId = await somebodysSandbox('usable');
-    const handle = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('sleep 30') }] });
+    const handle = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('sleep 600') }] });
     await expect.poll(async () => (await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('running');
     await stand.api.stopSandbox(sandboxId);
     expect(await handle.result()).toMatchObject({ outcome: expect.stringMatching(/sandbox_failed|prompt_failed/) });
@@ -116,16 +112,17 @@ describe('a job in an existing sandbox', () => {
 describe('a lease', () => {
   it('keeps a sandbox from being deleted while a job uses it', async () => {
     const sandboxId = await somebodysSandbox('usable');
-    const handle = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('sleep 2') }] });
+    const handle = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script(untilGo) }] });
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
     const claim = await claimAs(stand, sandboxId, 'somebody');
     expect(claim).toEqual({ granted: false, claimedBy: [], leasedBy: [handle.workflowId] });
+    await letGo(stand, sandboxId);
     await handle.result();
   });
 
   it.each(['stop', 'delete'] as const)('keeps another job from its --then %s while a job prompts', async (end) => {
     const sandboxId = await somebodysSandbox('usable');
-    const prompts = [{ prompt: script('sleep 6; echo mine') }];
+    const prompts = [{ prompt: script(`${untilGo}; echo mine`) }];
     const borrower = await stand.start({ ...existing(sandboxId), prompts });
     await expect.poll(async () => (await borrower.query(progressQuery)).phase).toBe('following');
     const ender = await stand.start({ ...existing(sandboxId), prompts: [], commands: ['true'], end });
@@ -133,29 +130,32 @@ describe('a lease', () => {
     expect(result).toMatchObject({ outcome: 'completed', stop: null, error: { code: 'sandbox_leased' } });
     expect(result.deletion?.status).toBe(end === 'delete' ? 'leased' : undefined);
     expect(result.left).toMatchObject([{ sandboxId, why: expect.stringContaining(borrower.workflowId) }]);
+    await letGo(stand, sandboxId);
     expect(await borrower.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
   });
 
   it('of two jobs that prompt: cancelling one interrupts no prompt of the other', async () => {
     const sandboxId = await somebodysSandbox('usable');
-    const same = { ...existing(sandboxId), prompts: [{ prompt: script('sleep 4; echo same') }] };
+    const same = { ...existing(sandboxId), prompts: [{ prompt: script(`${untilGo}; echo same`) }] };
     const [one, other] = await Promise.all([stand.start(same), stand.start(same)]);
     const followed = async (job: typeof one) => (await job.query(progressQuery)).prompts[0]?.promptId ?? null;
     await expect.poll(async () => (await followed(one)) !== null && (await followed(other)) !== null).toBe(true);
     await other.cancel();
+    expect((await other.result()).outcome).toBe('cancelled');
+    await letGo(stand, sandboxId);
     const [kept, cancelled] = [await one.result(), await other.result()];
     expect(kept).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
-    expect(cancelled.outcome).toBe('cancelled');
     expect(new Set([kept.prompts[0]?.promptId, cancelled.prompts[0]?.promptId]).size).toBe(2);
     expect(stand.service.books.prompts({ sandboxId })).toHaveLength(2);
   });
 
   it('of two jobs that prompt: a terminated one leaves the other its prompt', async () => {
     const sandboxId = await somebodysSandbox('usable');
-    const same = { ...existing(sandboxId), prompts: [{ prompt: script('sleep 4; echo same') }] };
+    const same = { ...existing(sandboxId), prompts: [{ prompt: script(`${untilGo}; echo same`) }] };
     const [one, other] = await Promise.all([stand.start(same), stand.start(same)]);
     await expect.poll(() => stand.service.books.prompts({ sandboxId }).length).toBe(2);
     await other.terminate('test');
+    await letGo(stand, sandboxId);
     expect(await one.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }], left: [] });
     expect(stand.service.books.prompts({ sandboxId })).toHaveLength(2);
   });

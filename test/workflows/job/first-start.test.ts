@@ -5,7 +5,7 @@ import { startJob } from '../../../src/temporal/jobs/client.js';
 import { listJobs } from '../../../src/temporal/list.js';
 import { type createThenPrompt, progressQuery } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
-import { jobInput, script } from '../workflow-harness.js';
+import { jobInput, letGo, script, untilGo } from '../workflow-harness.js';
 import { resetToBeginning } from './reset-job.js';
 
 const { stand } = shareChangedStand();
@@ -15,14 +15,16 @@ it.each([
   ['and then continued as new', { maxHistoryEvents: 40 }],
 ])('a job that is reset keeps its first start: %s', async (_, over) => {
   const deployment = `r${randomBytes(5).toString('hex')}`;
-  const prompts = ['sleep 2', 'true', 'true', 'true'].map((command) => ({ prompt: script(command) }));
+  const prompts = [untilGo, 'true', 'true', 'true'].map((command) => ({ prompt: script(command) }));
   const { handle } = await startJob(stand.client, jobInput({ deployment, prompts, ...over }), stand);
   await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
   const { startTime: first } = await handle.describe();
+  const { sandboxId } = await handle.query(progressQuery);
 
   const job = stand.client.workflow.getHandle<typeof createThenPrompt>(handle.workflowId);
   const reset = await resetToBeginning(stand, job);
   expect((await reset.describe()).startTime.getTime()).toBeGreaterThan(first.getTime());
+  await letGo(stand, sandboxId);
   const { durationMs } = await job.result();
   const sent = (await reset.fetchHistory()).events?.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
     scheduled?.activityType?.name === 'createSandbox' ? (scheduled.input?.payloads ?? []) : [],

@@ -4,7 +4,7 @@ import { type createThenPrompt, progressQuery, resolveUpdate } from '../../../wo
 import { shareChangedStand } from '../changed-stand.js';
 import { refusal } from '../intercept.js';
 import { claimAs } from '../watch/lease-harness.js';
-import { script, shortTiming } from '../workflow-harness.js';
+import { letGo, script, shortTiming, untilGo } from '../workflow-harness.js';
 import { resetToBeginning } from './reset-job.js';
 
 const { stand, change, restore } = shareChangedStand();
@@ -31,9 +31,12 @@ const madeBy = ({ workflowId }: { readonly workflowId: string }) =>
   stand.service.books.sandboxes().filter(({ name }) => name.startsWith(`${workflowId}-`));
 
 it('a job that is reset to its beginning adopts the sandbox and the prompt of the previous run', async () => {
-  const job = await stand.start({ prompts: [{ prompt: script('sleep 2; echo done') }] });
+  const job = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
   await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
-  const result = await (await resetToBeginning(stand, job)).result();
+  const { sandboxId } = await job.query(progressQuery);
+  const again = await resetToBeginning(stand, job);
+  await letGo(stand, sandboxId);
+  const result = await again.result();
   expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
   expect(result.prompts[0]?.result).toContain('done');
   expect(stand.service.books.sandboxes()).toHaveLength(1);
@@ -43,7 +46,13 @@ it('a job that is reset to its beginning adopts the sandbox and the prompt of th
 
 it('does not send the prompt again in a run that continues from the reset one, without a record of it', async () => {
   const timing = { ...shortTiming, safetyPollFirstMs: 200, safetyPollGrowth: 1, safetyPollMaxMs: 200 };
-  const job = await stand.start({ maxHistoryEvents: 60, timing, prompts: [{ prompt: script('sleep 4; echo done') }] });
+  // A late event would end the wait of the reset run.
+  await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
+  const job = await stand.start({
+    maxHistoryEvents: 60,
+    timing,
+    prompts: [{ prompt: script(`${untilGo}; echo done`) }],
+  });
   await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await job.query(progressQuery);
   expect((await job.describe()).runId, 'the run that is reset').toBe(job.firstExecutionRunId);
@@ -58,6 +67,7 @@ it('does not send the prompt again in a run that continues from the reset one, w
   const last = stand.client.workflow.getHandle<typeof createThenPrompt>(workflowId);
   await expect.poll(async () => (await last.describe()).runId).not.toBe((await again.describe()).runId);
   restore();
+  await letGo(stand, sandboxId);
   expect(await last.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }], left: [] });
   const sent = stand.service.books.prompts().filter((prompt) => prompt.sandboxId === sandboxId);
   expect(sent).toHaveLength(1);
@@ -71,7 +81,7 @@ it('keeps the name that a person gave to the sandbox of the previous run, and le
   await stand.api.updateSandbox(sandboxId, { name: 'renamed before the search' });
   const again = await resetToBeginning(stand, job);
   await expect.poll(async () => (await claimAs(stand, sandboxId, 'somebody', 1)).leasedBy).toEqual([job.workflowId]);
-  await expect.poll(async () => (await again.query(progressQuery)).blocked?.step, { timeout: 20_000 }).toBe('prompt');
+  await expect.poll(async () => (await again.query(progressQuery)).blocked?.step).toBe('prompt');
   await again.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] });
   expect(await again.result()).toMatchObject({ outcome: 'completed', sandboxId, left: [] });
   expect((await stand.api.getSandbox(sandboxId)).sandbox.name).toBe('renamed before the search');

@@ -11,7 +11,7 @@ import { progressQuery, resolveUpdate } from '../../../workflows/messages.js';
 import { policyFor } from '../cleanup/cleanup-harness.js';
 import { longFile, sizes } from '../long-inputs.js';
 import { ask, readySandbox, stopWorkflow } from '../stop/stop-harness.js';
-import { createStand, deployment, jobInput, type Stand, script } from '../workflow-harness.js';
+import { createStand, deployment, jobInput, letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('A1: a message to a job', () => {
   it('is refused before it is sent if it is too long, and the job continues', async () => {
     const lost = { kind: 'drop_response', endpoint: 'sendPrompt' } as const;
     await stand.fault(lost);
-    const handle = await stand.start({ prompts: [{ prompt: script('sleep 3; echo done') }] });
+    const handle = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
     const job = { deployment, jobId: (await handle.query(progressQuery)).jobId };
     for (const bytes of sizes) {
       const decision = { action: 'sent', promptId: long(bytes) } as const;
@@ -62,6 +62,7 @@ describe('A1: a message to a job', () => {
       const raw = handle.executeUpdate(resolveUpdate, { args: [decision] });
       await expect(raw).rejects.toMatchObject({ cause: { message: expect.stringContaining('too long') } });
     }
+    await letGo(stand, (await handle.query(progressQuery)).sandboxId);
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
   });
 });

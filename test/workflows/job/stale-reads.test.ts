@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { JobInput, JobResult } from '../../../workflows/index.js';
 import { createIntercept, refusal } from '../intercept.js';
 import { heal } from '../stop/stop-harness.js';
-import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
+import { believesNothing, createStand, type Stand, script } from '../workflow-harness.js';
 
 const intercept = createIntercept();
 let stand: Stand;
@@ -56,7 +56,8 @@ function lag(): void {
   });
 }
 
-const run = async (over: Partial<JobInput> = {}): Promise<JobResult> => (await stand.start(over)).result();
+const run = async (over: Partial<JobInput> = {}): Promise<JobResult> =>
+  (await stand.start({ timing: believesNothing, ...over })).result();
 const stateOf = async (id: string | null) => (await stand.api.getSandbox(id ?? '')).sandbox.state;
 const stopsOf = (id: string | null) => stand.service.books.stops({ sandboxId: id ?? '' });
 
@@ -103,7 +104,7 @@ it('D5: a job that stops a sandbox right after its resume stops it again, and do
 });
 
 it('D5: a job deletes its sandbox once, and says so', async () => {
-  const result = await run({ end: 'delete', timing: { ...shortTiming, readLagMs: 4_000 } });
+  const result = await run({ end: 'delete' });
   expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, error: null, left: [] });
   await expect(stand.api.getSandbox(result.sandboxId ?? '')).rejects.toMatchObject({ status: 404 });
 });

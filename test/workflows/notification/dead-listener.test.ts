@@ -41,7 +41,7 @@ afterAll(async () => {
 const urlOf = (kind: 'refuses' | 'hangs' | 'fails') => {
   if (kind === 'refuses') return 'http://127.0.0.1:1/hook';
   if (kind === 'hangs') return `http://127.0.0.1:${(silent.address() as AddressInfo).port}/hook`;
-  listener.answerWith(...Array.from({ length: 3 }, () => 500));
+  listener.answerWith(...Array.from({ length: 1_000 }, () => 500));
   return listener.url;
 };
 
@@ -66,6 +66,7 @@ describe('a result does not wait for the notification', () => {
     await handle.result();
     const [delivery] = await expectUndelivered(handle.workflowId);
     await stand.restartWorker();
+    listener.answerWith();
     await delivery?.result();
     expect(listener.toldOf(handle.workflowId).map(({ body }) => JSON.parse(body).event)).toContain('ended');
   });
@@ -103,12 +104,13 @@ describe('a stack', () => {
     const { client, taskQueue } = stand;
     const handle = await stand.start({ notify: { url: urlOf('refuses') } });
     await handle.result();
-    await expectUndelivered(handle.workflowId);
+    const [delivery] = await expectUndelivered(handle.workflowId);
+    const beganMs = (await delivery?.describe())?.startTime.getTime() ?? 0;
     const open = (configured: boolean, afterMs: number) =>
       countOpenJobs(
         client,
         { taskQueue, deployment, temporal: { configured, connect: { connectionOptions: {} } } },
-        Date.now() + afterMs,
+        beganMs + afterMs,
       );
     for (const configured of [false, true]) {
       expect(await open(configured, 540_000)).toBeGreaterThan(0);

@@ -16,7 +16,7 @@ export interface Listener {
   readonly url: string;
   readonly told: readonly Told[];
   toldOf(workflowId: string): Told[];
-  /** The next statuses, then 204. */
+  /** The next statuses, then 204. Replaces those of an earlier call. */
   answerWith(...answers: Answer[]): void;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function openListener(): Promise<Listener> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     told,
     toldOf: (workflowId) => told.filter(({ body }) => JSON.parse(body).workflowId === workflowId),
-    answerWith: (...next) => void answers.push(...next),
+    answerWith: (...next) => void answers.splice(0, answers.length, ...next),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

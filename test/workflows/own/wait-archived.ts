@@ -19,7 +19,8 @@ export async function waitArchived(sandboxId: string): Promise<{ state: string; 
       return value?.state === 'archived' ? value.state : undefined;
     },
     readFirst: true,
-    timing: defaultTiming,
+    // No poll comes earlier than the event.
+    timing: { ...defaultTiming, safetyPollFirstMs: 600_000, safetyPollMaxMs: 600_000 },
     onWake: (wake) => wakes.push(wake),
   });
   return { state: state ?? '', wakes };

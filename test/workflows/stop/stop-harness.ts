@@ -4,9 +4,7 @@ import { type RequestedStop, requestStop } from '../../../src/temporal/stops/cli
 import type { StopOptions } from '../../../src/temporal/stops/input.js';
 import { awaitStop } from '../../../src/temporal/stops/read.js';
 import { type SandboxEvent, sandboxEventSignal } from '../../../workflows/index.js';
-import { type Stand, shortTiming } from '../workflow-harness.js';
-
-const patient = { timeout: 40_000, interval: 50 };
+import { patient, type Stand, shortTiming } from '../workflow-harness.js';
 
 /** A ready sandbox without events in progress. */
 export async function readySandbox(stand: Stand, body: { readonly name?: string; readonly snapshots?: boolean } = {}) {
@@ -20,7 +18,7 @@ export async function readySandbox(stand: Stand, body: { readonly name?: string;
 }
 
 export const ask = (stand: Stand, options: StopOptions): Promise<RequestedStop> =>
-  requestStop(stand.client, { deadlineMs: 60_000, timing: shortTiming, ...options }, { taskQueue: stand.taskQueue });
+  requestStop(stand.client, { deadlineMs: 600_000, timing: shortTiming, ...options }, { taskQueue: stand.taskQueue });
 
 export const outcomeOf = (stand: Stand, requested: RequestedStop) => awaitStop(stand.client, requested);
 

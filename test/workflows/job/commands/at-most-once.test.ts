@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../../../src/client/index.js';
 import { executionOf } from '../../../../src/contract/addresses.js';
 import type { JobInput } from '../../../../workflows/index.js';
-import { createStand, type Stand, type StandOptions } from '../../workflow-harness.js';
+import { createStand, letGo, patient, type Stand, type StandOptions, untilGo } from '../../workflow-harness.js';
 
 let stand: Stand;
 afterEach(async () => {
@@ -19,7 +19,7 @@ const input = { prompts: [], commands: [counting], end: 'keep', onUnknownOutcome
 const sandboxId = () => stand.service.books.sandboxes()[0]?.id ?? '';
 const readFile = async (path: string) => (await stand.api.readFile(sandboxId(), path)).content;
 const run = async (over: Partial<JobInput> = {}) => (await stand.start({ ...input, ...over })).result();
-const begun = (path: string) => vi.waitFor(() => readFile(path), { timeout: 30_000, interval: 100 });
+const begun = (path: string) => vi.waitFor(() => readFile(path), patient);
 /** The files of commands, which a stand without isolation stores on this machine. */
 const markers = async () => (await readdir('/tmp')).filter((name) => name.startsWith(`.sandflow-${sandboxId()}`));
 
@@ -32,7 +32,7 @@ const texts = (change: (text: string, client: SandboxClient, id: string) => Prom
   }),
 });
 
-describe('A17: a command', { timeout: 120_000 }, () => {
+describe('A17: a command', () => {
   it('runs once if its answer is lost, and its result is the recorded one', async () => {
     stand = await createStand();
     await stand.fault({ kind: 'drop_response', endpoint: 'runCommand' });
@@ -67,9 +67,10 @@ describe('A17: a command', { timeout: 120_000 }, () => {
 
   it('that runs while its worker shuts down is awaited by the next one', async () => {
     stand = await createStand();
-    const job = await stand.start({ ...input, commands: [`${counting}; sleep 6; echo end > ended`, 'cat ended'] });
+    const job = await stand.start({ ...input, commands: [`${counting}; ${untilGo}; echo end > ended`, 'cat ended'] });
     await begun('runs');
     await stand.restartWorker();
+    await letGo(stand, sandboxId());
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
     expect(await readFile('runs')).toBe('ran\n');
     expect(await markers()).toEqual([]);
@@ -80,7 +81,7 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     await stand.fault({ kind: 'accept_late', endpoint: 'runCommand', ms: 3_000 });
     expect(await run()).toMatchObject({ outcome: 'completed' });
     // The late command has arrived by now.
-    await vi.waitFor(() => expect(stand.service.books.calls().filter(isCommand).length).toBeGreaterThanOrEqual(3));
+    await expect.poll(() => stand.service.books.calls().filter(isCommand).length).toBeGreaterThanOrEqual(3);
     expect(await readFile('runs')).toBe('ran\n');
   });
 
@@ -110,7 +111,7 @@ describe('A17: a command', { timeout: 120_000 }, () => {
         if (sent === 2) {
           await client.stopSandbox(id);
           const state = async (wanted: string) =>
-            vi.waitFor(async () => expect((await client.getSandbox(id)).sandbox.state).toBe(wanted), 10_000);
+            vi.waitFor(async () => expect((await client.getSandbox(id)).sandbox.state).toBe(wanted), patient);
           await state('archived');
           await client.resumeSandbox(id, {});
           await state('ready');
@@ -139,7 +140,7 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     );
     const job = await stand.start({ ...input, commands: [counting, 'cat runs'], onUnknownOutcome: 'wait' });
     const blocked = async () => (await job.query<{ blocked: { step: string } | null }>('progress')).blocked?.step;
-    await vi.waitFor(async () => expect(await blocked()).toBe('command'), { timeout: 30_000, interval: 200 });
+    await vi.waitFor(async () => expect(await blocked()).toBe('command'), patient);
     await job.executeUpdate('resolve', { args: [{ action: 'sent' }] });
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
     expect(await readFile('runs')).toBe('ran\n');

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { progressQuery } from '../../../../workflows/index.js';
 import { cli as runCli } from '../../../unit/cli/in-process.js';
+import { heal } from '../../stop/stop-harness.js';
 import { createStand, deployment, type Stand, script } from '../../workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {
-  stand = await createStand({ service: { timings: { archiveMs: 4_000 } } });
+  stand = await createStand();
 });
 afterAll(() => stand.close());
 
@@ -22,15 +23,16 @@ const cli = (args: readonly string[]) =>
 
 describe('jobs show', () => {
   it('D9: names the sandbox that may exist while a create gets no valid answer', async () => {
-    await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 503, code: 'http_500', times: 4 });
+    await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 503, code: 'http_500', times: 1_000 });
     const handle = await stand.start({});
     const { jobId } = await handle.query(progressQuery);
     await expect
-      .poll(async () => (await cli(['show', jobId])).stdout, { timeout: 30_000 })
+      .poll(async () => (await cli(['show', jobId])).stdout)
       .toMatch(/^Waiting for a response to createSandbox since .*; last attempt: .*http_500/m);
     const { stdout } = await cli(['show', jobId]);
     const pattern = /sandflow sandboxes --name "(.*)-\*"/.exec(stdout)?.[1];
     expect(pattern).toBeDefined();
+    await heal(stand);
     const { sandboxName } = await handle.result();
     expect(sandboxName?.startsWith(`${pattern}-`), `${sandboxName} fits ${pattern}`).toBe(true);
   });
@@ -38,14 +40,17 @@ describe('jobs show', () => {
 
 describe('jobs cancel', () => {
   it('B13: sent twice makes the job skip collecting files, and reports it', async () => {
-    const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }] });
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    // The job does not end before the second cancel.
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const { jobId } = await handle.query(progressQuery);
     const first = await cli(['cancel', jobId]);
     expect(first).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('cancel again to skip that') });
     const second = await cli(['cancel', jobId, '--json']);
     expect(second).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('it now skips collecting files') });
     expect(JSON.parse(second.stdout)).toMatchObject({ jobId, again: true, error: null });
+    await heal(stand);
     expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
     const { events } = await handle.fetchHistory();
     const signals = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) =>
@@ -62,7 +67,7 @@ describe('jobs cancel', () => {
       stdout: expect.stringContaining('"outcome":"completed"'),
       stderr: expect.stringContaining(`Job ${jobId} had already ended: completed.`),
     });
-    const lost = await stand.start({ prompts: [{ prompt: script('sleep 60') }] });
+    const lost = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
     const { jobId: lostId } = await lost.query(progressQuery);
     await lost.terminate();
     expect(await cli(['cancel', lostId])).toMatchObject({

@@ -8,10 +8,10 @@ import { type Stand, script, shortTiming } from '../../workflow-harness.js';
 
 const { stand, change } = shareChangedStand();
 
-const long = [{ prompt: script('sleep 60') }];
+const long = [{ prompt: script('sleep 600') }];
 
 const promptOfSomebodyElse = async (sandboxId: string, conversationId: string | undefined) =>
-  (await stand.api.sendPrompt(sandboxId, { prompt: script('sleep 20'), conversationId })).promptId;
+  (await stand.api.sendPrompt(sandboxId, { prompt: script('sleep 600'), conversationId })).promptId;
 
 async function expectAtWork(sandboxId: string | null, promptId: string | null | undefined): Promise<void> {
   const { prompt } = await stand.api.getPrompt(sandboxId ?? '', promptId ?? '');
@@ -80,12 +80,22 @@ describe('an interrupt', () => {
       sent += 1;
       if (sent > 1) return stand.api.interruptSandbox(id, query, options);
       change.getPrompt = () => Promise.reject(new ConnectionError('getPrompt', true, 'UND_ERR_SOCKET'));
-      setTimeout(() => delete change.getPrompt, 5_000);
       const answer = await stand.api.interruptSandbox(id, query, options);
       othersId = await promptOfSomebodyElse(id, query?.conversation);
       return answer;
     };
-    const result = await cancelled(await stand.start(kept));
+    const handle = await stand.start(kept);
+    const ending = cancelled(handle);
+    // The second interrupt reads the prompt first, and is tried again.
+    const tries = async () => {
+      const { pendingActivities } = (await handle.describe()).raw;
+      const isInterrupt = ({ activityType }: { activityType?: { name?: string | null } | null }) =>
+        activityType?.name === 'interruptSandbox';
+      return pendingActivities?.find(isInterrupt)?.attempt ?? 0;
+    };
+    await expect.poll(async () => sent === 1 && (await tries()) > 1).toBe(true);
+    delete change.getPrompt;
+    const result = await ending;
     expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }], left: [] });
     expect(sent).toBe(1);
     await expectAtWork(result.sandboxId, othersId);

@@ -1,9 +1,9 @@
 /** The stop at the end of a job while others act, reads lag, or answers are wrong. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { JobResult } from '../../../../workflows/index.js';
+import { type JobResult, progressQuery } from '../../../../workflows/index.js';
 import { createIntercept, lost, refusal } from '../../intercept.js';
 import { heal } from '../../stop/stop-harness.js';
-import { createStand, type Stand, script } from '../../workflow-harness.js';
+import { believesNothing, createStand, type Stand, script } from '../../workflow-harness.js';
 
 const intercept = createIntercept();
 let stand: Stand;
@@ -91,12 +91,10 @@ describe('a person who resumes after the job’s stop', () => {
 
   it('A5: keeps the machine if the stop was awaited, and the result names it', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
-    intercept.on('stopSandbox', async (call, _count, [sandboxId]) => {
-      const answer = await call();
-      setTimeout(() => void resumeByHand(String(sandboxId)).catch(() => undefined), 300);
-      return answer;
-    });
-    const result = await run();
+    const handle = await stand.start({});
+    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('waiting_for_archive');
+    await resumeByHand((await handle.query(progressQuery)).sandboxId ?? '');
+    const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'superseded', kept: null } });
     expect(result.left).toMatchObject([{ kind: 'sandbox', sandboxId: result.sandboxId }]);
     expect(stops(result.sandboxId)).toHaveLength(1);
@@ -151,16 +149,20 @@ describe('reads after the stop', () => {
   });
 
   it('D5: are not believed while they answer 404 for a while', async () => {
-    let untilMs = 0;
+    let asked = 0;
+    const lagging = (call: () => Promise<unknown>) => {
+      asked += 1;
+      return asked <= 2 ? stand.api.getSandbox('bx_2a2a2a2a') : call();
+    };
     intercept.on('stopSandbox', async (call) => {
-      untilMs = Date.now() + 1_500;
-      return call();
+      const answer = await call();
+      intercept.on('getSandbox', lagging);
+      intercept.on('getStop', lagging);
+      return answer;
     });
-    const lagging = (call: () => Promise<unknown>) =>
-      Date.now() < untilMs ? stand.api.getSandbox('bx_2a2a2a2a') : call();
-    intercept.on('getSandbox', lagging);
-    intercept.on('getStop', lagging);
-    expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
+    const result = await run({ timing: believesNothing });
+    expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
+    expect(asked).toBeGreaterThan(2);
   });
 
   it('D5: are believed if they answer 404 for longer than reads lag', async () => {

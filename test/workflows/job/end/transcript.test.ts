@@ -25,7 +25,7 @@ const whole = ['prompt.queued', 'prompt.started', 'agent.tool', 'agent.message',
 
 async function untilFollowed(handle: Handle): Promise<void> {
   const phase = async () => (await handle.query(progressQuery)).phase;
-  await expect.poll(phase, { timeout: 20_000 }).toBe('following');
+  await expect.poll(phase).toBe('following');
 }
 
 it.each(['stop', 'delete', 'keep'] as const)('is stored with one read before the sandbox ends by %s', async (end) => {
@@ -60,7 +60,7 @@ it('holds all conversations of a job, read at once, and none of others', async (
 });
 
 it('is stored after a cancel', async () => {
-  const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }], end: 'delete' });
+  const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }], end: 'delete' });
   await untilFollowed(handle);
   await handle.cancel();
   expect((await handle.result()).outcome).toBe('cancelled');

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxClient } from '../../../../src/client/index.js';
 import { type JobInput, progressQuery } from '../../../../workflows/index.js';
 import { createPlayedStand, type PlayedStand, refusal, somebodysSandbox } from '../../played-service.js';
-import { script } from '../../workflow-harness.js';
+import { believesNothing, letGo, script, untilGo } from '../../workflow-harness.js';
 
 let stand: PlayedStand;
 beforeEach(async () => {
@@ -29,7 +29,8 @@ describe('a follow whose shared list', () => {
   ];
   it.each(lists)('D4, B10: %s detects the end of its prompt', async (_, listAllSandboxes) => {
     stand.play({ listAllSandboxes });
-    const result = await (await start({ deadlineMs: 30_000 })).result();
+    // It would not end at its deadline during the test.
+    const result = await (await start()).result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed', result: 'said\n' }] });
   });
 });
@@ -42,14 +43,15 @@ it('D10: an unknown state does not hide the end of a prompt', async () => {
       return { ...answer, sandbox: { ...answer.sandbox, state: 'dreaming' } };
     },
   };
-  const handle = await start({ deadlineMs: 30_000 });
+  const handle = await start({ prompts: [{ prompt: script(`${untilGo}; echo said`) }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   stand.play(strange);
+  await letGo(stand, (await handle.query(progressQuery)).sandboxId);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 
 it('D7: a prompt that ended because its sandbox was stopped is a failed sandbox', async () => {
-  const handle = await start({ prompts: [{ prompt: script('sleep 60') }] });
+  const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
   await expect.poll(async () => (await stand.api.getSandbox(sandboxId ?? '')).sandbox.state).toBe('running');
@@ -63,7 +65,7 @@ it('D7: a prompt that ended because its sandbox was stopped is a failed sandbox'
 });
 
 it('D7: a prompt that somebody interrupted is a failed prompt', async () => {
-  const handle = await start({ prompts: [{ prompt: script('sleep 60') }] });
+  const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
   await expect.poll(async () => (await stand.api.getSandbox(sandboxId ?? '')).sandbox.state).toBe('running');
@@ -72,12 +74,18 @@ it('D7: a prompt that somebody interrupted is a failed prompt', async () => {
 });
 
 it('D5: a temporary 404 does not end the sandbox under its prompt', async () => {
-  const handle = await start();
+  const prompts = [{ prompt: script(`${untilGo}; echo said`) }];
+  const handle = await start({ prompts, timing: believesNothing });
   await expect.poll(() => phaseOf(handle)).toBe('following');
-  const missing = () => Promise.reject(refusal('getSandbox', 404, 'not_found'));
+  let asked = 0;
+  const missing = () => {
+    asked += 1;
+    return Promise.reject(refusal('getSandbox', 404, 'not_found'));
+  };
   stand.play({ listAllSandboxes: async () => [], getSandbox: missing, getPrompt: missing, listEvents: missing });
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await expect.poll(() => asked).toBeGreaterThan(3);
   stand.play({});
+  await letGo(stand, (await handle.query(progressQuery)).sandboxId);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 

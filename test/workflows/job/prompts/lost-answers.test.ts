@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../../../workflows/index.js';
-import { createStand, type Stand } from '../../workflow-harness.js';
+import { createStand, type Stand, shortTiming } from '../../workflow-harness.js';
 
 let stand: Stand;
 beforeEach(async () => {
@@ -131,7 +131,7 @@ describe('a sandbox without a machine', () => {
 describe('a sandbox in error', () => {
   it('that recovers within the grace period continues', async () => {
     await stand.fault({ kind: 'boot_error', recoverMs: 1_000 });
-    expect((await run()).outcome).toBe('completed');
+    expect((await run({ timing: { ...shortTiming, errorGraceMs: 600_000 } })).outcome).toBe('completed');
   });
 
   it('that does not recover ends the job as sandbox_failed', async () => {
