@@ -71,6 +71,21 @@ it('A6: a sandbox whose stop was cancelled at the moment of its call is named in
   });
 });
 
+it('A6: a stop whose call fails after the cleanup time is reported as out of time, not by its failure', async () => {
+  const handle = await stand.start({ timing: { ...shortTiming, cleanUpMs: 3_000 } });
+  const isCancelRequested = async () =>
+    (await handle.fetchHistory()).events?.some((event) => event.activityTaskCancelRequestedEventAttributes) ?? false;
+  change.stopSandbox = async () => {
+    await expect.poll(isCancelRequested).toBe(true);
+    return await stand.api.stopSandbox('bx_00000000');
+  };
+  expect(await handle.result()).toMatchObject({
+    outcome: 'completed',
+    error: { code: 'clean_up_unfinished' },
+    left: [{ kind: 'sandbox' }],
+  });
+});
+
 it('B6: a create that is repeated by decision has its own generation beyond the limit', async () => {
   let sent = 0;
   change.createSandbox = (...args) => {

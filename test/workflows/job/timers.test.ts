@@ -79,7 +79,8 @@ describe('a job', () => {
       const { pendingActivities } = (await handle.describe()).raw;
       return pendingActivities?.find(({ activityType }) => activityType?.name === 'followPrompt');
     };
-    await expect.poll(async () => (await follow())?.lastStartedTime).toBeTruthy();
+    // A follow that is only on its way to the worker is not followed yet. Its first heartbeat shows that it is.
+    await expect.poll(async () => (await follow())?.lastHeartbeatTime).toBeTruthy();
     await stand.restartWorker(async () => {
       // The worker has given the follow back: it is not awaited until its heartbeats are missed.
       const given = await follow();

@@ -1,10 +1,11 @@
 /** Ends a batch: ends its source, stores its results and sends the notification. */
 
-import { CancellationScope, isCancellation, patched } from '@temporalio/workflow';
+import { patched } from '@temporalio/workflow';
 import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
 import { isUsable } from '../../../src/contract/records/states.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
+import { withinTime } from '../../job/end/within-time.js';
 import type { JobError } from '../../job/result.js';
 import type { JobState } from '../../job/state.js';
 import { jobError, toJobTermination } from '../../job/termination.js';
@@ -47,23 +48,27 @@ async function endSource(run: BatchState): Promise<JobError | null> {
   if (source.kind !== 'prepare') return null;
   const job = sourceJob(run, sandboxId);
   run.sourceJob = job;
+  const nameUnended = () => {
+    const why = 'The prepared sandbox was not stopped or deleted as requested.';
+    run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
+  };
   try {
-    await CancellationScope.withTimeout(run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs, async () => {
+    const isInTime = await withinTime(run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs, async () => {
       const sandbox = await readLasting(job, sandboxId);
       if (sandbox === null) return;
       job.previousStopId = sandbox.stop?.id ?? null;
       if (source.end === 'delete') await deleteSandbox(job, sandboxId);
       else if (mayRun(sandbox)) await stopSandbox(job, sandboxId);
     });
-    return nameWhatIsLeft(run, job, source.end);
-  } catch (error) {
-    const why = 'The prepared sandbox was not stopped or deleted as requested.';
-    run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
-    if (!isCancellation(error)) return toJobTermination(error).jobError;
+    if (isInTime) return nameWhatIsLeft(run, job, source.end);
+    nameUnended();
     return jobError(
       'clean_up_unfinished',
       `The prepared sandbox ${sandboxId} was not stopped or deleted in time; check it.`,
     );
+  } catch (error) {
+    nameUnended();
+    return toJobTermination(error).jobError;
   } finally {
     run.apiCalls += job.apiCalls;
     run.sourceJob = null;

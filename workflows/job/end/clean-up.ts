@@ -2,8 +2,7 @@
  * The cleanup of every job: interrupts running prompts, collects the remaining files, ends the sandbox as requested,
  * and reports what it could not do. It has a time limit, even if the service does not answer.
  */
-import { CancellationScope, isCancellation, upsertMemo } from '@temporalio/workflow';
-import { notSentCode } from '../../../src/contract/errors/service-failure.js';
+import { CancellationScope, upsertMemo } from '@temporalio/workflow';
 import { hasEndedAsRequested } from '../../fanout/item/result.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { unwatchSandbox } from '../../watch/acquire-lease.js';
@@ -12,12 +11,13 @@ import { resultOf } from '../report.js';
 import type { JobError, JobOutcome, KeptMemo } from '../result.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
 import type { JobState } from '../state.js';
-import { applicationCodeOf, jobError, toJobTermination } from '../termination.js';
+import { jobError, toJobTermination } from '../termination.js';
 import { collectDiff, nameMissingDiff } from './collect-diff.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
 import { stopSandbox } from './stop-sandbox.js';
 import { storeTranscriptOfKept } from './transcript.js';
+import { wasCutShort, withinTime } from './within-time.js';
 
 /** Fractions of the cleanup time. The rest is for the stop or the deletion of the sandbox. */
 const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8 } as const;
@@ -57,12 +57,9 @@ function leftMs(run: JobState): number {
 /** Runs a step with a time limit, in ms. @returns why it did not finish, or null */
 async function within(ms: number, step: () => Promise<void> | undefined): Promise<JobError | null> {
   try {
-    await CancellationScope.withTimeout(Math.max(1, Math.round(ms)), async () => step());
-    return null;
+    if (await withinTime(ms, step)) return null;
+    return jobError('clean_up_unfinished', 'It did not end within the cleanup time');
   } catch (error) {
-    // The time may also end at the moment when an activity is about to make its call.
-    if (isCancellation(error) || applicationCodeOf(error) === notSentCode)
-      return jobError('clean_up_unfinished', 'It did not end within the cleanup time');
     return toJobTermination(error).jobError;
   }
 }
@@ -95,7 +92,7 @@ async function collectWhatIsLeft(run: JobState, sandboxId: string, ms: number): 
       });
     }
   } catch (error) {
-    if (!isCancellation(error)) why = toJobTermination(error).jobError.message;
+    if (!wasCutShort(scope, error)) why = toJobTermination(error).jobError.message;
   }
   if (run.skipsCollecting) why = 'It was skipped by a second cancel';
   nameMissingFiles(run, why);
