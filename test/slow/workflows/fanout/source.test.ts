@@ -18,11 +18,11 @@ import {
   usableSandbox,
 } from '../../../workflows/fanout/fanout-harness.js';
 import { claimAs } from '../../../workflows/watch/lease-harness.js';
-import { createStand, type Stand, script } from '../../../workflows/workflow-harness.js';
+import { createStand, letGo, type Stand, script, untilGo } from '../../../workflows/workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {
-  stand = await createStand({ worker: { forksPerSecond: 1_000 }, service: { timings: { hydrationMs: 3_000 } } });
+  stand = await createStand({ worker: { forksPerSecond: 1_000 } });
 });
 afterAll(() => stand.close());
 
@@ -75,7 +75,7 @@ describe.concurrent('the source of a batch', () => {
 
   it('with a working agent is left alone unless a stale source is allowed', async ({ expect }) => {
     const sandboxId = await usableSandbox(stand);
-    await stand.api.sendPrompt(sandboxId, { prompt: script('sleep 60') });
+    await stand.api.sendPrompt(sandboxId, { prompt: script(untilGo) });
     const refused = await run(stand, fanoutInput(source(sandboxId)), items(1));
     expect(refused).toMatchObject({ outcome: 'source_failed', error: { code: 'source_in_use' } });
     expect(refused.error?.message).toContain('--allow-stale');
@@ -87,11 +87,16 @@ describe.concurrent('the source of a batch', () => {
   });
 
   it('with missing files is refused, and not stopped', async ({ expect }) => {
-    const { sandbox } = await stand.api.forkSandbox(await archivedSandbox(stand), { name: 'a copy' });
-    await expect.poll(() => stateOf(sandbox.id)).toBe('ready');
-    const result = await run(stand, fanoutInput(source(sandbox.id)), items(1));
-    expect(result).toMatchObject({ outcome: 'source_failed', error: { code: 'source_not_hydrated' } });
-    expect(stopsOf(sandbox.id)).toEqual([]);
+    const slow = await createStand({ service: { timings: { hydrationMs: 3_600_000 } } });
+    try {
+      const { sandbox } = await slow.api.forkSandbox(await archivedSandbox(slow), { name: 'a copy' });
+      await expect.poll(async () => (await slow.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
+      const result = await run(slow, fanoutInput(source(sandbox.id)), items(1));
+      expect(result).toMatchObject({ outcome: 'source_failed', error: { code: 'source_not_hydrated' } });
+      expect(slow.service.books.stops({ sandboxId: sandbox.id })).toEqual([]);
+    } finally {
+      await slow.close();
+    }
   });
 
   it('that does not exist, or keeps no snapshots, ends the batch with the reason', async ({ expect }) => {
@@ -125,15 +130,19 @@ describe.concurrent('the source of a batch', () => {
   it.for([{ maxHistoryEvents: 20 }, { maxMessages: 1 }])(
     'that is being prepared when the batch continues as new is prepared once, and its items wait: %j',
     async (pace, { expect }) => {
-      const input = fanoutInput(prepare({ commands: ['sleep 3; date > made'], prompts: [] }), { pace });
+      const input = fanoutInput(prepare({ commands: [`${untilGo}; date > made`], prompts: [] }), { pace });
       await submitInChunks(
         stand,
         input,
         items(6, () => 'cat made'),
         2,
       );
-      await expect.poll(() => fanoutProgress(stand.client, input)).toMatchObject({ counts: { queued: 6 } });
-      expect(await fanoutProgress(stand.client, input)).toMatchObject({ phase: 'preparing' });
+      await expect
+        .poll(() => fanoutProgress(stand.client, input))
+        .toMatchObject({ phase: 'preparing', counts: { queued: 6 } });
+      const prepared = () => forks(stand, input).find(({ name }) => name.includes('-prep-'));
+      await expect.poll(() => prepared()?.state).toBe('ready');
+      await letGo(stand, prepared()?.id);
       const { firstRunId } = (await batchOf(stand, input).describe()).raw.workflowExecutionInfo ?? {};
       const result = await ended(stand, input);
       expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 6 } });
