@@ -16,7 +16,7 @@ import { SandflowError } from '../contract/errors/sandflow-error.js';
 import type { KeyRing } from '../encryption/index.js';
 import { lenientClient } from './readable-memos.js';
 
-const timeoutMs = 5_000;
+const defaultTimeoutMs = 5_000;
 
 /** The keys that the workers of a deployment announced. */
 export interface DeploymentKeys {
@@ -40,6 +40,8 @@ export interface AgreeOptions {
    * keys. Default: false.
    */
   readonly announce?: boolean;
+  /** How long Temporal may take to answer, in ms. Default: 5,000. */
+  readonly timeoutMs?: number;
 }
 
 /** `unasked`: the announced keys could not be read from Temporal, so it is unknown whether the keys match. */
@@ -53,7 +55,7 @@ export type Agreement = { readonly kind: 'agreed' } | { readonly kind: 'unasked'
  *   keys: the process must not continue
  */
 export async function agreeOnKeys(client: Client, options: AgreeOptions): Promise<Agreement> {
-  const { deployment, ring, announce = false } = options;
+  const { deployment, ring, announce = false, timeoutMs = defaultTimeoutMs } = options;
   const clear = clearClient(client);
   try {
     return await client.withDeadline(Date.now() + timeoutMs, async () => {

@@ -1,11 +1,27 @@
-/**
- * When a server starts, checks that its keys fit the keys of the deployment. Retries while Temporal does not answer.
- */
+/** Checks that the keys of a command or a server fit the keys of the deployment. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
+import { abortable } from '../../temporal/calls.js';
 import { type Agreement, type AgreeOptions, agreeOnKeys } from '../../temporal/deployment-keys.js';
+import { unreachable } from '../../temporal/errors.js';
+
+/**
+ * Checks the keys of a command. A command that is not sure of its keys must not go on: it would show nothing of what
+ * is encrypted, and write what no worker can read.
+ * @param options.address names Temporal in the error
+ * @throws SandflowError `bad_configuration` or `keys_not_announced` if the keys do not fit; `temporal_unreachable` if
+ *   Temporal does not answer in time; the reason of the signal
+ */
+export async function requireAgreement(
+  client: Client,
+  { address, signal, ...options }: AgreeOptions & { readonly address: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const asked = await abortable(client, signal, () => agreeOnKeys(client, options));
+  signal.throwIfAborted();
+  if (asked.kind === 'unasked') throw unreachable(address, asked.reason);
+}
 
 const defaultAskAgainMs = 15_000;
 const waitMs = 500;
@@ -26,7 +42,8 @@ export interface AgreeAtStartOptions extends AgreeOptions {
 }
 
 /**
- * Waits until a worker has announced keys, because this server may start before the worker.
+ * Checks the keys of a server at its start. Waits until a worker has announced keys, because this server may start
+ * before the worker. Retries while Temporal does not answer.
  * @throws SandflowError `bad_configuration` if the keys do not fit; the reason of the signal
  */
 export async function agreeAtStart(client: Client, options: AgreeAtStartOptions): Promise<KeyAgreement> {

@@ -7,7 +7,7 @@ import type { Config } from '../../config.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { requireStackSettings } from '../../supervisor/index.js';
 import { abortable } from '../../temporal/calls.js';
-import { agreeOnKeys } from '../../temporal/deployment-keys.js';
+import { splitTarget } from '../../temporal/connect.js';
 import { requireTemporal } from '../../temporal/require-listener.js';
 import { queuesWithoutWorker } from '../../temporal/task-queue-pollers.js';
 import type { CliIo } from '../io.js';
@@ -20,6 +20,7 @@ import { clientOf } from './check-service.js';
 import { isFullyConfigured } from './configured.js';
 import { type Encryption, openEncryption, openResults } from './encryption.js';
 import { readIsolation, type SaidIsolation, sayIsolation } from './isolation.js';
+import { requireAgreement } from './key-agreement.js';
 import { linkToTemporal, type TemporalLink } from './temporal-link.js';
 
 /** Waits shorter than this cause no notice, in ms. */
@@ -153,9 +154,11 @@ async function open(
   }, silentMs);
   try {
     const temporal = await linkToTemporal(addresses.temporal, { timeoutMs: patienceMs, signal, dataConverter });
-    // The check also passes if Temporal cannot be read, because then nothing can be written either.
     if (!keysMayDiffer) {
-      await agreeOnKeys(temporal.client, { deployment: config.deployment, ring }).catch(async (error: unknown) => {
+      const { address } = splitTarget(addresses.temporal);
+      const agreeing = { deployment: config.deployment, ring, timeoutMs: patienceMs, address, signal };
+      const check = () => requireAgreement(temporal.client, agreeing);
+      await temporal.patiently(patienceMs, check).catch(async (error: unknown) => {
         await temporal.close();
         throw error;
       });

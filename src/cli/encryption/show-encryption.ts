@@ -27,8 +27,8 @@ export function showEncryption({ json }: { readonly json?: boolean }, context: C
 /** Why processes with these keys would not start; null if they would start. */
 async function problemWith(agreeing: ReturnType<typeof agreeOnKeys>): Promise<string | null> {
   try {
-    await agreeing;
-    return null;
+    const agreement = await agreeing;
+    return agreement.kind === 'agreed' ? null : `The keys cannot be read from Temporal: ${agreement.reason}`;
   } catch (error) {
     if (error instanceof SandflowError) return error.message;
     throw error;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { requireAgreement } from '../../../src/cli/connect/key-agreement.js';
 import { checkEncryption } from '../../../src/cli/doctor/check-encryption.js';
 import { newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import {
@@ -137,12 +138,16 @@ it('C6: an incomplete announcement lets no process with keys start', async () =>
   await expect(command(a)).rejects.toMatchObject(refused);
 });
 
-it('C6: an unreachable Temporal refuses nobody', async () => {
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+it('C6: a Temporal that does not answer refuses no server, and lets no command go on', async () => {
+  const address = '127.0.0.1:1';
+  const connection = Connection.lazy({ address });
   try {
     const away = new Client({ connection });
     const asked = await agreeOnKeys(away, { deployment: 'away', ring: ring(a), announce: true });
     expect(asked).toMatchObject({ kind: 'unasked' });
+    const { signal } = new AbortController();
+    const command = requireAgreement(away, { deployment: 'away', ring: ring(a), address, signal });
+    await expect(command).rejects.toMatchObject({ code: 'temporal_unreachable' });
   } finally {
     await connection.close();
   }
