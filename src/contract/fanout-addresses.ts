@@ -49,6 +49,7 @@ export function fanoutPlaces(batch: {
     chunks: `${prefix}/chunks`,
     /** Written once every chunk is known. */
     seal: `${prefix}/chunks/seal.json`,
+    items: `${prefix}/items`,
     /** Holds a `<generation>.json` for each ended generation of the item. */
     item: (index: number) => `${prefix}/items/${index}`,
     results: `${prefix}/results.jsonl`,

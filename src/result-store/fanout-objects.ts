@@ -51,10 +51,23 @@ export async function readSeal(store: ResultStore, place: FanoutPlace): Promise<
 
 /** The results of an item's generations, oldest first. Empty if no generation has ended. */
 export async function itemGenerations(store: ResultStore, place: FanoutPlace, index: number): Promise<ListedObject[]> {
-  const folder = fanoutPlaces(place).item(index);
-  const generationOf = ({ key }: ListedObject) => Number(/^\/(\d+)\.json$/.exec(key.slice(folder.length))?.[1]);
-  const objects = (await store.list(folder)).filter((object) => Number.isInteger(generationOf(object)));
+  const objects = await itemResultObjects(store, place, fanoutPlaces(place).item(index));
   return objects.sort((a, b) => generationOf(a) - generationOf(b));
+}
+
+const generationOf = ({ key }: ListedObject) => Number(/(\d+)\.json$/.exec(key)?.[1]);
+
+/**
+ * The results below a folder of the batch: of one item or, by default, of all items. The folder of an item has other
+ * objects too, such as the keys of its forks.
+ */
+export async function itemResultObjects(
+  store: Pick<ResultStore, 'list'>,
+  place: FanoutPlace,
+  folder: string = fanoutPlaces(place).items,
+): Promise<ListedObject[]> {
+  const { items } = fanoutPlaces(place);
+  return (await store.list(folder)).filter(({ key }) => /^\/\d+\/\d+\.json$/.test(key.slice(items.length)));
 }
 
 /** The newest result of an item; null if no generation ended. */

@@ -7,6 +7,7 @@ import { oneLine } from './terminal-safe.js';
 const redrawMs = 1_000;
 
 export interface ScreenLines {
+  /** False where lines cannot be redrawn, and after a defect in `lines`: then progress must be said in plain lines. */
   readonly enabled: boolean;
   /** Draws the lines that `lines` returns for a width, now and every second. */
   show(lines: (width: number) => readonly ScreenLine[]): void;
@@ -24,7 +25,7 @@ export interface ScreenLine {
 }
 
 export function createScreenLines(stream: OutputStream, options: { readonly enabled: boolean }): ScreenLines {
-  const { enabled } = options;
+  let { enabled } = options;
   let current: ((width: number) => readonly ScreenLine[]) | undefined;
   let drawn: readonly ScreenLine[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -39,33 +40,47 @@ export function createScreenLines(stream: OutputStream, options: { readonly enab
     const above = drawn.slice(0, -1).reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
     return control(`\u001b[1G${above > 0 ? `\u001b[${above}A` : ''}\u001b[J`);
   };
+  const end = () => {
+    current = undefined;
+    clearInterval(timer);
+    timer = undefined;
+  };
   const draw = (above = '') => {
     if (!enabled) return;
     const clear = back();
-    // The last column stays free: some terminals wrap as soon as that column is written.
-    drawn = (current?.(columnsOf(stream) - 1) ?? []).slice(0, Math.max(1, (stream.rows || 24) - 2));
+    let note = '';
+    try {
+      // The last column stays free: some terminals wrap as soon as that column is written.
+      drawn = (current?.(columnsOf(stream) - 1) ?? []).slice(0, Math.max(1, (stream.rows || 24) - 2));
+    } catch (error) {
+      // Nobody awaits the timer: the error would end the process, and with it the command that is only shown here.
+      drawn = [];
+      end();
+      enabled = false;
+      note = `The live display has a defect (${oneLine(String(error))}). Progress follows in plain lines.\n`;
+    }
     // What a person types, such as the ^C of Ctrl-C, is echoed at the cursor. At the end of a line it would wrap.
     const home = drawn.length === 0 ? '' : control('\u001b[1G');
-    stream.write(`${clear}${above}${drawn.map(({ text }) => text).join('\n')}${home}`);
+    stream.write(`${clear}${above}${note}${drawn.map(({ text }) => text).join('\n')}${home}`);
   };
 
   return {
-    enabled,
+    get enabled() {
+      return enabled;
+    },
     show(lines) {
       if (!enabled) return;
       current = lines;
       draw();
-      timer ??= setInterval(draw, redrawMs).unref();
+      if (enabled) timer ??= setInterval(draw, redrawMs).unref();
     },
     printAbove(text) {
       if (enabled) draw(`${text}\n`);
       else stream.write(`${text}\n`);
     },
     close() {
-      current = undefined;
+      end();
       if (drawn.length > 0) draw();
-      clearInterval(timer);
-      timer = undefined;
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The built command line as separate processes, with one home per test. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,11 +26,21 @@ export interface Started {
   readonly ended: Promise<Ended>;
 }
 
+/** A program in a terminal: `stdout` has all that it wrote there. */
+export interface InTerminal extends Started {
+  /** Types it, such as `\u0003` for Ctrl-C. */
+  type(text: string): void;
+  /** The terminal tells the program, as a window does. */
+  resize(columns: number): void;
+}
+
 export interface CliHome {
   readonly home: string;
   /** @param stdout a descriptor that gets the output instead of the test. */
   start(args: readonly string[], env?: Readonly<Record<string, string>>, stdout?: number): Started;
   run(args: readonly string[], env?: Readonly<Record<string, string>>, stdout?: number): Promise<Ended>;
+  /** Starts it in a pseudo-terminal of 80 columns, with the `script` of util-linux. */
+  startInTerminal(args: readonly string[], env?: Readonly<Record<string, string>>): InTerminal;
   /** Processes that belong to this home, by their command line. */
   alive(holding?: string): number[];
   /** The output of each program of this home so far and how it ended, for the message of a failed test. */
@@ -46,12 +56,16 @@ export function createCliHome(): CliHome {
   const children: ChildProcess[] = [];
   const said: (() => string)[] = [];
 
-  const start: CliHome['start'] = (args, env = {}, stdoutTo = undefined) => {
-    const child = spawn(process.execPath, [main, ...args], {
-      cwd: home,
-      env: { ...inherited, SANDFLOW_HOME: home, SANDFLOW_CACHE: cacheDirectory, ...env },
-      stdio: ['ignore', stdoutTo ?? 'pipe', 'pipe'],
-    });
+  const optionsOf = (env: Readonly<Record<string, string>>) => ({
+    cwd: home,
+    env: { ...inherited, SANDFLOW_HOME: home, SANDFLOW_CACHE: cacheDirectory, ...env },
+  });
+  const start: CliHome['start'] = (args, env = {}, stdoutTo = undefined) =>
+    follow(
+      args,
+      spawn(process.execPath, [main, ...args], { ...optionsOf(env), stdio: ['ignore', stdoutTo ?? 'pipe', 'pipe'] }),
+    );
+  const follow = (args: readonly string[], child: ChildProcess): Started => {
     children.push(child);
     const output = { stdout: '', stderr: '' };
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -80,6 +94,21 @@ export function createCliHome(): CliHome {
     home,
     start,
     run: (args, env, stdout) => start(args, env, stdout).ended,
+    startInTerminal(args, env = {}) {
+      const words = [process.execPath, main, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+      const line = `stty cols 80 rows 24; tty; exec ${words.join(' ')}`;
+      const options = optionsOf({ SHELL: '/bin/sh', TERM: 'xterm', ...env });
+      const child = spawn('script', ['-qfec', line, '/dev/null'], { ...options, stdio: 'pipe' });
+      const started = follow(args, child);
+      return {
+        ...started,
+        type: (text) => child.stdin.write(text),
+        resize(columns) {
+          const [terminal = ''] = started.stdout().split('\r\n', 1);
+          execFileSync('stty', ['-F', terminal, 'cols', `${columns}`]);
+        },
+      };
+    },
     alive,
     said: () => said.map((tell) => tell()).join('\n'),
     async close() {

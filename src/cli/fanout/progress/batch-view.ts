@@ -4,8 +4,8 @@ import type { OutputStream } from '../../io.js';
 import type { Reporter } from '../../output/reporter.js';
 import { createScreenLines } from '../../output/screen-lines.js';
 import { createPaint } from '../../output/terminal.js';
-import { oneLine, setIn } from '../../output/terminal-safe.js';
-import { type BoardView, boardLine, boardLines, endedOf, plainLine } from './board.js';
+import { setIn } from '../../output/terminal-safe.js';
+import { type BoardView, boardLine, boardLines, endedOf, lineOf, plainLine } from './board.js';
 import { createProgressRate } from './rate.js';
 
 const lineEveryMs = 5_000;
@@ -63,22 +63,22 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
   return {
     looks: !quiet,
     step(text) {
-      if (screen.enabled) screen.show((width) => [boardLine(text, { width, paint })]);
+      screen.show((width) => [boardLine(text, { width, paint })]);
     },
     show(progress) {
       rate.observe(endedOf(progress.counts), now());
       const { blocked } = progress;
       if (blocked && blocked.since !== blockedSince && !screen.enabled) {
-        screen.printAbove(paint('yellow', `The batch is blocked: ${oneLine(blocked.message)}`));
+        screen.printAbove(paint('yellow', `The batch is blocked: ${lineOf(blocked.message)}`));
       }
       blockedSince = blocked?.since ?? '';
-      if (screen.enabled) screen.show((width) => boardLines(viewOf(progress), { width, paint }));
-      else say(progress);
+      screen.show((width) => boardLines(viewOf(progress), { width, paint }));
+      if (!screen.enabled) say(progress);
     },
     failed(items) {
       failures = [...items, ...failures].slice(0, failuresShown);
       if (screen.enabled || quiet) return;
-      for (const { itemId, text } of items) screen.printAbove(`failed ${oneLine(itemId)}: ${oneLine(text)}`);
+      for (const { itemId, text } of items) screen.printAbove(`failed ${lineOf(itemId)}: ${lineOf(text)}`);
     },
     price(dollars) {
       dollarsPerSecond = dollars;

@@ -42,7 +42,7 @@ const phaseTexts: Readonly<Record<FanoutPhase, string>> = {
 export function boardLines(view: BoardView, { width, paint }: BoardOptions): ScreenLine[] {
   const { progress, failures } = view;
   const { counts, throttledUntil, blocked } = progress;
-  const throttledMs = throttledUntil === null ? 0 : Date.parse(throttledUntil) - view.nowMs;
+  const throttledMs = throttledUntil == null ? 0 : Date.parse(throttledUntil) - view.nowMs;
   const lines: (Part[] | false)[] = [
     [['bold', nameOf(progress)], ` · ${phaseText(progress)} · ${lasted(view)}`],
     barLine(progress, width),
@@ -50,8 +50,8 @@ export function boardLines(view: BoardView, { width, paint }: BoardOptions): Scr
     [[paceText(view), deadlineText(view)].filter((text) => text !== '').join(' · ')],
     [costText(view)],
     throttledMs > 0 && [['yellow', `throttled: new forks wait ${duration(throttledMs)}`]],
-    blocked !== null && [['yellow', `blocked: ${oneLine(blocked.message)}`]],
-    ...failures.map(({ itemId, text }): Part[] => [['red', `failed ${oneLine(itemId)}: `], oneLine(text)]),
+    blocked != null && [['yellow', `blocked: ${lineOf(blocked.message)}`]],
+    ...failures.map(({ itemId, text }): Part[] => [['red', `failed ${lineOf(itemId)}: `], lineOf(text)]),
   ];
   return lines
     .filter((line) => line !== false)
@@ -61,7 +61,7 @@ export function boardLines(view: BoardView, { width, paint }: BoardOptions): Scr
 
 /** One line of text, cut to the width. */
 export function boardLine(text: string, { width, paint }: BoardOptions): ScreenLine {
-  return fitted([['dim', oneLine(text)]], width, paint);
+  return fitted([['dim', lineOf(text)]], width, paint);
 }
 
 /** The progress in one line, for output that cannot be redrawn. Omits values that change every second. */
@@ -70,14 +70,19 @@ export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): stri
   const { counts, throttledUntil } = progress;
   const left = timeLeftMs(leftOf(counts), perMinute);
   return [
-    oneLine(phaseText(progress)),
+    lineOf(phaseText(progress)),
     `${endedOf(counts)} of ${total(progress)}`,
     countParts(counts)
       .map((part) => (typeof part === 'string' ? part : part[1]))
       .join(''),
     ...(left === null ? [] : [`about ${duration(left)} left`]),
-    ...(throttledUntil === null ? [] : ['throttled']),
+    ...(throttledUntil == null ? [] : ['throttled']),
   ].join(' · ');
+}
+
+/** A text of a workflow or of the result store, in one line. Nothing checks these against their types. */
+export function lineOf(text: string | null | undefined): string {
+  return oneLine(text ?? '?');
 }
 
 /** Number of items that have ended, with any outcome. */
@@ -90,11 +95,11 @@ function leftOf({ queued, running }: FanoutCounts): number {
 }
 
 function nameOf({ batchId, title }: FanoutProgress): string {
-  return title === null ? batchId : `${oneLine(title)} (${batchId})`;
+  return title == null ? lineOf(batchId) : `${oneLine(title)} (${lineOf(batchId)})`;
 }
 
 function phaseText({ phase, outcome }: FanoutProgress): string {
-  return outcome === null ? (phaseTexts[phase] ?? phase) : `${phaseTexts.ended}: ${outcome}`;
+  return outcome == null ? (phaseTexts[phase] ?? lineOf(phase)) : `${phaseTexts.ended}: ${outcome}`;
 }
 
 /** Until the batch is sealed, more items may arrive. */
@@ -145,14 +150,14 @@ function rateText(perMinute: number): string {
 
 function deadlineText({ progress, nowMs }: BoardView): string {
   const leftMs = Date.parse(progress.deadlineAt) - nowMs;
-  if (progress.outcome !== null || !Number.isFinite(leftMs)) return '';
+  if (progress.outcome != null || !Number.isFinite(leftMs)) return '';
   return leftMs > 0 ? `deadline in ${duration(leftMs)}` : 'the deadline has passed';
 }
 
 function costText({ progress, dollarsPerSecond }: BoardView): string {
   const { limitSeconds, spentSeconds, reservedSeconds } = progress.budget;
   return [
-    `machine time ${duration(spentSeconds * 1_000)}${limitSeconds === null ? '' : ` of ${duration(limitSeconds * 1_000)}`}`,
+    `machine time ${duration(spentSeconds * 1_000)}${limitSeconds == null ? '' : ` of ${duration(limitSeconds * 1_000)}`}`,
     ...(reservedSeconds > 0 ? [`${duration(reservedSeconds * 1_000)} reserved`] : []),
     ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),
   ].join(' · ');
@@ -161,7 +166,7 @@ function costText({ progress, dollarsPerSecond }: BoardView): string {
 /** How long the batch has been running, or how long it took if it has ended. */
 function lasted({ progress, nowMs }: BoardView): string {
   const { outcome, since, startedAt } = progress;
-  return duration((outcome === null ? nowMs : Date.parse(since)) - Date.parse(startedAt));
+  return duration((outcome == null ? nowMs : Date.parse(since)) - Date.parse(startedAt));
 }
 
 /** Formats a duration in whole seconds. An invalid number counts as 0. */
@@ -176,7 +181,7 @@ function fitted(parts: readonly Part[], width: number, paint: Paint): ScreenLine
   let text = '';
   for (const part of parts) {
     const [style, whole] = typeof part === 'string' ? [undefined, part] : part;
-    const line = oneLine(whole);
+    const line = lineOf(whole);
     const cut = cutToWidth(line, width - used);
     used += displayWidth(cut);
     text += style === undefined || cut === '' ? cut : paint(style, cut);

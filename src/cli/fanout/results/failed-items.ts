@@ -1,6 +1,6 @@
 /** Finds the items of a batch that fail during a watch. */
 import type { ItemResult } from '../../../../workflows/fanout/result.js';
-import { fanoutPrefix } from '../../../contract/fanout-addresses.js';
+import { type FanoutPlace, itemResultObjects } from '../../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import type { FailedItem } from '../progress/batch-view.js';
 
@@ -15,15 +15,11 @@ export interface FailedItems {
   look(): Promise<readonly FailedItem[]>;
 }
 
-export function createFailedItems(
-  store: Pick<ResultStore, 'list' | 'get'>,
-  batch: { readonly deployment: string; readonly batchId: string; readonly batchKey: string },
-): FailedItems {
-  const folder = `${fanoutPrefix(batch.deployment, batch.batchId, batch.batchKey)}/items`;
+export function createFailedItems(store: Pick<ResultStore, 'list' | 'get'>, batch: FanoutPlace): FailedItems {
   let seen: Set<string> | undefined;
 
   async function newest(): Promise<FailedItem[]> {
-    const objects = (await store.list(folder)).filter(({ key }) => /\/\d+\.json$/.test(key));
+    const objects = await itemResultObjects(store, batch);
     const before = seen;
     seen = new Set(objects.map(({ key }) => key));
     if (!before) return [];

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { createBatchView } from '../../../../src/cli/fanout/progress/batch-view.js';
 import { type BoardView, boardLines, plainLine } from '../../../../src/cli/fanout/progress/board.js';
 import { createProgressRate, timeLeftMs } from '../../../../src/cli/fanout/progress/rate.js';
 import { cutToWidth, displayWidth } from '../../../../src/cli/output/display-width.js';
@@ -180,6 +181,91 @@ describe('the board of a batch', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('U1: the board never ends a command', () => {
+  const absent = undefined as never;
+  const shapes: readonly [string, Partial<BoardView>][] = [
+    ['an item without an id', { failures: [{ itemId: absent, text: 'exit code 3' }] }],
+    ['an item without a reason', { failures: [{ itemId: '17', text: absent }] }],
+    ['an item with an empty id and reason', { failures: [{ itemId: '', text: '' }] }],
+    ['an item of several lines', { failures: [{ itemId: 'a\nb', text: 'x\r\ny\u001b[2J'.repeat(60) }] }],
+    [
+      'no title, block, throttling or outcome',
+      {
+        progress: { ...progress, title: absent, blocked: absent, throttledUntil: absent, outcome: absent },
+      },
+    ],
+    [
+      'no texts',
+      {
+        progress: { ...progress, batchId: absent, phase: absent, blocked: { message: absent, since: absent } },
+      },
+    ],
+  ];
+
+  it.each(shapes)('for %s, at any width', (_, shape) => {
+    const shown = { ...view, ...shape };
+    for (const width of [0, 1, 40, 80]) {
+      const lines = boardLines(shown, { width, paint: coloured });
+      if (width > 0) expect(lines.length).toBeGreaterThan(4);
+      for (const { text, width: took } of lines) {
+        expect(took).toBeLessThanOrEqual(width);
+        expect(text).not.toMatch(/undefined|null/);
+      }
+    }
+    expect(plainLine(shown)).not.toMatch(/undefined|null/);
+  });
+
+  it('but leaves the batch followed in plain lines after a defect, with one note', () => {
+    vi.useFakeTimers();
+    const out: string[] = [];
+    const stream = { isTTY: true, columns: 80, rows: 24, write: (text: string | Uint8Array) => out.push(String(text)) };
+    const batch = createBatchView({ stream: createTerminal(stream), quiet: false });
+    let isBroken = false;
+    const counts = {
+      ...progress.counts,
+      get failed(): number {
+        if (isBroken) throw new TypeError('no such field');
+        return 20;
+      },
+    };
+    batch.show({ ...progress, counts });
+    isBroken = true;
+    // The redraw of a timer, whose error nobody would catch.
+    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(10_000);
+    batch.show({ ...progress, phase: 'ending' });
+    batch.failed([{ itemId: '17', text: 'exit code 3' }]);
+    batch.notice('said');
+    batch.close();
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+    const plain = stripVTControlCharacters(out.slice(1).join(''));
+    expect(plain.split('\n').filter((line) => line !== '')).toEqual([
+      'The live display has a defect (TypeError: no such field). Progress follows in plain lines.',
+      expect.stringMatching(/^ending the remaining items · 260 of 500/),
+      'failed 17: exit code 3',
+      'said',
+    ]);
+  });
+
+  it('nor does the status line of a job', () => {
+    const out: string[] = [];
+    const stream = { isTTY: true, columns: 80, rows: 24, write: (text: string | Uint8Array) => out.push(String(text)) };
+    const lines = createScreenLines(createTerminal(stream), { enabled: true });
+    lines.show(() => {
+      throw new Error('broken');
+    });
+    expect(lines.enabled).toBe(false);
+    lines.show(() => [{ text: 'x', width: 1 }]);
+    lines.printAbove('said');
+    lines.close();
+    expect(out).toEqual([
+      'The live display has a defect (Error: broken). Progress follows in plain lines.\n',
+      'said\n',
+    ]);
   });
 });
 

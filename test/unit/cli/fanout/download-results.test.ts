@@ -116,6 +116,20 @@ describe('items that fail while somebody watches', () => {
     expect(await items.look()).toEqual([]);
   });
 
+  it('U1: are found among the other objects of an item, such as the keys of its forks', async () => {
+    const store = createResultStore(await temporaryDirectory());
+    const put = (key: string, value: object) =>
+      store.put(`fanout/sf-d-b/key/items/${key}`, Buffer.from(JSON.stringify(value)));
+    const items = createFailedItems(store, batch);
+    await items.look();
+    await put('0/keys/1.json', { key: 'k', atMs: 1 });
+    await put('0/keys/2/3.json', { key: 'k', atMs: 1 });
+    expect(await items.look()).toEqual([]);
+    await put('1/keys/1.json', { key: 'k', atMs: 1 });
+    await put('1/1.json', itemResult(1, { outcome: 'prompt_failed' }, { prompts: [promptResult({ error: 'no' })] }));
+    expect(await items.look()).toEqual([{ itemId: '2', text: 'prompt_failed, no' }]);
+  });
+
   it('are not reported if the store cannot be read', async () => {
     const broken = { list: () => Promise.reject(new Error('away')), get: () => Promise.reject(new Error('away')) };
     expect(await createFailedItems(broken, batch).look()).toEqual([]);
