@@ -11,7 +11,10 @@ import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js'
 export interface ListedWorkflow {
   /** `running`, or how the workflow ended. A workflow with any named outcome is `completed`. */
   readonly status: string;
-  /** How the job or batch ended; null while it runs, and if its workflow was terminated or timed out. */
+  /**
+   * How the job or batch ended; null while it runs, if its workflow was terminated or timed out, and if it cannot be
+   * read.
+   */
   readonly outcome: string | null;
   /** The labels that it was started with. */
   readonly labels: Labels;
@@ -46,8 +49,8 @@ export interface ListJobsOptions {
   /** Lists only running jobs or batches. Default: false. */
   readonly open?: boolean;
   /**
-   * Lists only jobs or batches that ended and failed. Their outcome is not `completed` or `cancelled`, or the workflow
-   * itself failed, was terminated or timed out. Default: false.
+   * Lists only jobs or batches that ended and failed. Their outcome is not `completed` or `cancelled`, or cannot be
+   * read, or the workflow itself failed, was terminated or timed out. Default: false.
    */
   readonly failed?: boolean;
   /** Lists only jobs or batches that started or ended at or after this time. Default: no limit. */
@@ -137,12 +140,10 @@ async function* executions(
   }
 }
 
-/**
- * A job of an earlier version has no outcome in its memo: whether it failed is unknown, and it is not listed as failed.
- */
+/** An outcome that cannot be read may be a failure: without it, the list would say that all is well. */
 function hasFailed({ status, outcome }: Pick<ListedWorkflow, 'status' | 'outcome'>): boolean {
   if (status !== 'completed') return status !== 'cancelled' && status !== 'running';
-  return outcome !== null && outcome !== 'completed' && outcome !== 'cancelled';
+  return outcome !== 'completed' && outcome !== 'cancelled';
 }
 
 function textIn(value: unknown): string | null {

@@ -2,7 +2,7 @@
  * Writes the outcome of a job or batch into its memo, so that lists can show it. For Temporal, every named outcome is
  * `completed`.
  */
-import { upsertMemo, workflowInfo } from '@temporalio/workflow';
+import { patched, upsertMemo, workflowInfo } from '@temporalio/workflow';
 
 /** The part of a memo that holds the outcome. */
 export interface OutcomeMemo {
@@ -11,10 +11,11 @@ export interface OutcomeMemo {
 }
 
 /**
- * Records the outcome, but only if the memo had an `outcome` at the start. So histories of earlier versions replay
- * unchanged.
+ * Records the outcome. The memo usually has an `outcome` of null until then, and such a workflow needs no patch. It has
+ * none after another change of the memo, because the SDK drops every null, and in a workflow that others started.
  */
 export function recordOutcome(outcome: string): void {
   const memo: OutcomeMemo = { outcome };
-  if ('outcome' in (workflowInfo().memo ?? {})) upsertMemo({ ...memo });
+  const isExpected = 'outcome' in (workflowInfo().memo ?? {});
+  if (isExpected || patched('every outcome is recorded')) upsertMemo({ ...memo });
 }

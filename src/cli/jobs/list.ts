@@ -24,7 +24,7 @@ export const printBatches = listCommand('batches', async () => (await import('..
   idAndText: ({ batchId, title }) => [batchId, title],
 });
 
-/** A workflow that completed without an outcome in its memo was started by an earlier version. */
+/** A workflow that completed without a readable outcome has ended, nobody knows how. */
 const statusText = (status: string) => (status === 'completed' ? 'ended' : status);
 
 /**

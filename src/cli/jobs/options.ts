@@ -9,7 +9,7 @@ export const declareListOf = (parent: Parent, noun: 'jobs' | 'batches') =>
     .command('list')
     .description(`List the ${noun} of this deployment, newest first`)
     .option('--open', `only running ${noun}`)
-    .option('--failed', `only ${noun} that ended with another outcome than completed or cancelled`)
+    .option('--failed', `only ${noun} that ended, but not as completed or cancelled`)
     .option('--since <when>', `only ${noun} that started or ended since: a duration like 12h or 1d, or a date`)
     .option('--label <name=value>', `only ${noun} with this label (repeatable)`, collect, [])
     .option('--limit <count>', `maximum number of ${noun} to list`, '50')
