@@ -45,6 +45,7 @@ export interface CleanupChunk {
 /** Number of concurrent owner lookups. */
 const askAtOnce = 10;
 const warningsInHistory = 50;
+const patternsInHistory = 50;
 
 export function createCleanupPlanning(client: SandboxClient, results: ResultStore) {
   const nightOf = ({ deployment, policy }: Pick<PlanCleanupInput, 'deployment' | 'policy'>, nowMs: number) => {
@@ -142,7 +143,7 @@ async function keep(
   plan: CleanupPlan,
   { refusal, unreadable }: Pick<CleanupPlanned, 'refusal' | 'unreadable'>,
 ): Promise<CleanupPlanned> {
-  const { fleet, allowed, takenTonight, entries, actions, warnings } = plan;
+  const { fleet, allowed, takenTonight, unmatched, entries, actions, warnings } = plan;
   const put = async (name: string, value: unknown) =>
     (await results.put(`${key}/${name}.json`, Buffer.from(JSON.stringify(value)))).ref;
   const planRef = await put('plan', plan);
@@ -159,6 +160,8 @@ async function keep(
     takenTonight,
     due: actions.length,
     overLimit: entries.filter(({ reason }) => reason === 'over_limit').length,
+    unmatched: unmatched.slice(0, patternsInHistory),
+    unmatchedCount: unmatched.length,
     orphans: entries.filter(({ owner }) => owner.status === 'closed').length,
     unknownOwners: entries.filter(({ owner }) => owner.status === 'unknown').length,
     unreadable,

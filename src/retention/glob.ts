@@ -1,4 +1,33 @@
-/** Patterns of names: `*` stands for any characters, `?` for one; the whole name must fit. Pure. */
+/**
+ * Patterns of names, in policies and in `--name`. `*` stands for any characters, `?` for one, `\` makes a sign an
+ * ordinary character; the whole name must fit, in the same case. There is no other sign. Pure.
+ */
+
+/** Signs of other languages of patterns, each with what to write instead. `!`, `^` and `$` are signs at one end only. */
+const foreignSigns: readonly { readonly sign: RegExp; readonly instead: string }[] = [
+  { sign: /^[[\]]$/, instead: 'Write ? for one character of any kind' },
+  { sign: /^[{}|]$/, instead: 'Write one pattern for each alternative' },
+  { sign: /^!$/, instead: 'Patterns cannot exclude names' },
+  { sign: /^[$^]$/, instead: 'A pattern always stands for the whole name: leave it out' },
+];
+const escapable = /^[*?\\[\]{}|!^$]$/;
+
+/** Why a pattern is refused, or null. A sign of another language would silently match nothing. */
+export function patternProblem(pattern: string): string | null {
+  if (pattern === '') return 'is empty and matches nothing; use * for any characters';
+  const parts = partsOf(pattern);
+  for (const [at, { text, isEscaped }] of parts.entries()) {
+    if (isEscaped && !escapable.test(text)) {
+      return `has a \\ before ${text === '' ? 'its end' : `"${text}"`}, which means nothing there; write \\\\ for the character itself`;
+    }
+    if (isEscaped || (/[!^]/.test(text) && at > 0) || (text === '$' && at < parts.length - 1)) continue;
+    const foreign = foreignSigns.find(({ sign }) => sign.test(text));
+    if (foreign) {
+      return `has "${text}", but the only signs of patterns are * (any characters) and ? (one). ${foreign.instead}, or \\${text} for the character itself`;
+    }
+  }
+  return null;
+}
 
 /** Whether `text` fits one of the patterns. */
 export function fitsAny(patterns: readonly string[], text: string): boolean {
@@ -7,24 +36,44 @@ export function fitsAny(patterns: readonly string[], text: string): boolean {
 
 /** The first pattern that `text` fits, or undefined. */
 export function firstFit(patterns: readonly string[], text: string): string | undefined {
-  return patterns.find((pattern) => fits(pattern, text));
+  return patterns.find((pattern) => fits(partsOf(pattern), [...text]));
 }
+
+interface Part {
+  /** One character; empty for a backslash at the end. */
+  readonly text: string;
+  readonly isEscaped: boolean;
+}
+
+function partsOf(pattern: string): Part[] {
+  const characters = [...pattern];
+  const parts: Part[] = [];
+  for (let at = 0; at < characters.length; at += 1) {
+    const isEscaped = characters[at] === '\\';
+    if (isEscaped) at += 1;
+    parts.push({ text: characters[at] ?? '', isEscaped });
+  }
+  return parts;
+}
+
+const isSign = (part: Part | undefined, sign: '*' | '?') => part?.text === sign && !part.isEscaped;
 
 /**
  * Matches without a regular expression, which could take exponential time for a pattern with many stars and a long
  * name.
  */
-function fits(pattern: string, text: string): boolean {
+function fits(pattern: readonly Part[], text: readonly string[]): boolean {
   let at = 0;
   let of = 0;
   let star = -1;
   let mark = 0;
   while (at < text.length) {
-    if (pattern[of] === '*') {
+    const part = pattern[of];
+    if (isSign(part, '*')) {
       star = of;
       mark = at;
       of += 1;
-    } else if (of < pattern.length && (pattern[of] === '?' || pattern[of] === text[at])) {
+    } else if (part !== undefined && (isSign(part, '?') || part.text === text[at])) {
       at += 1;
       of += 1;
     } else if (star >= 0) {
@@ -35,6 +84,6 @@ function fits(pattern: string, text: string): boolean {
       return false;
     }
   }
-  while (pattern[of] === '*') of += 1;
+  while (isSign(pattern[of], '*')) of += 1;
   return of === pattern.length;
 }

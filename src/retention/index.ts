@@ -1,11 +1,18 @@
 /** What a cleanup may do: the policy, the plan, and the guards that are checked right before each action. */
 export { factsOf, type SandboxFacts } from './facts.js';
-export { fitsAny } from './glob.js';
+export { fitsAny, patternProblem } from './glob.js';
 export { type ApplyLook, judge, type Verdict } from './guards.js';
 export type { Candidate } from './match.js';
 export { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from './ownership.js';
 export { planCleanup } from './plan.js';
-export type { CleanupPlan, ExpiryWarning, PlanEntry, PlannedAction, SnapshotFacts } from './plan-types.js';
+export type {
+  CleanupPlan,
+  ExpiryWarning,
+  PlanEntry,
+  PlannedAction,
+  PolicyPattern,
+  SnapshotFacts,
+} from './plan-types.js';
 export type { CleanupPolicy, Weekday } from './policy.js';
 export { readPolicy } from './read-policy.js';
 export { startTimeOf } from './schedule-time.js';

@@ -89,6 +89,13 @@ export interface PlannedAction {
   readonly keeps: readonly string[];
 }
 
+/** A pattern of a policy. */
+export interface PolicyPattern {
+  /** Where it stands, such as `protect`. */
+  readonly where: string;
+  readonly pattern: string;
+}
+
 /** Warns that the data of a protected sandbox is about to be deleted. */
 export interface ExpiryWarning {
   readonly sandboxId: string;
@@ -103,6 +110,8 @@ export interface CleanupPlan {
   /** Number of actions that the limits allow now. */
   readonly allowed: number;
   readonly takenTonight: number;
+  /** Patterns that match nothing in the account. */
+  readonly unmatched: readonly PolicyPattern[];
   /** Oldest first. */
   readonly entries: readonly PlanEntry[];
   readonly actions: readonly PlannedAction[];

@@ -10,6 +10,7 @@ import { type Candidate, fitsGroup, groupOf, ruleFor, sinceMs } from './match.js
 import { refusalOf } from './plan-refusals.js';
 import type { CleanupPlan, Decision, PlanEntry, PlanInput, PlannedAction, SnapshotFacts } from './plan-types.js';
 import type { CleanupPolicy, Rule } from './policy.js';
+import { unmatchedPatterns } from './policy-patterns.js';
 import { deletableSnapshots } from './snapshots.js';
 import { dataExpiresAtMs, warningsOf } from './warnings.js';
 
@@ -57,6 +58,7 @@ export function planCleanup(input: PlanInput): CleanupPlan {
     fleet: candidates.length,
     allowed,
     takenTonight,
+    unmatched: unmatchedPatterns(policy, candidates, input.snapshots),
     entries,
     actions,
     warnings: warningsOf(policy, candidates, nowMs),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { sandboxStates } from '../contract/records/states.js';
+import { patternProblem } from './glob.js';
 import { ownerStatuses } from './ownership.js';
 import { type CleanupPolicy, type Rule, type Window, weekdays } from './policy.js';
 
@@ -20,7 +21,14 @@ export function readDurationMs(text: string): number | undefined {
 }
 
 const title = z.string().min(1).max(100);
-const pattern = z.string().min(1).max(200);
+const pattern = z
+  .string()
+  .min(1)
+  .max(200)
+  .superRefine((text, context) => {
+    const message = text === '' ? null : patternProblem(text);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
 
 const duration = z
   .string()

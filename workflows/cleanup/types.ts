@@ -1,5 +1,5 @@
 /** The input, result and progress of a `retentionCleanup`. Types only. */
-import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry } from '../../src/retention/index.js';
+import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry, PolicyPattern } from '../../src/retention/index.js';
 import type { JobProgress } from '../job/progress.js';
 import type { JobError } from '../job/result.js';
 
@@ -76,6 +76,10 @@ export interface CleanupPlanned {
   readonly due: number;
   /** Number of planned actions that exceed the limits and wait for a later night. */
   readonly overLimit: number;
+  /** The first 50 patterns of the policy that match nothing in the account. */
+  readonly unmatched: readonly PolicyPattern[];
+  /** Total number of such patterns. */
+  readonly unmatchedCount: number;
   /** Sandboxes of closed jobs of this deployment. */
   readonly orphans: number;
   /** Sandboxes whose owner Temporal does not know: skipped, and worth checking. */

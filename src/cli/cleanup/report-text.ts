@@ -86,6 +86,7 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   if (planned && planned.unreadable > 0) {
     lines.push(`${planned.unreadable} sandboxes or snapshots were skipped because they could not be read. Check them.`);
   }
+  if (planned && planned.unmatchedCount > 0) lines.push(unmatchedText(planned));
   for (const { sandboxId, name, dataExpiresAt } of planned?.warnings ?? []) {
     lines.push(
       `The service deletes the data of the protected sandbox ${name ?? ''} (${sandboxId}) at ${dataExpiresAt}.`,
@@ -102,6 +103,16 @@ function refusalText({ outcome, why }: Refusal, ended: CleanupSummary['outcome']
 type Refusal = NonNullable<NonNullable<CleanupSummary['planned']>['refusal']>;
 
 const sandboxes = (count: number) => (count === 1 ? '1 sandbox' : `${count} sandboxes`);
+
+/** Maximum number of patterns in the line. */
+const patternsShown = 10;
+
+function unmatchedText({ unmatched, unmatchedCount }: NonNullable<CleanupSummary['planned']>): string {
+  const shown = unmatched.slice(0, patternsShown).map(({ where, pattern }) => `${pattern} (${where})`);
+  const more = unmatchedCount > shown.length ? `, and ${unmatchedCount - shown.length} more` : '';
+  const [pattern, match] = unmatchedCount === 1 ? ['pattern', 'matches'] : ['patterns', 'match'];
+  return `${unmatchedCount} ${pattern} of the policy ${match} nothing now: ${shown.join(', ')}${more}.`;
+}
 
 /** True if every action succeeded. */
 export function wentWell({ outcome, counts }: CleanupSummary): boolean {

@@ -1,7 +1,7 @@
 /** `sandflow sandboxes`. */
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
 import { sandboxStates } from '../../contract/records/states.js';
-import { fitsAny } from '../../retention/index.js';
+import { fitsAny, patternProblem } from '../../retention/index.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printList } from '../output/table.js';
@@ -10,14 +10,20 @@ import { UsageError } from '../usage-error.js';
 import type { ListSandboxesOptions } from './options.js';
 import { sandboxReport, ttlLeftText } from './show-sandbox.js';
 
-/** Matches whole names: `*` matches any characters, `?` matches one. */
-export function nameMatches(pattern: string): (name: string | undefined) => boolean {
+/**
+ * Reads the pattern of `--name`. Without it, every sandbox matches.
+ * @throws UsageError if it is empty or has signs of another language
+ */
+export function nameMatches(pattern: string | undefined): (name: string | undefined) => boolean {
+  if (pattern === undefined) return () => true;
+  const problem = patternProblem(pattern);
+  if (problem !== null) throw new UsageError(`--name: ${pattern === '' ? 'the pattern' : `"${pattern}"`} ${problem}.`);
   return (name) => fitsAny([pattern], name ?? '');
 }
 
 export async function listSandboxes(options: ListSandboxesOptions, context: CommandContext): Promise<void> {
   const { io } = context;
-  const { state: states, name: pattern = '*', cost, json } = options;
+  const { state: states, name: pattern, cost, json } = options;
   const unknown = states.find((state) => !sandboxStates.some((known) => known === state));
   if (unknown !== undefined) {
     throw new UsageError(`--state must be one of ${sandboxStates.join(', ')}, not "${unknown}".`);

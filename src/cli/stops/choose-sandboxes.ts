@@ -16,7 +16,7 @@ export function isOpenStop(stop: Pick<StopOperation, 'status'> | null | undefine
  * The sandboxes that match `pattern` and can be stopped. Excludes sandboxes that were never created, and archived
  * sandboxes without an open stop.
  */
-export function stoppable(sandboxes: readonly Sandbox[], pattern: string): Sandbox[] {
+export function stoppable(sandboxes: readonly Sandbox[], pattern: string | undefined): Sandbox[] {
   const fits = nameMatches(pattern);
   return sandboxes.filter(
     ({ state, name, stop }) => fits(name) && state !== 'cancelled' && (state !== 'archived' || isOpenStop(stop)),
@@ -34,7 +34,7 @@ export async function chooseSandboxes(
   { stdin, stderr, interrupted }: Pick<CliIo, 'stdin' | 'stderr' | 'interrupted'>,
 ): Promise<string[]> {
   const all = await reads.listAllSandboxes({}, { signal: interrupted });
-  const chosen = stoppable(all, options.name ?? '*');
+  const chosen = stoppable(all, options.name);
   const ids = chosen.map(({ id }) => id);
   if (options.yes || ids.length === 0) return ids;
   for (const { id, name, state } of chosen) {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { StopRequest } from '../../../workflows/stop/types.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
+import { nameMatches } from '../sandboxes/list-sandboxes.js';
 import { parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { StopCommandOptions } from './options.js';
@@ -22,7 +23,7 @@ export function readStopCommand(named: readonly string[], options: Omit<StopComm
   }
   if (named.length > 0 && all) throw new UsageError('Name sandboxes or use --all, not both.');
   if (name !== undefined && !all) throw new UsageError('--name requires --all.');
-  if (name === '') throw new UsageError('--name: an empty pattern matches no sandbox. Use * for any characters.');
+  nameMatches(name);
   if (requestId !== undefined && (requestId === '' || requestId.length > 200)) {
     throw new UsageError('--request must have 1 to 200 characters.');
   }

@@ -3,7 +3,9 @@ import { deploymentProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { noCommandText } from '../../contract/notify-command.js';
 import { payloadBytes } from '../../contract/texts/stored-text.js';
+import { patternProblem } from '../../retention/glob.js';
 import type { CleanupPolicy } from '../../retention/index.js';
+import { patternsOf } from '../../retention/policy-patterns.js';
 
 /**
  * The size of a policy is limited because each run of a cleanup passes it on to the next run, together with its state.
@@ -13,8 +15,8 @@ const maxPolicyBytes = 300_000;
 const longestName = 40;
 
 /**
- * @throws SandflowError `bad_policy` if the policy is too large, has too long a name, or notifies with a command;
- *   `bad_configuration`
+ * @throws SandflowError `bad_policy` if the policy is too large, has too long a name or a pattern with signs of another
+ *   language, or notifies with a command; `bad_configuration`
  */
 export function checkCleanup({
   deployment,
@@ -30,6 +32,10 @@ export function checkCleanup({
     );
   }
   if (policy.notify && 'command' in policy.notify) throw bad(`notify.command: ${noCommandText}.`);
+  for (const { where, pattern } of patternsOf(policy)) {
+    const problem = patternProblem(pattern);
+    if (problem !== null) throw bad(`The pattern "${pattern}" of ${where} ${problem}.`);
+  }
   const bytes = payloadBytes(policy);
   if (bytes <= maxPolicyBytes) return;
   throw bad(

@@ -86,7 +86,13 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/temporal',
-    own: ['src/contract', 'src/os/any-signal.ts', 'workflows/messages.ts'],
+    own: [
+      'src/contract',
+      'src/os/any-signal.ts',
+      'src/retention/glob.ts',
+      'src/retention/policy-patterns.ts',
+      'workflows/messages.ts',
+    ],
     ownTypes: ['workflows', 'src/retention', 'src/result-store', 'src/encryption'],
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'zod'],
   },

@@ -36,6 +36,7 @@ describe('the arguments of stop', () => {
     [[id, '--all'], 'not both'],
     [[id, '--name', 'a*'], '--name requires --all'],
     [['--all', '--name', ''], '--name has an empty value'],
+    [['--all', '--name', 'try-[12]'], '--name: "try-[12]" has "[", but the only signs of patterns are *'],
     [[id, '--deadline', 'soon'], '--deadline: "soon" is not a duration'],
     [[id, '--alert-after', '1h'], 'must be shorter than --deadline'],
     [[id, '--notify', 'me'], '--notify must be a URL'],

@@ -1,0 +1,49 @@
+/** All patterns of a policy, and those that match nothing: a mistyped one protects nothing, and nobody sees it. Pure. */
+import { fitsAny } from './glob.js';
+import type { Candidate } from './match.js';
+import type { PolicyPattern, SnapshotFacts } from './plan-types.js';
+import type { CleanupPolicy } from './policy.js';
+
+type Matched = 'name' | 'environment' | 'creator' | 'snapshotName';
+
+interface KindOfPattern extends PolicyPattern {
+  readonly matched: readonly Matched[];
+}
+
+/** In the order of the file. */
+export function patternsOf({ protect, rules }: Pick<CleanupPolicy, 'protect' | 'rules'>): KindOfPattern[] {
+  const inRules = rules.flatMap(({ rule, match, snapshotNames }) => {
+    const of = (field: Matched, patterns: readonly (string | null)[] | null) =>
+      (patterns ?? []).flatMap((pattern) =>
+        pattern === null ? [] : [{ where: `the ${field} of "${rule}"`, pattern, matched: [field] }],
+      );
+    return [
+      ...of('name', match.names),
+      ...of('environment', match.environments),
+      ...of('creator', match.creators),
+      ...of('snapshotName', snapshotNames),
+    ];
+  });
+  const protecting = { where: 'protect', matched: ['name', 'snapshotName'] } as const;
+  return [...protect.map((pattern) => ({ ...protecting, pattern })), ...inRules];
+}
+
+/** The patterns that match no sandbox, or no snapshot, of the account. */
+export function unmatchedPatterns(
+  policy: CleanupPolicy,
+  candidates: readonly Candidate[],
+  snapshots: ReadonlyMap<string, readonly SnapshotFacts[]>,
+): PolicyPattern[] {
+  const facts = candidates.map((candidate) => candidate.facts);
+  const texts: Readonly<Record<Matched, readonly string[]>> = {
+    name: known(facts.map(({ name }) => name)),
+    environment: known(facts.map(({ environment }) => environment)),
+    creator: known(facts.flatMap(({ createdBy, createdById }) => [createdBy, createdById])),
+    snapshotName: known([...snapshots.values()].flat().map(({ name }) => name)),
+  };
+  return patternsOf(policy)
+    .filter(({ pattern, matched }) => !matched.some((kind) => texts[kind].some((text) => fitsAny([pattern], text))))
+    .map(({ where, pattern }) => ({ where, pattern }));
+}
+
+const known = (texts: readonly (string | null)[]) => [...new Set(texts.filter((text) => text !== null))];

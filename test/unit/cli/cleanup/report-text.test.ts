@@ -1,0 +1,45 @@
+/** The lines after a cleanup, and whether it needs attention. */
+import { expect, test } from 'vitest';
+import { summaryLines, wentWell } from '../../../../src/cli/cleanup/report-text.js';
+import type { CleanupSummary } from '../../../../workflows/cleanup/types.js';
+
+const planned = {
+  planRef: 'plan',
+  fleet: 4,
+  allowed: 1,
+  takenTonight: 0,
+  due: 0,
+  overLimit: 0,
+  unmatched: [],
+  unmatchedCount: 0,
+  orphans: 0,
+  unknownOwners: 0,
+  unreadable: 0,
+  warnings: [],
+  warningCount: 0,
+  refusal: null,
+};
+const summaryWith = (
+  over: Partial<NonNullable<CleanupSummary['planned']>>,
+  outcome: CleanupSummary['outcome'] = 'applied',
+): CleanupSummary => ({
+  workflowId: 'w',
+  policy: 'nightly',
+  outcome,
+  startedAt: '',
+  endedAt: '',
+  planned: { ...planned, ...over },
+  counts: { stopped: 0, deleted: 0, gone: 0, skipped: 0, failed: 0, not_confirmed: 0, not_reached: 0 },
+  reportRef: null,
+  apiCalls: 0,
+  error: null,
+});
+
+test('B4: patterns that match nothing are named in one line, at most ten of them', () => {
+  const one = { unmatched: [{ where: 'protect', pattern: 'golden-*' }], unmatchedCount: 1 };
+  expect(summaryLines(summaryWith(one))[1]).toBe('1 pattern of the policy matches nothing now: golden-* (protect).');
+  const unmatched = Array.from({ length: 50 }, (_, at) => ({ where: 'the name of "a\nb"', pattern: `p${at}` }));
+  const line = summaryLines(summaryWith({ unmatched, unmatchedCount: 60 }))[1];
+  expect(line).toMatch(/^60 patterns of the policy match nothing now: p0 \(the name of "a b"\), .*, and 50 more\.$/);
+  expect(wentWell(summaryWith(one))).toBe(true);
+});
