@@ -143,7 +143,7 @@ async function keep(
   plan: CleanupPlan,
   { refusal, unreadable }: Pick<CleanupPlanned, 'refusal' | 'unreadable'>,
 ): Promise<CleanupPlanned> {
-  const { fleet, allowed, takenTonight, unmatched, entries, actions, warnings } = plan;
+  const { fleet, allowed, takenTonight, limitProblem, unmatched, entries, actions, warnings } = plan;
   const put = async (name: string, value: unknown) =>
     (await results.put(`${key}/${name}.json`, Buffer.from(JSON.stringify(value)))).ref;
   const planRef = await put('plan', plan);
@@ -160,6 +160,7 @@ async function keep(
     takenTonight,
     due: actions.length,
     overLimit: entries.filter(({ reason }) => reason === 'over_limit').length,
+    limitProblem,
     unmatched: unmatched.slice(0, patternsInHistory),
     unmatchedCount: unmatched.length,
     orphans: entries.filter(({ owner }) => owner.status === 'closed').length,

@@ -12,8 +12,8 @@ export const exitCodes = {
    */
   done: 0,
   /**
-   * The job, batch, stop or cleanup ended with another outcome, left something behind, a file is missing, a check of
-   * `doctor` failed, or the service refused the request of `api`.
+   * The job, batch, stop or cleanup ended with another outcome, left something behind, a file is missing, the limits of
+   * a policy let nothing act, a check of `doctor` failed, or the service refused the request of `api`.
    */
   otherOutcome: 1,
   /**

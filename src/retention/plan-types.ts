@@ -110,6 +110,8 @@ export interface CleanupPlan {
   /** Number of actions that the limits allow now. */
   readonly allowed: number;
   readonly takenTonight: number;
+  /** Why the limits never let anything act on an account of this size, although something is due; null if they do. */
+  readonly limitProblem: string | null;
   /** Patterns that match nothing in the account. */
   readonly unmatched: readonly PolicyPattern[];
   /** Oldest first. */

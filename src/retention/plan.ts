@@ -28,13 +28,27 @@ interface Drafted {
 
 /** Number of actions that the night's limits still allow. */
 export function allowedOf({ limits }: CleanupPolicy, fleet: number, takenTonight: number): number {
-  const share = Math.floor((fleet * limits.maxPercent) / 100);
-  return Math.max(0, Math.min(limits.maxActions, share) - takenTonight);
+  return Math.max(0, Math.min(limits.maxActions, shareOf(limits, fleet)) - takenTonight);
+}
+
+const shareOf = ({ maxPercent }: CleanupPolicy['limits'], fleet: number) => Math.floor((fleet * maxPercent) / 100);
+
+/**
+ * Why no night can ever act on an account of this size, or null. The share is not rounded up: it was written down so
+ * that no more than this can be lost in a night.
+ */
+export function limitProblemOf({ limits }: CleanupPolicy, fleet: number): string | null {
+  const nothing = 'so nothing is ever stopped or deleted';
+  if (limits.maxActions === 0) return `limits.maxActions is 0, ${nothing}`;
+  if (shareOf(limits, fleet) > 0 || fleet === 0) return null;
+  const [count, least] = [fleet === 1 ? '1 sandbox' : `${fleet} sandboxes`, Math.ceil(100 / fleet)];
+  return `limits.maxPercent is ${limits.maxPercent}, which is less than one of ${count}, ${nothing}; ${least} is the least that lets one act`;
 }
 
 export function planCleanup(input: PlanInput): CleanupPlan {
   const { policy, nowMs, candidates, takenTonight, fleetTonight } = input;
-  const allowed = allowedOf(policy, fleetTonight ?? candidates.length, takenTonight);
+  const fleet = fleetTonight ?? candidates.length;
+  const allowed = allowedOf(policy, fleet, takenTonight);
   const newest = new Map(policy.rules.map((rule) => [rule, newestPerGroup(rule, candidates)]));
   const drafts = [...candidates].sort(oldestFirst).map((candidate) => draft(input, candidate, newest));
   const actions: PlannedAction[] = [];
@@ -58,6 +72,7 @@ export function planCleanup(input: PlanInput): CleanupPlan {
     fleet: candidates.length,
     allowed,
     takenTonight,
+    limitProblem: entries.some(({ reason }) => reason === 'over_limit') ? limitProblemOf(policy, fleet) : null,
     unmatched: unmatchedPatterns(policy, candidates, input.snapshots),
     entries,
     actions,

@@ -144,7 +144,9 @@ export const policySchema = z
           .min(0)
           .max(100)
           .default(25)
-          .describe('Maximum number of actions per night, in percent of all sandboxes, rounded down'),
+          .describe(
+            'Maximum number of actions per night, in percent of all sandboxes, rounded down. A limit that allows no action at all is reported',
+          ),
       })
       .prefault({}),
     protect: z.array(pattern).default([]).describe('Patterns of names that are never touched'),

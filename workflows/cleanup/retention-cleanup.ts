@@ -141,6 +141,9 @@ async function keepResults(run: CleanupState, { count, before }: Chunk, results:
 async function report(run: CleanupState, outcome: CleanupOutcome, error: JobError | null): Promise<CleanupSummary> {
   run.phase = 'reporting';
   if (run.cleanup.mode === 'apply' && run.planned) await raiseWarnings(run, run.planned);
+  const { limitProblem } = run.planned ?? {};
+  if (limitProblem)
+    log.warn('The limits of the policy let nothing act', { policy: run.cleanup.policy.name, limitProblem });
   const summary = run.summary(outcome, error);
   const { key, resultRefs } = run;
   try {

@@ -76,6 +76,8 @@ export interface CleanupPlanned {
   readonly due: number;
   /** Number of planned actions that exceed the limits and wait for a later night. */
   readonly overLimit: number;
+  /** Why the limits never let anything act on an account of this size, although something is due; null if they do. */
+  readonly limitProblem: string | null;
   /** The first 50 patterns of the policy that match nothing in the account. */
   readonly unmatched: readonly PolicyPattern[];
   /** Total number of such patterns. */

@@ -75,6 +75,7 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   const left = planned !== null && planned.overLimit > 0 ? [`${planned.overLimit} left for the next night`] : [];
   lines.push([`${policy}: ${outcome.replaceAll('_', ' ')}`, ...due, ...outcomes, ...left].join(' · '));
   if (planned?.refusal) lines.push(refusalText(planned.refusal, outcome));
+  if (planned && planned.limitProblem !== null) lines.push(`This needs attention: ${planned.limitProblem}.`);
   if (error) lines.push(`${error.code}: ${error.message}`);
   if (planned && planned.orphans > 0) {
     const [belong, jobs] = planned.orphans === 1 ? ['belongs', 'a job that has'] : ['belong', 'jobs that have'];
@@ -114,8 +115,8 @@ function unmatchedText({ unmatched, unmatchedCount }: NonNullable<CleanupSummary
   return `${unmatchedCount} ${pattern} of the policy ${match} nothing now: ${shown.join(', ')}${more}.`;
 }
 
-/** True if every action succeeded. */
-export function wentWell({ outcome, counts }: CleanupSummary): boolean {
+/** True if every action succeeded, and the limits let something act. */
+export function wentWell({ outcome, counts, planned }: CleanupSummary): boolean {
   const isDone = outcome === 'planned' || outcome === 'applied';
-  return isDone && counts.failed === 0 && counts.not_confirmed === 0;
+  return isDone && counts.failed === 0 && counts.not_confirmed === 0 && (planned?.limitProblem ?? null) === null;
 }

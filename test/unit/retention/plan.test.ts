@@ -40,6 +40,40 @@ describe('the limit of a night', () => {
   });
 });
 
+describe('B5: a limit that lets nothing act', () => {
+  test('is told by name, with the least that lets one act', () => {
+    const plan = planWith({ policy: limited(50, 20), candidates: aged([4, 3, 2, 1]) });
+    expect(plan).toMatchObject({
+      allowed: 0,
+      actions: [],
+      limitProblem:
+        'limits.maxPercent is 20, which is less than one of 4 sandboxes, so nothing is ever stopped or deleted; 25 is the least that lets one act',
+    });
+    expect(planWith({ policy: limited(50, 25), candidates: aged([4, 3, 2, 1]) })).toMatchObject({
+      allowed: 1,
+      limitProblem: null,
+    });
+  });
+
+  test.each([
+    [0, 100, 4, /^limits\.maxActions is 0, so nothing/],
+    [10, 0, 4, /^limits\.maxPercent is 0, .* of 4 sandboxes, .* 25 is/],
+    [10, 25, 3, /of 3 sandboxes, .*; 34 is/],
+    [10, 99, 1, /of 1 sandbox, .*; 100 is/],
+  ])('is told: %i actions and %i percent of %i', (maxActions, maxPercent, fleet, expected) => {
+    const candidates = aged(Array.from({ length: fleet }, (_, at) => at + 1));
+    expect(planWith({ policy: limited(maxActions, maxPercent), candidates }).limitProblem).toMatch(expected);
+    const { limitProblem } = planWith({ policy: limited(maxActions, maxPercent), candidates: [] });
+    expect(limitProblem, 'if nothing is due').toBeNull();
+  });
+
+  test('is not one that earlier runs of the night used up', () => {
+    const plan = planWith({ policy: limited(1), candidates: aged([2, 1]), takenTonight: 1 });
+    expect(plan).toMatchObject({ allowed: 0, limitProblem: null });
+    expect(plan.entries.map(({ reason }) => reason)).toEqual(['over_limit', 'over_limit']);
+  });
+});
+
 describe('the order of actions', () => {
   test('is oldest first, with unknown ages last', () => {
     expect(ids(planWith({ candidates: aged([1, null, 3, 2]) }))).toEqual(['bx_2', 'bx_3', 'bx_0', 'bx_1']);

@@ -1,5 +1,5 @@
 /** `sandflow cleanup` against the whole product. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -41,6 +41,29 @@ async function policyFile(name: string, rest = ''): Promise<string> {
 }
 
 describe('sandflow cleanup', () => {
+  it('B4, B5: tells by name a limit that lets nothing act, and patterns that match nothing', async () => {
+    const policy = await policyFile('tiny', 'protect: [nobody-*]\n');
+    const old = await archived(stand, 'tiny-old');
+    const text = await readFile(join(home, policy), 'utf8');
+    await writeFile(join(home, policy), text.replace('maxPercent: 100', 'maxPercent: 1'));
+    for (const [command, outcome] of [
+      ['plan', 'planned'],
+      ['run', 'applied'],
+    ] as const) {
+      const { exitCode, stderr } = await cli([command, policy]);
+      expect({ exitCode, stderr }).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(
+          /needs attention: limits\.maxPercent is 1, which is less than one of \d+ sandbox/,
+        ),
+      });
+      expect(stderr).toContain(`tiny: ${outcome} · 0 due of`);
+      expect(stderr).toContain('1 pattern of the policy matches nothing now: nobody-* (protect).');
+    }
+    expect(await stateOf(stand, old)).toBe('archived');
+    await stand.api.deleteSandbox(old);
+  });
+
   it('plans, runs, and shows the report of the last run again', async () => {
     const policy = await policyFile('shown');
     const old = await archived(stand, 'shown-old');

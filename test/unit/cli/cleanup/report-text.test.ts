@@ -10,6 +10,7 @@ const planned = {
   takenTonight: 0,
   due: 0,
   overLimit: 0,
+  limitProblem: null,
   unmatched: [],
   unmatchedCount: 0,
   orphans: 0,
@@ -34,6 +35,20 @@ const summaryWith = (
   apiCalls: 0,
   error: null,
 });
+
+test.each(['planned', 'applied'] as const)(
+  'B5: a limit that lets nothing act is told, and needs attention: %s',
+  (outcome) => {
+    const limitProblem = 'limits.maxActions is 0, so nothing is ever stopped or deleted';
+    const summary = summaryWith({ limitProblem, overLimit: 3 }, outcome);
+    expect(summaryLines(summary)).toEqual([
+      `nightly: ${outcome} · 0 due of 4 · 3 left for the next night`,
+      `This needs attention: ${limitProblem}.`,
+    ]);
+    expect(wentWell(summary)).toBe(false);
+    expect(wentWell(summaryWith({ overLimit: 3 }, outcome))).toBe(true);
+  },
+);
 
 test('B4: patterns that match nothing are named in one line, at most ten of them', () => {
   const one = { unmatched: [{ where: 'protect', pattern: 'golden-*' }], unmatchedCount: 1 };
