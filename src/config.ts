@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { deploymentProblem } from './contract/addresses.js';
 import { SandflowError } from './contract/errors/sandflow-error.js';
+import { headerSecret, keepSecret, keepUrlSecrets } from './contract/secrecy/known-secrets.js';
+import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
 import { isLoopbackHost, withoutEndSlashes } from './contract/urls.js';
 
 /** The configuration that `readConfig` reads from the environment. */
@@ -125,13 +127,14 @@ export type ConnectionName = keyof typeof connectionVariables;
 export type ConnectionSettings = { readonly [Name in ConnectionName]?: string | undefined };
 
 /**
- * Reads and checks the settings.
+ * Reads and checks the settings. From then on their secrets are removed from the output of this process.
  * @param connection settings of the chosen profile
  * @throws SandflowError `bad_configuration` with the name of the variable and what it should hold
  */
 export function readConfig(given: Environment = process.env, connection: ConnectionSettings = {}): Config {
   const ofProfile = usedSettings(given, connection);
   const env = { ...given, ...ofProfile };
+  keepOtherSecrets(env);
   const home = resolve(env.SANDFLOW_HOME || join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'sandflow'));
   const temporal = temporalConfig(env);
   const deployment = env.SANDFLOW_DEPLOYMENT || (temporal.configured ? 'default' : deploymentOfHome(home));
@@ -237,7 +240,16 @@ function yesOrNo(name: string, text: string | undefined, otherwise: boolean): bo
 
 /** Splits the content of a variable or a secrets file at commas, white space and line ends. */
 export function splitSecrets(text: string): string[] {
-  return text.split(/[\s,]+/).filter((secret) => secret !== '');
+  const secrets = text.split(/[\s,]+/).filter((secret) => secret !== '');
+  for (const secret of secrets) keepSecret(secret);
+  return secrets;
+}
+
+/** Secrets that only libraries use. They may quote them, as a part of a URL for example. */
+function keepOtherSecrets(env: Environment): void {
+  keepSecret(env.TEMPORAL_CODEC_AUTH ?? '');
+  keepUrlSecrets(env.SANDFLOW_TEMPORAL_UI ?? '');
+  for (const [name, value] of Object.entries(env)) if (value && /_proxy$/i.test(name)) keepUrlSecrets(value);
 }
 
 function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
@@ -275,7 +287,7 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
   }
   return {
     apiUrl: withoutEndSlashes(url.toString()),
-    apiKey: env.SANDBOX_API_KEY,
+    apiKey: env.SANDBOX_API_KEY ? headerSecret('SANDBOX_API_KEY', env.SANDBOX_API_KEY) : undefined,
     apiKeyFile: env.SANDBOX_API_KEY_FILE,
   };
 }
@@ -297,16 +309,17 @@ function temporalConfig(env: Environment): Config['temporal'] {
   const defined: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) defined[name] = value;
   try {
-    const connect = loadClientConnectConfig({ overrideEnvVars: defined });
+    const loaded = loadClientConnectConfig({ overrideEnvVars: defined });
+    const connect = { ...loaded, connectionOptions: usableTemporalSettings(loaded.connectionOptions) };
     const throughProxy = ['grpc_proxy', 'https_proxy', 'http_proxy'].some((name) => env[name]);
     return { configured: Boolean(connect.connectionOptions.address), connect, throughProxy, ...uiConfig(env) };
   } catch (cause) {
     if (cause instanceof SandflowError) throw cause;
-    const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
+    // Further lines quote the file, which may hold a key. So does the cause.
+    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1);
     throw new SandflowError(
       'bad_configuration',
-      `Temporal's configuration cannot be read: ${reason}. Correct the file, its owner or its mode, or name another one in TEMPORAL_CONFIG_FILE.`,
-      { cause },
+      `Temporal's configuration cannot be read: ${reason.replace(/[.:]$/, '')}. Correct the file, its owner or its mode, or name another one in TEMPORAL_CONFIG_FILE.`,
     );
   }
 }

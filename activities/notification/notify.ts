@@ -3,6 +3,7 @@ import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
 import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
+import { withoutSecretsIn } from '../../src/contract/secrecy/without-secrets.js';
 import type { NotifyCommands } from '../../src/notify/index.js';
 import { anySignal } from '../../src/os/any-signal.js';
 import { notificationHeaders } from '../../src/webhook/index.js';
@@ -54,7 +55,7 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
   ): Promise<void> {
     const { workflowExecution, activityId } = activityInfo();
     const notification = { id: `msg_${workflowExecution?.runId}_${activityId}`, ...given };
-    const body = JSON.stringify(notification);
+    const body = JSON.stringify(withoutSecretsIn(notification));
     const signal = anySignal([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
     if (url !== undefined) {
       if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);

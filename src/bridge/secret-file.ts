@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { readSecrets } from './secret-source.js';
 
@@ -28,6 +29,7 @@ export async function reserveSecretFile(file: string): Promise<SecretReservation
 
   return {
     async keep(secret) {
+      keepSecret(secret);
       const [previous] = (await readSecrets(file)).filter((one) => one !== secret);
       await handle.writeFile(
         [secret, previous]

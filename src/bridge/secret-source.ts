@@ -1,5 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { keepSecret } from '../contract/secrecy/known-secrets.js';
 
 /** Options of `createSecretSource`. */
 export interface SecretSourceOptions {
@@ -47,5 +48,7 @@ function ifMissing(error: NodeJS.ErrnoException): undefined {
 }
 
 function unique(secrets: readonly string[]): string[] {
-  return [...new Set(secrets)].filter((secret) => secret !== '');
+  const found = [...new Set(secrets)].filter((secret) => secret !== '');
+  for (const secret of found) keepSecret(secret);
+  return found;
 }

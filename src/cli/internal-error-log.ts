@@ -1,6 +1,7 @@
 /** Logs the stack traces of unexpected errors for bug reports. */
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { withoutSecrets } from '../contract/secrecy/without-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import type { CliIo } from './io.js';
@@ -10,7 +11,7 @@ import type { CliIo } from './io.js';
  * @returns a text that says where the stack is, or that contains the stack if it could not be written
  */
 export async function logInternalError(error: unknown, io: Pick<CliIo, 'readConfig'>): Promise<string> {
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const stack = withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : String(error));
   try {
     const { home } = await io.readConfig();
     // In a folder that others may write to, a link could redirect the write to another file of the user.

@@ -2,6 +2,8 @@
 /** The entry of the program. Only this file handles signals and exits. */
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { withoutSecrets } from '../contract/secrecy/without-secrets.js';
 import { exitCodes } from './exit-codes.js';
 import { runCli } from './run-cli.js';
 
@@ -19,6 +21,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 // A job must not be affected if nobody reads the messages of the command that started it.
 process.stderr.on('error', () => undefined);
+// Node's own report of an uncaught error would show the secrets in it.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${withoutSecrets(inspect(error))}\n`, () => process.exit(exitCodes.internal));
+});
 
 const exitCode = await runCli(process.argv.slice(2), {
   stdin: process.stdin,

@@ -9,8 +9,8 @@ import {
   type RawEndpointName,
   type ResponseOf,
 } from '../contract/endpoints/endpoints.js';
-import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../contract/requests/sandbox-requests.js';
+import { headerSecret } from '../contract/secrecy/known-secrets.js';
 import { stableJson } from '../contract/texts/stable-json.js';
 import type {
   CallName,
@@ -61,7 +61,7 @@ export function createCaller(given: SandboxClientOptions) {
   async function prepare(endpoint: CallName, sent: Sent, options: StreamOptions) {
     checkPath(endpoint, sent.path);
     options.signal?.throwIfAborted();
-    const key = usableKey(typeof given.apiKey === 'string' ? given.apiKey : await given.apiKey());
+    const key = headerSecret('The API key', typeof given.apiKey === 'string' ? given.apiKey : await given.apiKey());
     const headers: Record<string, string> = { ...sent.headers, authorization: `Bearer ${key}` };
     if (sent.body !== null) headers['content-type'] = 'application/json';
     if (sent.confirmDelete) headers[confirmDeleteHeader] = sent.confirmDelete;
@@ -75,7 +75,7 @@ export function createCaller(given: SandboxClientOptions) {
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       signal: options.signal,
     };
-    return { request, key };
+    return request;
   }
 
   const call: Call = async (endpoint, parts, options = {}) => {
@@ -88,9 +88,8 @@ export function createCaller(given: SandboxClientOptions) {
       const path = pathOf(endpoint, parts);
       const body = parts.body ? stableJson(parts.body) : null;
       const sent = { method: endpoints[endpoint].method, path, headers, body, query, confirmDelete };
-      const { request, key } = await prepare(endpoint, sent, options);
-      response = await exchange(pool, request);
-      if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response, key);
+      response = await exchange(pool, await prepare(endpoint, sent, options));
+      if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response);
       const answer = readSuccess(endpoint, { path, onRowsLeftOut: options.onRowsLeftOut }, response);
       options.onBodyRead?.(response.body.length);
       record.end(response.status);
@@ -108,12 +107,12 @@ export function createCaller(given: SandboxClientOptions) {
       const { method } = endpoints[endpoint];
       const path = pathOf(endpoint, parts);
       const sent = { method, path, headers: { accept: '*/*' }, body: null, query: parts.query };
-      const { request, key } = await prepare(endpoint, sent, options);
+      const request = await prepare(endpoint, sent, options);
       const response = await streamExchange(pool, request);
       status = response.status;
       if (status < 200 || status >= 300) {
         const body = await readWhole(endpoint, response.body, request.timeoutMs);
-        throw readFailure(endpoint, { ...response, body }, key);
+        throw readFailure(endpoint, { ...response, body });
       }
       finished(response.body, (error) => record.end(response.status, error ?? undefined));
       return response;
@@ -128,7 +127,7 @@ export function createCaller(given: SandboxClientOptions) {
     const record = startRecord(name, { signal: options.signal, onCall });
     try {
       const sent = { ...plain, headers: { accept: '*/*' }, body: plain.body ?? null };
-      const response = await streamExchange(pool, (await prepare(name, sent, options)).request);
+      const response = await streamExchange(pool, await prepare(name, sent, options));
       finished(response.body, (error) => record.end(response.status, error ?? undefined));
       return response;
     } catch (error) {
@@ -143,10 +142,4 @@ export function createCaller(given: SandboxClientOptions) {
     return closed;
   };
   return { call, open, request, close };
-}
-
-function usableKey(key: string): string {
-  const trimmed = key.trim();
-  if (/^[\x21-\x7e]+$/.test(trimmed)) return trimmed;
-  throw new SandflowError('bad_api_key', 'The API key is empty or contains invalid characters. Set it again.');
 }

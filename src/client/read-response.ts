@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } from '../contract/endpoints/endpoints.js';
 import { currentErrorCode, errorMeaning } from '../contract/errors/error-codes.js';
+import { withoutSecrets } from '../contract/secrecy/without-secrets.js';
 import { readBytes } from '../contract/texts/byte-collector.js';
 import { isShortText } from '../contract/texts/short-text.js';
 import { cut, payloadBytes } from '../contract/texts/stored-text.js';
@@ -65,10 +66,10 @@ function isFromService(answer: unknown): boolean {
   return ok === true || (ok === undefined && success === true);
 }
 
-/** Creates the error for an answer other than 2xx. `secret` is removed from quoted text. */
-export function readFailure(endpoint: CallName, response: ExchangeResponse, secret: string): ApiError {
+/** Creates the error for an answer other than 2xx. Secrets of this process are removed from quoted text. */
+export function readFailure(endpoint: CallName, response: ExchangeResponse): ApiError {
   const { status, body } = response;
-  const text = isOverlargeJson(body) ? '' : body.toString('utf8').replaceAll(secret, '[redacted]');
+  const text = isOverlargeJson(body) ? '' : withoutSecrets(body.toString('utf8'));
   const envelope = errorEnvelopeSchema.safeParse(parseJson(text));
   const waitMs = retryAfterMs(response.header('retry-after'), Date.now());
   if (!envelope.success) {

@@ -1,6 +1,7 @@
 /** Reads and creates the keys of a deployment. */
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { readPrivateText } from '../os/private-file.js';
 
 /** One key of a key ring. */
@@ -48,6 +49,7 @@ export function parseKeyRing(text: string, source = 'The key ring'): KeyRing {
     }
     const encoded = line.slice(colon + 1).trim();
     const secret = Buffer.from(encoded, 'base64');
+    for (const text of [encoded, secret.toString('hex')]) keepSecret(text);
     if (!basePattern.test(encoded) || secret.byteLength !== keyBytes) {
       throw refuse(`the key "${id}" must be 32 bytes in base64: \`sandflow encryption new-key\` creates one`);
     }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { isNotificationSecret } from '../webhook/index.js';
@@ -34,6 +35,7 @@ export function createNotifySecrets(
     const text = (await readPrivateFile(file)) ?? (make ? await makeFile(file) : undefined);
     if (text === undefined) throw badFile(file, 'does not exist');
     const secrets = text.split(/\s+/).filter((word) => word !== '');
+    for (const secret of secrets) keepSecret(secret);
     if (secrets.length === 0) throw badFile(file, 'holds no secret');
     if (secrets.length > mostSecrets) throw badFile(file, `holds more than ${mostSecrets} secrets`);
     if (!secrets.every(isNotificationSecret)) throw badFile(file, 'holds something other than secrets');

@@ -8,6 +8,7 @@ import { lstat, open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { namingFullDisk } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { headerSecret } from '../contract/secrecy/known-secrets.js';
 import { makeFolders } from './make-folders.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
 
@@ -60,10 +61,13 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** Creates the file with a random key if it is missing or empty. Returns the key. */
+/**
+ * Creates the file with a random key if it is missing or empty. Returns the key.
+ * @throws SandflowError `bad_api_key` if the text of the file cannot be a key
+ */
 export async function ensureKeyFile(path: string): Promise<string> {
   const present = (await readPrivateFile(path)) ?? '';
-  if (present.trim() !== '') return present.trim();
+  if (present.trim() !== '') return headerSecret(`The key in ${path}`, present);
   const key = `local_${randomBytes(24).toString('hex')}`;
   await writePrivateFile(path, `${key}\n`);
   return key;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 
 const scheme = 'secret-store:';
@@ -23,6 +24,7 @@ export function createSecretStore(directory: string): SecretStore {
 
   return {
     async put(name, value) {
+      keepLine(value);
       const path = join(root, checkedName(name));
       const temporary = join(root, `.${randomUUID()}.tmp`);
       try {
@@ -44,7 +46,9 @@ export function createSecretStore(directory: string): SecretStore {
 
     async get(ref) {
       try {
-        return await readFile(locate(ref), 'utf8');
+        const value = await readFile(locate(ref), 'utf8');
+        keepLine(value);
+        return value;
       } catch (cause) {
         if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
         const name = ref.slice(scheme.length);
@@ -66,6 +70,11 @@ export function createSecretStore(directory: string): SecretStore {
       }
     },
   };
+}
+
+/** A value of several lines is a file, such as the variables of an environment, most of whose lines are no secrets. */
+function keepLine(value: string): void {
+  if (!value.trim().includes('\n')) keepSecret(value);
 }
 
 function checkedName(name: string): string {

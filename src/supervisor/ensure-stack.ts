@@ -4,8 +4,8 @@ import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } f
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { apiKeyOf } from '../os/key-file.js';
 import { makeFoldersSync } from '../os/make-folders.js';
-import { readPrivateFile } from '../os/private-file.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';
 import { joinSupervisor, type Presence } from './control-client.js';
@@ -95,23 +95,12 @@ async function handleOf({ stack, lost, release }: Presence, config: Config, path
   const { sandboxService } = config;
   const sandboxApiKeyFile = sandboxService ? sandboxService.apiKeyFile : paths.localApiKeyFile;
   try {
-    const sandboxApiKey = await keyOf(config, paths);
+    const sandboxApiKey = await apiKeyOf(sandboxService ?? { apiKeyFile: paths.localApiKeyFile });
     const addresses = { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl, bridgeAddress };
     return { ...addresses, sandboxApiKey, sandboxApiKeyFile, lost, release };
   } catch (error) {
     release();
     throw error;
-  }
-}
-
-async function keyOf({ sandboxService }: Config, { localApiKeyFile }: StackPaths): Promise<string> {
-  if (!sandboxService) return ((await readPrivateFile(localApiKeyFile)) ?? '').trim();
-  const { apiKey, apiKeyFile } = sandboxService;
-  if (apiKeyFile === undefined) return apiKey ?? '';
-  try {
-    return readFileSync(apiKeyFile, 'utf8').trim();
-  } catch (cause) {
-    throw new SandflowError('bad_configuration', `The key file ${apiKeyFile} cannot be read.`, { cause });
   }
 }
 

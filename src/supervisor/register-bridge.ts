@@ -1,8 +1,8 @@
 /** Registers the bridge of a stack at the stack's own local service. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { apiKeyOf } from '../os/key-file.js';
 import type { StackAddresses } from './children.js';
 import { stackPaths } from './stack-paths.js';
 import { keepConnection } from './webhook-record.js';
@@ -24,7 +24,7 @@ export async function registerBridge(config: Config, { localService, url }: Brid
     import('../client/create-sandbox-client.js'),
     import('../bridge/webhook-registration.js'),
   ]);
-  const client = createSandboxClient({ baseUrl: apiUrl, apiKey: (await readFile(apiKeyFile, 'utf8')).trim() });
+  const client = createSandboxClient({ baseUrl: apiUrl, apiKey: await apiKeyOf({ apiKeyFile }) });
   try {
     const name = `sandflow ${config.deployment}`;
     const { webhookId, action } = await ensureWebhook(client, { url, name, secretFile: config.webhookSecretFile });

@@ -1,6 +1,7 @@
 /** Connects to Temporal as a client. Used by the command line, the bridge and the supervisor. */
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { usableTemporalSettings } from '../contract/secrecy/temporal-secrets.js';
 import { type ClosableConnectionOptions, connectClosably } from './closable-connection.js';
 import { unreachable } from './errors.js';
 
@@ -50,12 +51,13 @@ interface SplitTarget {
 /**
  * Splits a target into the values that client and worker connections need. They include the metadata, key and TLS
  * settings of the environment.
+ * @throws SandflowError `bad_api_key`, `bad_configuration` for a header that cannot be sent
  */
 export function splitTarget(target: TemporalTarget): SplitTarget {
   const namespace = target.namespace ?? 'default';
   if (!('connectionOptions' in target)) {
     return { connectionOptions: { address: target.address }, namespace, address: target.address };
   }
-  const { address = '127.0.0.1:7233', tls, apiKey, metadata } = target.connectionOptions;
+  const { address = '127.0.0.1:7233', tls, apiKey, metadata } = usableTemporalSettings(target.connectionOptions);
   return { connectionOptions: { address, tls, apiKey, metadata }, namespace, address };
 }

@@ -2,6 +2,7 @@
 import { IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { earlyQueryText } from '../contract/requests/early-query.js';
+import { withoutSecrets, withoutSecretsIn } from '../contract/secrecy/without-secrets.js';
 
 /** The SDK writes this at each start of a worker that runs only activities, as three of a sandflow worker's four do. */
 const noWorkflows = 'No workflows registered, not polling for workflow tasks';
@@ -9,14 +10,17 @@ const noWorkflows = 'No workflows registered, not polling for workflow tasks';
 /** The SDK writes this, as an error, if a workflow's interceptor refuses a query. */
 const refusedQuery = 'Failed to process Workflow Activation';
 
-/** Temporal's default logger. It omits the first of these lines, and the second is not an error for an early query. */
+/**
+ * Temporal's default logger, without secrets. It omits the first of these lines, and the second is not an error for an
+ * early query.
+ */
 export class WorkerLogger extends DefaultLogger {
   override log(...[level, message, meta]: Parameters<DefaultLogger['log']>): void {
     if (message === noWorkflows) return;
     if (message === refusedQuery && String(meta?.error).includes(earlyQueryText)) {
       const { workflowId, runId } = meta ?? {};
       super.log('INFO', earlyQueryText, { workflowId, runId });
-    } else super.log(level, message, meta);
+    } else super.log(level, withoutSecrets(message), withoutSecretsIn(meta) as typeof meta);
   }
 }
 

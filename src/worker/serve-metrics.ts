@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import { type DefaultLogger, Runtime } from '@temporalio/worker';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { withoutSecrets } from '../contract/secrecy/without-secrets.js';
 import { WorkerLogger } from '../temporal/runtime-log.js';
 
 /**
@@ -32,8 +33,7 @@ export function logTo(log: (line: string) => void): void {
 function loggerTo(log: (line: string) => void): DefaultLogger {
   return new WorkerLogger('INFO', ({ level, timestampNanos, message, meta }) => {
     const at = new Date(Number(timestampNanos / 1_000_000n)).toISOString();
-    log(
-      `${at} [${level}] ${message.replaceAll('\n', '\n  ')}${meta === undefined ? '' : ` ${inspect(meta, { breakLength: Infinity })}`}`,
-    );
+    const fields = meta === undefined ? '' : ` ${inspect(meta, { breakLength: Infinity })}`;
+    log(withoutSecrets(`${at} [${level}] ${message.replaceAll('\n', '\n  ')}${fields}`));
   });
 }

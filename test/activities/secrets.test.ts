@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { errorBody, sendJson } from '../client/http-harness.js';
+import { keepSecret } from '../../src/contract/secrecy/known-secrets.js';
+import { errorBody, sendJson, startStand as startHttpStand } from '../client/http-harness.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 const open: ActivityStand[] = [];
@@ -91,4 +92,20 @@ describe('a reference to a stored secret', () => {
     expect(await stand.failureOf('updateEnvironment', update)).toMatchObject({ type: 'secret_not_found' });
     expect(stand.seen()).toEqual([]);
   });
+});
+
+it('B7: a notification holds no secret of its worker, whatever the message quotes', async () => {
+  const stand = await startStand();
+  const bodies: string[] = [];
+  const receiver = await startHttpStand((request, response) => {
+    bodies.push(request.body);
+    response.end();
+  });
+  const canary = 'canary-of-a-"notification"';
+  keepSecret(canary);
+  const message = `the header "Bearer ${canary}" is invalid, ${encodeURIComponent(canary)} too`;
+  await stand.run('notify', { url: receiver.url }, { event: 'ended', jobId: 'j', message, outcome: 'failed' });
+  await receiver.close();
+  const redacted = 'the header "Bearer [redacted]" is invalid, [redacted] too';
+  expect(bodies.map((body) => JSON.parse(body))).toEqual([expect.objectContaining({ jobId: 'j', message: redacted })]);
 });

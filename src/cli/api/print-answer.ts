@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { PlainResponse } from '../../client/index.js';
 import { isOverlargeJson } from '../../client/json-size.js';
 import { errorEnvelopeSchema } from '../../contract/endpoints/endpoints.js';
+import { withoutSecrets } from '../../contract/secrecy/without-secrets.js';
 import { readWhole } from '../connect/answer-text.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';
@@ -55,7 +56,7 @@ function printText(text: string, stdout: OutputStream): void {
   if (text === '') return;
   const parsed = parse(text);
   // Written as bytes, so that a pipe gets the text unchanged.
-  stdout.write(parsed === undefined ? Buffer.from(`${text.trimEnd()}\n`) : `${jsonText(parsed, 2)}\n`);
+  stdout.write(parsed === undefined ? Buffer.from(`${withoutSecrets(text.trimEnd())}\n`) : `${jsonText(parsed, 2)}\n`);
 }
 
 function describe(status: number, text: string): string {

@@ -1,7 +1,7 @@
 /** Creates clients of the configured service, and checks its address and key before anything is started. */
-import { readFile } from 'node:fs/promises';
 import { ApiError, createSandboxClient, type SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
+import { apiKeyOf } from '../../os/key-file.js';
 import { badConfiguration } from '../usage-error.js';
 import { type AskOptions, createAsk, createServiceReads, type ServiceReads } from './ask-service.js';
 
@@ -18,19 +18,6 @@ export function clientOf(service: Service, options: { readonly connections?: num
     apiKey: () => apiKeyOf(service),
     connections: options.connections ?? 4,
   });
-}
-
-/** @throws SandflowError `bad_configuration` if the key file cannot be read */
-export async function apiKeyOf({ apiKey, apiKeyFile }: Service): Promise<string> {
-  if (apiKeyFile === undefined) return apiKey ?? '';
-  try {
-    return (await readFile(apiKeyFile, 'utf8')).trim();
-  } catch (cause) {
-    throw badConfiguration(
-      `SANDBOX_API_KEY_FILE: ${apiKeyFile} cannot be read. Check that it exists and is readable.`,
-      cause,
-    );
-  }
 }
 
 /** Opens a client for `act` and closes it afterwards. */

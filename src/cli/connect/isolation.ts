@@ -1,8 +1,8 @@
 /** Reads how a local service isolates its sandboxes. */
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.js';
 import { isLoopbackHost } from '../../contract/urls.js';
+import { apiKeyOf } from '../../os/key-file.js';
 import type { Notices } from '../output/reporter.js';
 import { answerText } from './answer-text.js';
 
@@ -64,12 +64,11 @@ export async function readIsolation(service: Service): Promise<SaidIsolation> {
   };
 }
 
-async function ask({ apiUrl, apiKey, apiKeyFile }: Service): Promise<SaidIsolation> {
-  const url = new URL('/_local/isolation', apiUrl);
+async function ask(service: Service): Promise<SaidIsolation> {
+  const url = new URL('/_local/isolation', service.apiUrl);
   if (url.protocol !== 'http:' && !isLoopbackHost(url.hostname)) return nothingToAsk;
-  const key = apiKeyFile === undefined ? apiKey : (await readFile(apiKeyFile, 'utf8')).trim();
   const response = await fetch(url, {
-    headers: { authorization: `Bearer ${key}` },
+    headers: { authorization: `Bearer ${await apiKeyOf(service)}` },
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   });

@@ -54,7 +54,7 @@ export async function withLocalAdmin<T>(
     const { sandboxService } = at.config;
     if (!sandboxService)
       throw badConfiguration('No local service found. Start one with `sandflow local` or `sandflow dev`.');
-    const { apiKeyOf } = await import('./check-service.js');
+    const { apiKeyOf } = await import('../../os/key-file.js');
     const key = await apiKeyOf(sandboxService);
     const base = new URL('/_local', sandboxService.apiUrl);
     const which = named ? 'as SANDBOX_API_URL says' : `of the stack of ${home}`;

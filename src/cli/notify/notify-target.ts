@@ -2,6 +2,7 @@
 import type { NotifyTarget } from '../../../workflows/job/types.js';
 import type { Config } from '../../config.js';
 import { notifyCommandIdPattern } from '../../contract/notify-command.js';
+import { keepUrlSecrets } from '../../contract/secrecy/known-secrets.js';
 import { notifyCommandId } from '../../notify/command-id.js';
 import { badConfiguration, UsageError } from '../usage-error.js';
 
@@ -12,7 +13,10 @@ export function notifyTargetOf(text: string | undefined): NotifyTarget | undefin
   if (command) return { commandId: notifyCommandId(command) };
   const commandId = /^command-id:(.*)$/s.exec(text)?.[1]?.trim();
   if (commandId !== undefined && notifyCommandIdPattern.test(commandId)) return { commandId };
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return { url: text };
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) {
+    keepUrlSecrets(text);
+    return { url: text };
+  }
   throw new UsageError(
     "--notify must be a URL (https://…), command:… with a command for the worker, or command-id:… with the id of a command in the worker's configuration.",
   );

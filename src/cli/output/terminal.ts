@@ -1,9 +1,11 @@
 /**
- * All output goes through this module, which makes every string safe, wherever it comes from. A mark identifies the
+ * All output goes through this module, which makes every string safe, wherever it comes from: it removes secrets of this
+ * process and control characters. A mark identifies the
  * control sequences of this program. The mark is random and new in every process, so that no other text can contain it.
  */
 import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
+import { withoutSecrets } from '../../contract/secrecy/without-secrets.js';
 import type { OutputStream } from '../io.js';
 import { terminalSafe } from './terminal-safe.js';
 
@@ -21,7 +23,10 @@ export function control(sequences: string): string {
  */
 export function createTerminal(stream: OutputStream): OutputStream {
   const shown = (text: string | Uint8Array): string =>
-    terminalSafe(typeof text === 'string' ? text : Buffer.from(text).toString()).replaceAll(mark, escapeCharacter);
+    terminalSafe(withoutSecrets(typeof text === 'string' ? text : Buffer.from(text).toString())).replaceAll(
+      mark,
+      escapeCharacter,
+    );
   return {
     write: (text) => stream.write(typeof text === 'string' || stream.isTTY ? shown(text) : text),
     once: (event, listener) => stream.once?.(event, listener),

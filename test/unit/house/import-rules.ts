@@ -18,6 +18,7 @@ export const dependencyFreeFiles = [
   'records/states',
   'requests/early-query',
   'requests/refused-input',
+  'secrecy/without-secrets',
   'texts/stored-text',
   'transcript-places',
   'transfer-time',
