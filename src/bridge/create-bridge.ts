@@ -2,8 +2,10 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo, Socket } from 'node:net';
 import { Registry } from 'prom-client';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { requireCounts } from '../contract/required-numbers.js';
+import { withoutSecrets, withoutSecretsIn } from '../contract/secrecy/without-secrets.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
-import type { BridgeOptions } from './bridge-options.js';
+import type { BridgeLog, BridgeOptions } from './bridge-options.js';
 import { createReadiness } from './readiness.js';
 import { createRequestHandler } from './request-handler.js';
 import { createSignalAllowance } from './signal-allowance.js';
@@ -34,10 +36,15 @@ export interface Bridge {
  * Creates the bridge, which turns signed webhooks into signals. It acknowledges a delivery only when Temporal has
  * accepted all its signals. Its only state is its counters for the last minute, so any number of replicas may run side
  * by side.
+ * @throws SandflowError `bad_argument` for a number out of range
  */
 export function createBridge(options: BridgeOptions): Bridge {
   const { temporalClient: client, secrets, signalTimeoutMs = 3_000, maxBodyBytes = 256 * 1024 } = options;
-  const { closeGraceMs = 5_000, log = () => {}, registry = new Registry() } = options;
+  const { closeGraceMs = 5_000, registry = new Registry() } = options;
+  const log: BridgeLog = (message, fields) =>
+    options.log?.(withoutSecrets(message), withoutSecretsIn(fields) as typeof fields);
+  requireCounts({ signalTimeoutMs, maxBodyBytes });
+  requireCounts({ closeGraceMs }, 0);
   const metrics = createBridgeMetrics(registry);
   const readiness = createReadiness(client, secrets);
   const allowance = createSignalAllowance();
@@ -73,6 +80,8 @@ export function createBridge(options: BridgeOptions): Bridge {
       return { url, port, metricsUrl: `${ofMetrics.url}${metricsPath}` };
     } catch (error) {
       await shutDown();
+      // Otherwise the next attempt would be told that the bridge is listening.
+      servers.length = 0;
       throw error;
     }
   }

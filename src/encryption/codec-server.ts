@@ -8,6 +8,8 @@ import type { AddressInfo } from 'node:net';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { readRawBody } from '../bridge/raw-body.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { requireCounts } from '../contract/required-numbers.js';
+import { headerSecret } from '../contract/secrecy/known-secrets.js';
 
 const shortestToken = 24;
 
@@ -37,13 +39,18 @@ export interface CodecServer {
   close(): Promise<void>;
 }
 
-/** @throws SandflowError `bad_configuration` if the token is too short, or if an entry of `origins` is not an origin */
+/**
+ * @throws SandflowError `bad_configuration` if the token is too short, or if an entry of `origins` is not an origin;
+ *   `bad_api_key` if a header cannot carry the token; `bad_argument` if `maxBodyBytes` is no number
+ */
 export function createCodecServer(options: CodecServerOptions): CodecServer {
-  const { codec, token, origins, maxBodyBytes = 32 * 1024 * 1024 } = options;
+  const { codec, origins, maxBodyBytes = 32 * 1024 * 1024 } = options;
+  const token = headerSecret('The token', options.token);
   if (token.length < shortestToken) {
     throw new SandflowError('bad_configuration', `The token must have at least ${shortestToken} characters.`);
   }
   for (const origin of origins) checkOrigin(origin);
+  requireCounts({ maxBodyBytes });
   let server: Server | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

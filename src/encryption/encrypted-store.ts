@@ -74,5 +74,7 @@ export function encryptResults(
     },
 
     list: (folder) => store.list(folder),
+
+    checkWritable: async () => store.checkWritable?.(),
   };
 }

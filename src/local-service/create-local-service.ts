@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { machineTypes } from '../contract/records/machine-types.js';
+import { headerSecret } from '../contract/secrecy/known-secrets.js';
+import { withoutSecrets, withoutSecretsIn } from '../contract/secrecy/without-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { type Accounts, createAccounts } from './accounts/accounts.js';
 import { type AccountSetup, createAccountSetup } from './accounts/setup.js';
@@ -16,6 +18,7 @@ import { createServer } from './http/server.js';
 import { currentSurface, legacySurface } from './http/surface.js';
 import { createInspection, type Inspection } from './inspection.js';
 import { type IsolationReport, isolationReport, requireIsolatedAgents } from './isolation-report.js';
+import type { Log } from './log.js';
 import { createMachineHost } from './machine/index.js';
 import type { LocalServiceOptions } from './options.js';
 import { configuredProvider } from './prompts/providers.js';
@@ -26,7 +29,7 @@ import { createStateControl, type StateControl } from './state/control.js';
 import { finishImport, removeUndecided } from './state/import-state.js';
 import { defaultImportLimits } from './state/unpack.js';
 import { createCallStore } from './store/call-store.js';
-import { openDatabase } from './store/database.js';
+import { type Database, openDatabase } from './store/database.js';
 import { createSettingStore } from './store/stores.js';
 import { defaultTimings } from './timings.js';
 import { resolveBySystem } from './webhooks/public-address.js';
@@ -65,12 +68,30 @@ const defaultMaxCallRecords = 100_000;
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
   if (options.apiKey === '')
     throw new SandflowError('bad_configuration', 'The local service requires an API key. Set apiKey.');
-  const { directory, log = () => undefined } = options;
+  const apiKey = headerSecret('apiKey', options.apiKey);
+  const { directory } = options;
+  const log: Log = (message, fields) =>
+    options.log?.(withoutSecrets(message), withoutSecretsIn(fields) as typeof fields);
   const agentOf = agentsOf(options);
   const defaultProvider = configuredProvider(options.defaultProvider ?? 'codex');
   const repos = configuredRepos(options.repos ?? []);
   await makeFolders(directory, { mode: 0o700 });
   const database = openDatabase(directory);
+  // An open database would keep every other service from opening the directory.
+  const opened: (() => unknown)[] = [() => database.close()];
+  try {
+    return await createOn({ ...options, apiKey, log, agentOf, defaultProvider, repos }, database, opened);
+  } catch (error) {
+    for (const close of opened.toReversed()) await close();
+    throw error;
+  }
+}
+
+type Checked = Omit<LocalServiceOptions, 'repos'> & Pick<Given, 'log' | 'agentOf' | 'defaultProvider' | 'repos'>;
+
+/** @param opened gets what has to be closed if a later step fails */
+async function createOn(options: Checked, database: Database, opened: (() => unknown)[]): Promise<LocalService> {
+  const { directory, apiKey, log, agentOf, defaultProvider, repos } = options;
   await removeUndecided(directory);
   await finishImport(directory, database);
   let sizeOf = (_sandboxId: string): keyof typeof machineTypes => 'default';
@@ -81,13 +102,10 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     sizeOf: (sandboxId) => machineTypes[sizeOf(sandboxId)],
     log: (message) => log(message),
   });
+  opened.push(() => host.close());
   const isolation = isolationReport(host.description, options);
   const refused = requireIsolatedAgents(isolation, options);
-  if (refused) {
-    await host.close();
-    database.close();
-    throw refused;
-  }
+  if (refused) throw refused;
   const hostKey = await loadHostKey(join(directory, 'ssh_host_key'));
   const settings = createSettingStore(database);
   const clock = createClock({
@@ -111,7 +129,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const gate = createCallGate();
   const { strictWebhookUrls = false, resolveWebhookHost: resolveHost = resolveBySystem } = options;
   const assembly = assemble(given, {
-    seed: { apiKey: options.apiKey, accounts: options.accounts ?? [], teams: options.teams ?? [] },
+    seed: { apiKey, accounts: options.accounts ?? [], teams: options.teams ?? [] },
     apiUrl: () => (origin === undefined ? undefined : `${origin}${currentSurface.base}`),
     strictWebhookUrls,
     resolveHost,
@@ -122,13 +140,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   clock.waitFor(assembly.scheduler);
   clock.waitFor(assembly.deliverer);
   clock.waitFor(assembly.sampler);
-  try {
-    assembly.load();
-  } catch (cause) {
-    // An open database would keep every other service from opening the directory.
-    database.close();
-    throw cause;
-  }
+  assembly.load();
   calls.load();
   const importLimits = { ...defaultImportLimits, ...options.importLimits };
   const state = createStateControl(assembly, { directory, gate, calls, clock, strictWebhookUrls, importLimits });
@@ -139,7 +151,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     operations: allOperations({ strictWebhookUrls, resolveHost }),
     calls,
     books,
-    apiKey: options.apiKey,
+    apiKey,
     faultsEnabled: options.faultsEnabled ?? false,
     clock,
     isolation,

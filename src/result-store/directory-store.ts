@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { namingFullDisk } from '../contract/disk-full.js';
+import { isDiskFull, namingFullDisk } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
@@ -75,6 +75,21 @@ export function createResultStore(directory: string): ResultStore {
     namingFullDisk(locate(key), () => replace(key, write));
 
   return {
+    async checkWritable() {
+      const probe = join(root, `.${randomUUID()}.tmp`);
+      try {
+        await makeFolders(root, { mode: 0o700 });
+        await (await open(probe, 'wx', 0o600)).close();
+        await rm(probe);
+      } catch (cause) {
+        // Jobs wait for space, so a worker may start without it.
+        if (isDiskFull(cause)) return;
+        const why = (cause as NodeJS.ErrnoException).code ?? String(cause);
+        const message = `The result store ${root} cannot be written to (${why}). Correct its owner and mode, or set SANDFLOW_RESULTS to another directory.`;
+        throw new SandflowError('result_store_unwritable', message, { cause });
+      }
+    },
+
     async put(key, content) {
       const ref = await replaceObject(key, (file) => file.writeFile(content));
       const sha256 = createHash('sha256').update(content).digest('hex');
@@ -174,4 +189,10 @@ export interface ResultStore {
    * no such folder.
    */
   list(folder: string): Promise<readonly ListedObject[]>;
+  /**
+   * A worker calls this at its start, so that a store that it cannot write to is not found only when a job has results.
+   * Omitted: the worker starts without a check.
+   * @throws SandflowError `result_store_unwritable`
+   */
+  checkWritable?(): Promise<void>;
 }

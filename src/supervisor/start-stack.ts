@@ -114,7 +114,8 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
       stop,
     };
   } catch (error) {
-    await stop();
+    // The first cause counts, whatever fails while the rest ends.
+    await stop().catch((failed: unknown) => options.log(`The stack did not end in order: ${String(failed)}`));
     throw error;
   }
 }

@@ -1,5 +1,10 @@
 import type { DataConverter } from '@temporalio/common';
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  type ActivityInboundCallsInterceptor,
+  type NativeConnection,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import {
   type ActivityDependencies,
   createActivities,
@@ -9,6 +14,8 @@ import {
 } from '../../activities/index.js';
 import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/addresses.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { requireCounts, requirePositive } from '../contract/required-numbers.js';
+import { cleanError } from '../contract/secrecy/without-secrets.js';
 import { workflowSource } from './workflow-bundle.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */
@@ -65,70 +72,104 @@ export interface SandflowWorker {
  * rate limit. Notifications have their own queue, so that a hanging receiver delays nothing else.
  *
  * @throws SandflowError `bad_argument` if an activity of yours has the name of one of sandflow's, `workflowsPath` lacks
- * sandflow's workflows, or `workflowBundle` lacks sandflow's interceptor
+ * sandflow's workflows, `workflowBundle` lacks sandflow's interceptor, or a number is out of range;
+ * `result_store_unwritable`. The connection can then be closed
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
   const { dataConverter } = options;
-  const shared = {
-    connection,
-    namespace,
-    dataConverter,
-    maxHeartbeatThrottleInterval: '1 second',
-  } satisfies Partial<WorkerOptions>;
-  const main = await Worker.create({
-    ...shared,
-    ...(await workflowSource(options)),
-    taskQueue,
-    activities: allActivities(options),
-    maxConcurrentActivityTaskExecutions: options.maxActivities ?? 100,
-    maxCachedWorkflows: options.maxCachedWorkflows ?? 800,
-    shutdownGraceTime,
-  });
-  const follows = await Worker.create({
-    ...shared,
-    taskQueue: followTaskQueue(taskQueue),
-    activities: createFollowActivities(options),
-    maxConcurrentActivityTaskExecutions: options.maxFollows ?? 5_000,
-    // A follow rarely ends within a grace period, so it continues on another worker.
-    shutdownGraceTime: 0,
-  });
-  const forks = await Worker.create({
-    ...shared,
-    taskQueue: forkTaskQueue(taskQueue),
-    activities: createForkActivities(options),
-    maxTaskQueueActivitiesPerSecond: options.forksPerSecond ?? 20,
-    // The rate limit allows only few calls at once, and idle pollers are not free.
-    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
-    shutdownGraceTime,
-  });
-  const deliveries = await Worker.create({
-    ...shared,
-    taskQueue: notifyTaskQueue(taskQueue),
-    activities: createNotifyActivities(options),
-    // Each delivery may be a process, and each may hang.
-    maxConcurrentActivityTaskExecutions: 50,
-    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
-    shutdownGraceTime,
-  });
-  const workers = [main, follows, forks, deliveries];
+  const { maxFollows = 5_000, maxActivities = 100, forksPerSecond = 20, maxCachedWorkflows = 800 } = options;
+  requireCounts({ maxFollows, maxActivities });
+  requireCounts({ maxCachedWorkflows }, 0);
+  requirePositive({ forksPerSecond });
+  await options.results.checkWritable?.();
+  const queues: WorkerOptions[] = [
+    {
+      ...(await workflowSource(options)),
+      taskQueue,
+      activities: allActivities(options),
+      maxConcurrentActivityTaskExecutions: maxActivities,
+      maxCachedWorkflows,
+      shutdownGraceTime,
+    },
+    {
+      taskQueue: followTaskQueue(taskQueue),
+      activities: createFollowActivities(options),
+      maxConcurrentActivityTaskExecutions: maxFollows,
+      // A follow rarely ends within a grace period, so it continues on another worker.
+      shutdownGraceTime: 0,
+    },
+    {
+      taskQueue: forkTaskQueue(taskQueue),
+      activities: createForkActivities(options),
+      maxTaskQueueActivitiesPerSecond: forksPerSecond,
+      // The rate limit allows only few calls at once, and idle pollers are not free.
+      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+      shutdownGraceTime,
+    },
+    {
+      taskQueue: notifyTaskQueue(taskQueue),
+      activities: createNotifyActivities(options),
+      // Each delivery may be a process, and each may hang.
+      maxConcurrentActivityTaskExecutions: 50,
+      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+      shutdownGraceTime,
+    },
+  ];
+  const workers = await createAll(
+    queues.map((queue) => ({
+      connection,
+      namespace,
+      dataConverter,
+      maxHeartbeatThrottleInterval: '1 second',
+      ...queue,
+      interceptors: { ...queue.interceptors, activity: [() => ({ inbound: cleanFailures })] },
+    })),
+  );
   return {
     async run() {
-      try {
-        await Promise.all(workers.map((worker) => worker.run()));
-      } catch (error) {
-        for (const worker of workers) stop(worker);
-        throw error;
-      }
+      const failures: unknown[] = [];
+      const runs = workers.map((worker) =>
+        worker.run().catch((error: unknown) => {
+          failures.push(error);
+          stopAll(workers);
+        }),
+      );
+      // The connection cannot be closed while one of them still drains, and the first failure is the cause of the others.
+      await Promise.all(runs);
+      if (failures.length > 0) throw failures[0];
     },
-    shutdown() {
-      for (const worker of workers) stop(worker);
-    },
+    shutdown: () => stopAll(workers),
   };
 }
 
-function stop(worker: Worker): void {
-  if (worker.getState() === 'RUNNING') worker.shutdown();
+/** If a worker cannot be created, releases the connection, so that the caller can close it. */
+async function createAll(queues: readonly WorkerOptions[]): Promise<Worker[]> {
+  const workers: Worker[] = [];
+  try {
+    for (const queue of queues) workers.push(await Worker.create(queue));
+    return workers;
+  } catch (error) {
+    // A worker holds the connection until it has run.
+    await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
+    throw error;
+  }
+}
+
+/** The failure of an activity goes into the history, whatever a library wrote into it. */
+const cleanFailures: ActivityInboundCallsInterceptor = {
+  async execute(input, next) {
+    try {
+      return await next(input);
+    } catch (error) {
+      cleanError(error);
+      throw error;
+    }
+  },
+};
+
+function stopAll(workers: readonly Worker[]): void {
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
 function allActivities(options: SandflowWorkerOptions) {

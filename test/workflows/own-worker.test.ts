@@ -1,12 +1,21 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection } from '@temporalio/worker';
+import { inspect } from 'node:util';
+import { ApplicationFailure } from '@temporalio/common';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { jobWorkflowId, ownerWorkflowId } from '../../src/contract/addresses.js';
+import { forkTaskQueue, jobWorkflowId, ownerWorkflowId } from '../../src/contract/addresses.js';
+import { keepSecret } from '../../src/contract/secrecy/known-secrets.js';
+import { createResultStore } from '../../src/result-store/index.js';
 import { createSandflowWorker } from '../../src/worker/index.js';
 import type { review } from '../unit/house/snippets/own-workflow.js';
 import { createStand, deployment, type Stand } from './workflow-harness.js';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+const canary = 'canary-of-an-activity';
+keepSecret(canary);
 const lostOnce = { kind: 'drop_response', times: 1 } as const;
 
 let stand: Stand;
@@ -14,7 +23,14 @@ beforeAll(async () => {
   const worker = {
     workflowBundle: undefined,
     workflowsPath: pathOf('../unit/house/snippets/own-workflow.ts'),
-    activities: { label: async (name: string) => `the label of ${name}` },
+    activities: {
+      async label(name: string) {
+        if (!name.includes('own-canary')) return `the label of ${name}`;
+        // As a library does that quotes a header.
+        const cause = new Error(`Bearer ${canary}`);
+        throw ApplicationFailure.create({ message: `no ${canary}`, nonRetryable: true, details: [{ canary }], cause });
+      },
+    },
   };
   stand = await createStand({ worker });
 });
@@ -69,5 +85,59 @@ describe('own worker: createSandflowWorker', () => {
     const { taskQueue } = stand;
     const executed = stand.client.workflow.execute<typeof review>('review', { workflowId: 'my-review', taskQueue });
     await expect(executed).rejects.toMatchObject({ cause: { type: 'bad_workflow_id' } });
+  });
+
+  it('B14: says the true cause if it cannot start, and releases the connection', async () => {
+    const { api: client, results, taskQueue } = stand;
+    const directory = await mkdtemp(join(tmpdir(), 'sandflow-worker-'));
+    await writeFile(join(directory, 'file'), '');
+    const unwritable = createResultStore(join(directory, 'file', 'results'));
+    const refusals = [
+      [{ forksPerSecond: Number.NaN }, 'bad_argument', 'forksPerSecond'],
+      [{ maxFollows: 0.5 }, 'bad_argument', 'maxFollows'],
+      [{ maxActivities: -1 }, 'bad_argument', 'maxActivities'],
+      [{ maxCachedWorkflows: Number.POSITIVE_INFINITY }, 'bad_argument', 'maxCachedWorkflows'],
+      [{ results: unwritable }, 'result_store_unwritable', 'ENOTDIR'],
+    ] as const;
+    for (const [own, code, named] of refusals) {
+      const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+      const created = createSandflowWorker({ connection, client, results, taskQueue, ...own });
+      await expect(created).rejects.toMatchObject({ code, message: expect.stringContaining(named) });
+      await connection.close();
+    }
+    await rm(directory, { recursive: true });
+  });
+
+  it('B14: releases the connection if a later one of its workers cannot be created', async () => {
+    const { api: client, results } = stand;
+    const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+    const taskQueue = 'taken-in-part';
+    // A connection has one worker for each task queue.
+    const activities = { other: async () => null };
+    const other = await Worker.create({ connection, taskQueue: forkTaskQueue(taskQueue), activities });
+    const workflowsPath = pathOf('../../workflows/index.ts');
+    const created = createSandflowWorker({ connection, client, results, taskQueue, workflowsPath });
+    await expect(created).rejects.toThrow(/worker.*task queue/i);
+    await other.runUntil(Promise.resolve());
+    await connection.close();
+  });
+
+  it('B7: a failure of an activity holds no secret, whatever a library wrote into it', async () => {
+    const { taskQueue } = stand;
+    const workflowId = jobWorkflowId(deployment, 'own-canary');
+    const error = await stand.client.workflow
+      .execute<typeof review>('review', { workflowId, taskQueue })
+      .catch((caught: unknown) => caught);
+    const history = await stand.client.workflow.getHandle(workflowId).fetchHistory();
+    const failed = (history.events ?? []).flatMap(({ activityTaskFailedEventAttributes: one }) => (one ? [one] : []));
+    const stored = inspect(failed, { depth: 20 });
+    const details = failed.flatMap(({ failure }) => failure?.applicationFailureInfo?.details?.payloads ?? []);
+    const seen = [
+      inspect(error, { depth: 20 }),
+      stored,
+      ...details.map(({ data }) => Buffer.from(data ?? []).toString()),
+    ];
+    expect(seen).toEqual(seen.map(() => expect.stringContaining('[redacted]')));
+    for (const text of seen) expect(text).not.toContain(canary);
   });
 });

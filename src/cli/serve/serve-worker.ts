@@ -33,11 +33,13 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
   const { ring, dataConverter, results } = await openEncoding(config);
   const { connection, namespace } = await connectWorker(config.temporal.connect);
   const client = clientOf(sandboxService, { connections: 128 });
+  let stopAsking = () => {};
   try {
     const temporal = clientOfWorker({ connection, namespace });
     const notice = (text: string) => void io.stderr.write(`${text}\n`);
     const signal = io.interrupted;
     const keys = await agreeAtStart(temporal, { deployment, ring, announce: true, notice, signal });
+    stopAsking = keys.stop;
     const worker = await createSandflowWorker({
       connection,
       namespace,
@@ -55,11 +57,11 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
     try {
       await Promise.race([running, interruption(io.interrupted), keys.refused]);
     } finally {
-      keys.stop();
       worker.shutdown();
       await running;
     }
   } finally {
+    stopAsking();
     await client.close();
     await connection.close();
   }

@@ -115,6 +115,9 @@ export const sandflowErrors = {
   database_unusable: unavailable('Check the file and restore it, or choose another directory.'),
   database_too_new: usage('Update sandflow, or choose another directory.'),
   secret_store_unwritable: usage('Correct the owner and mode of the directory.'),
+  result_store_unwritable: usage(
+    'Correct the owner and mode of the directory, or set SANDFLOW_RESULTS to another one.',
+  ),
   secret_not_found: usage('The secret was removed from the store. Create it again.'),
   result_too_large: usage('Use a smaller file, or let the sandbox get it by other means.'),
   result_not_found: usage('Set `SANDFLOW_RESULTS` to the same directory for commands and workers.'),

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { encryptResults, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { createResultStore } from '../../../src/result-store/index.js';
 
 let directory: string;
@@ -63,5 +64,25 @@ describe('a folder', () => {
     const results = createResultStore(directory);
     expect(await results.list('nothing')).toEqual([]);
     await expect(results.list('../..')).rejects.toMatchObject({ code: 'bad_result_key' });
+  });
+});
+
+describe('B14: a check at the start', () => {
+  it('leaves nothing behind in a store that can be written to', async () => {
+    const results = createResultStore(join(directory, 'a', 'b'));
+    await results.checkWritable?.();
+    expect(await readdir(join(directory, 'a', 'b'))).toEqual([]);
+  });
+
+  it('names a store that cannot be written to, encrypted or not', async () => {
+    await writeFile(join(directory, 'file'), '');
+    const path = join(directory, 'file', 'results');
+    const results = createResultStore(path);
+    for (const store of [results, encryptResults(results, parseKeyRing(newKeyLine('k')))]) {
+      await expect(store.checkWritable?.()).rejects.toMatchObject({
+        code: 'result_store_unwritable',
+        message: expect.stringMatching(new RegExp(`^The result store ${path} .*ENOTDIR`)),
+      });
+    }
   });
 });
