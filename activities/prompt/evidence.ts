@@ -1,9 +1,10 @@
 /** Searches the history of a sandbox for proof that a prompt was accepted. */
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { Text } from '../../src/contract/texts/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isSameText } from '../store/texts.js';
+import { onlyAsAsked } from './as-asked.js';
 import { endStatuses, type HistoryOptions, readHistory, readHistoryAfter } from './history.js';
 import { type HistoryBefore, newTo, type PromptEvidence, type PromptRecord } from './record.js';
 
@@ -16,7 +17,7 @@ export interface PromptQuery {
   readonly knownPromptIds: readonly string[];
   /** Conversations of this job's other prompts. */
   readonly knownConversationIds: readonly string[];
-  /** The requested provider. If it is undefined, the service chooses, and the search does not compare it. */
+  /** The requested provider, or its alias. If it is undefined, the service chooses, and the search does not compare it. */
   readonly provider?: string;
   readonly model?: string;
   /** Key of the prompt's record in the result store. */
@@ -65,10 +66,7 @@ async function findOnce(
   const { sandboxId, conversationId } = query;
   const reading = { conversationId, attempt, timeoutMs: lookTimeoutMs, throughCancel: true };
   const candidates = newPrompts(await readNewHistory(client, sandboxId, reading, record), { query, text, record });
-  const fitting = [];
-  for (const event of candidates) if (await isAsAsked(event, query, { client, attempt })) fitting.push(event);
-  const [match] = fitting;
-  return match && fitting.length === 1 ? match : null;
+  return onlyAsAsked(candidates, query, { client, attempt, timeoutMs: lookTimeoutMs });
 }
 
 /**
@@ -164,28 +162,4 @@ function firstOfTheirConversations(history: readonly SandboxHistoryEvent[]): Rea
     if (event.type === 'prompt.queued' && !first.has(event.conversationId)) first.set(event.conversationId, event);
   }
   return new Set(first.values());
-}
-
-/** True if provider and model match the request, as far as the event or the prompt shows them. */
-async function isAsAsked(
-  event: SandboxHistoryEvent,
-  { provider, model, sandboxId }: PromptQuery,
-  { client, attempt }: Pick<EvidenceOptions, 'client' | 'attempt'>,
-): Promise<boolean> {
-  if (provider === undefined && model === undefined) return true;
-  const { promptId } = event;
-  const shown = { provider: event.data?.provider, model: event.data?.model };
-  const isSilent = (provider !== undefined && shown.provider == null) || (model !== undefined && shown.model == null);
-  if (isSilent && promptId != null) {
-    try {
-      const { prompt } = await attempt.call(() => client.getPrompt(sandboxId, promptId, { timeoutMs: lookTimeoutMs }));
-      shown.provider ??= prompt.provider;
-      shown.model ??= prompt.model;
-    } catch (error) {
-      // That prompts can be read by id is an assumption. A service may not support it.
-      if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
-    }
-  }
-  const differs = (asked: string | undefined, seen: unknown) => asked !== undefined && seen != null && seen !== asked;
-  return !differs(provider, shown.provider) && !differs(model, shown.model);
 }

@@ -50,6 +50,12 @@ export const providerAliases = {
   kimi: ['kimi-code'],
 } as const satisfies Record<string, readonly string[]>;
 
+/** The name of the provider that an alias means; any other text unchanged. */
+export function canonicalProvider(nameOrAlias: string): string {
+  const named = Object.entries(providerAliases).find(([, aliases]) => aliases.some((alias) => alias === nameOrAlias));
+  return named?.[0] ?? nameOrAlias;
+}
+
 const allProviderNames = Object.entries(providerAliases).flatMap(([name, aliases]) => [name, ...aliases]);
 
 /**

@@ -1,23 +1,16 @@
 /** Providers, their aliases and what is configured (specification, prompt endpoint). */
 
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
-import { providerAliases, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
+import { canonicalProvider, providerAliases, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { invalidRequest, ServiceError } from '../service-error.js';
 
 type ProviderName = keyof typeof providerAliases;
 type ReasoningEffort = (typeof reasoningEfforts)[number];
 const providerNames = Object.keys(providerAliases) as ProviderName[];
 
-/** Finds a provider by its name or an alias; undefined for an unknown provider. */
-function providerNameOf(nameOrAlias: string): ProviderName | undefined {
-  return providerNames.find(
-    (name) => name === nameOrAlias || (providerAliases[name] as readonly string[]).includes(nameOrAlias),
-  );
-}
-
 /** @throws ServiceError `provider_required` for an unknown provider */
 export function requireProvider(nameOrAlias: string): ProviderName {
-  const name = providerNameOf(nameOrAlias);
+  const name = providerNames.find((provider) => provider === canonicalProvider(nameOrAlias));
   if (name) return name;
   const message = `"${nameOrAlias}" is not a provider. Choose one of ${providerNames.join(', ')}.`;
   throw new ServiceError(400, 'provider_required', message);
@@ -69,7 +62,7 @@ export function requireEffort(provider: ProviderName, model: string | undefined,
  * @throws SandflowError `bad_configuration` for an unknown provider
  */
 export function configuredProvider(nameOrAlias: string): string {
-  const name = providerNameOf(nameOrAlias);
+  const name = providerNames.find((provider) => provider === canonicalProvider(nameOrAlias));
   if (name) return name;
   const message = `"${nameOrAlias}" is not a provider. Choose one of ${providerNames.join(', ')}.`;
   throw new SandflowError('bad_configuration', message);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../../../workflows/index.js';
-import { createStand, type Stand, shortTiming } from '../../workflow-harness.js';
+import { createStand, type Stand, script, shortTiming } from '../../workflow-harness.js';
 
 let stand: Stand;
 beforeEach(async () => {
@@ -31,6 +31,14 @@ describe('a lost answer', () => {
   it('S3: to a prompt is replaced by evidence, and the agent runs once', async () => {
     await stand.fault({ kind: 'drop_response', endpoint: 'sendPrompt' });
     const result = await run();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+    expectOneOfEach();
+  });
+
+  it('B6: to a prompt with the alias of a provider is replaced by evidence, and nothing is sent again', async () => {
+    await stand.fault({ kind: 'drop_response', endpoint: 'sendPrompt' });
+    const prompts = [{ prompt: script('echo mine'), provider: 'claude' }];
+    const result = await run({ prompts, onUnknownOutcome: 'resend' });
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
     expectOneOfEach();
   });
