@@ -1,6 +1,5 @@
 /** Reads the history of a sandbox, or of one of its conversations, oldest first: whole, or after one of its events. */
 import { ApiError, type ListEventsQuery, type SandboxClient } from '../../src/client/index.js';
-import { idPatterns } from '../../src/contract/ids.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { maxListBytes } from '../../src/contract/texts/list-size.js';
 import type { Attempt } from '../retry/attempt.js';
@@ -72,9 +71,7 @@ export async function readHistory(
     const from = events.findIndex(({ id }) => id === after) + 1;
     for (const event of events.slice(from)) byId.set(event.id, event);
     after = events.at(-1)?.id;
-    if (events.length + leftOut < smallestPage || byId.size === known || !idPatterns.sandboxEvent.test(after ?? ''))
-      break;
-    if (bytes > maxListBytes) break;
+    if (events.length + leftOut < smallestPage || byId.size === known || bytes > maxListBytes) break;
   }
   return [...byId.values()];
 }

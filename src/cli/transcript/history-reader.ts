@@ -3,7 +3,6 @@
  * refuses a read, the next one comes later.
  */
 import type { SandboxClient } from '../../client/index.js';
-import { idPatterns } from '../../contract/ids.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 import { shortEvent } from '../../contract/records/short-event.js';
 import { backOffMs, requestedPauseMs } from '../connect/back-off.js';
@@ -67,7 +66,7 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
         found.push(short);
       }
       // A service without paging sends all events again. The caller drops those that it already has.
-      if (last === undefined || last === after || !idPatterns.sandboxEvent.test(last)) return true;
+      if (last === undefined || last === after) return true;
       cursors.set(place, last);
       if (events.length < smallestPage) return true;
     }

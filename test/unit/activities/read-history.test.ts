@@ -44,7 +44,7 @@ async function serving(
       return;
     }
     const isWhole = after === null || paging === 'ignored';
-    const first = isWhole ? 0 : paging === 'unknown' ? count : Number.parseInt(after.slice('sev_'.length), 16) + 1;
+    const first = isWhole ? 0 : paging === 'unknown' ? count : Number.parseInt(after.replace(/^.*[_-]/, ''), 16) + 1;
     const length = Math.max(0, Math.min(100, count - first));
     const events = Array.from({ length }, (_, at) => row(first + at, asks));
     response.end(JSON.stringify({ ok: true, type: 'event.list', events }));
@@ -67,6 +67,22 @@ it('puts no older event after newer ones if a service sends a page again', async
   const [client] = await serving(150, (at, ask) => (at === 40 && ask === 1 ? bad(at) : event(at)), 'ignored');
   const history = await readHistory(client, sandboxId, { conversationId: null, attempt });
   expect(history.at(-1)?.id).toBe(idOf(99));
+});
+
+describe('events whose ids have another form', () => {
+  const other = (at: number) => ({ ...event(at), id: `event-${at.toString(16)}` });
+
+  it('D5: are read to the end', async () => {
+    const [client] = await serving(250, other);
+    const history = await readHistory(client, sandboxId, { conversationId: null, attempt });
+    expect(history.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, at) => other(at).id));
+  });
+
+  it('D5: end the read if the service sends no new one', async () => {
+    const [client, { seen }] = await serving(250, other, 'ignored');
+    expect(await readHistory(client, sandboxId, { conversationId: null, attempt })).toHaveLength(100);
+    expect(seen).toHaveLength(2);
+  });
 });
 
 const query = {

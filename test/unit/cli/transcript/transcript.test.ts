@@ -191,6 +191,23 @@ describe('the reader of a history', () => {
     ]);
   });
 
+  it.each([
+    ['names', (at: number) => `event-${String(at).padStart(6, '0')}`],
+    ['numbers', (at: number) => String(1_000_000 + at)],
+  ])('D5: reads all pages of events whose ids are %s', async (_, idOf) => {
+    const long = Array.from({ length: 250 }, (_unused, at) => ({ ...event(at, 'agent.message', {}), id: idOf(at) }));
+    const [client] = await serving(inPages(100, long));
+    const { events, isCurrent } = await createHistoryReader(() => client).readOn(job, never);
+    expect({ ids: events.map(({ id }) => id), isCurrent }).toEqual({ ids: long.map(({ id }) => id), isCurrent: true });
+  });
+
+  it('D5: ends at the first page of a service that ignores where a read begins', async () => {
+    const long = Array.from({ length: 150 }, (_, at) => ({ ...event(at, 'agent.message', {}), id: `event ${at}` }));
+    const [client, { seen }] = await serving(eventsFrom(long));
+    expect((await createHistoryReader(() => client).readOn(job, never)).isCurrent).toBe(true);
+    expect(seen).toHaveLength(2);
+  });
+
   it('keeps the pages before a failure', async () => {
     const long = Array.from({ length: 150 }, (_, at) => event(at, 'agent.message', { text: `line ${at}` }));
     let isBroken = true;
