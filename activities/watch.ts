@@ -19,6 +19,7 @@ import {
 import { storeTranscript, type TranscriptRequest } from './prompt/transcript.js';
 import { withCallCount, withHeartbeat } from './retry/attempt.js';
 import { finalFailure } from './retry/classify.js';
+import { deletionOfAnswer } from './sandbox/accepted-operation.js';
 import { orNullWhenMissing } from './sandbox/read.js';
 
 /** The purpose of a claim. The claimant is the workflow of the activity. */
@@ -170,7 +171,7 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
         if (held.claimedBy.length > 0) throw claimedFailure(sandboxId, held);
         if (!held.granted) return { leasedBy: held.leasedBy, did: 'nothing', operationId: null };
         const answer = await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal })));
-        const operationId = answer?.operationId ?? null;
+        const operationId = deletionOfAnswer(answer);
         if (answer === null) return { leasedBy: [], did: 'gone', operationId };
         return { leasedBy: [], did: operationId === null ? 'unnamed' : 'deleting', operationId };
       });

@@ -1,10 +1,12 @@
 /** Applies one planned action of a cleanup. */
 import { Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
+import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { factsOf } from '../../src/retention/index.js';
 import { type Attempt, withCallCount } from '../retry/attempt.js';
+import { deletionOfAnswer } from '../sandbox/accepted-operation.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import { stopSandboxActivity } from '../sandbox/stop-resume.js';
 import { createClaim, releaseClaim } from '../watch.js';
@@ -56,9 +58,10 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
   };
 }
 
-function removalOf(answer: { readonly operationId?: string | null | undefined } | null): Removal {
+function removalOf(answer: ResponseOf<'deleteSandbox'> | null): Removal {
   if (answer === null) return 'gone';
-  return answer.operationId ? { operationId: answer.operationId } : 'unnamed';
+  const operationId = deletionOfAnswer(answer);
+  return operationId === null ? 'unnamed' : { operationId };
 }
 
 type ServicePorts = Pick<ActionPorts, 'read' | 'snapshotsOf' | 'deleteSandbox' | 'deleteSnapshot'>;

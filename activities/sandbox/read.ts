@@ -4,6 +4,7 @@ import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
 import { withCallCount } from '../retry/attempt.js';
+import { deletionShown } from './accepted-operation.js';
 import { sandboxView, stopView } from './view.js';
 
 /** The value of a read, or null if the service reports that the resource does not exist. */
@@ -54,7 +55,7 @@ export function createReads(client: SandboxClient) {
     async getDeletionOperation(operationId: string): Promise<Counted<DeletionOperation | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getDeletionOperation(operationId, { signal })));
-        return answer?.operation ?? null;
+        return answer && deletionShown(operationId, answer);
       });
     },
   };

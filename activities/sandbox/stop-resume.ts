@@ -10,6 +10,7 @@ import type { ResumeBody } from '../../src/contract/requests/sandbox-requests.js
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storeTranscript, type TranscriptRequest } from '../prompt/transcript.js';
 import { type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';
+import { stopOfAnswer } from './accepted-operation.js';
 import { type BeforeRequest, decideResume, decideStop, type StopDecision } from './decide-stop-call.js';
 import { sandboxView, stopView } from './view.js';
 
@@ -63,9 +64,8 @@ async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFir
   if (found && !mayBeOld) return found;
   const before = tools.before() ?? { previousStopId: sandbox.stop?.id ?? null };
   try {
-    const { id, stop: shown } = await tools.send(before, () => client.stopSandbox(sandboxId));
-    if (found && sandbox.stop && (shown?.id ?? id) === sandbox.stop.id) return found;
-    const stop = shown ? stopView(shown) : id === undefined ? null : pendingStop(id);
+    const stop = stopOfAnswer(await tools.send(before, () => client.stopSandbox(sandboxId)));
+    if (found && sandbox.stop && stop?.id === sandbox.stop.id) return found;
     // If the answer shows a stop that has ended, it may come from a cache. A read of the sandbox decides.
     if (isOpenStop(stop)) return { how: 'asked', stop, sandbox: sandboxView(sandbox), before };
   } catch (error) {
@@ -85,10 +85,6 @@ function answerOf(sandbox: Sandbox, before: BeforeRequest | null): StopAnswer | 
   if (how === 'ask') return undefined;
   if (how === 'gone') return how;
   return { how, stop: sandbox.stop ? stopView(sandbox.stop) : null, sandbox: sandboxView(sandbox), before };
-}
-
-function pendingStop(id: string): StopView {
-  return { id, status: 'pending', requestedAt: null, error: null };
 }
 
 /**

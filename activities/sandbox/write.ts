@@ -4,6 +4,7 @@ import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
 import type { UpdateSandboxBody } from '../../src/contract/requests/sandbox-requests.js';
 import { withCallCount } from '../retry/attempt.js';
+import { deletionOfAnswer } from './accepted-operation.js';
 import { orNullWhenMissing } from './read.js';
 import { sandboxView } from './view.js';
 
@@ -26,7 +27,7 @@ export function createWrites(client: SandboxClient) {
     async deleteSandbox(sandboxId: string): Promise<Counted<DeletionStarted>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal })));
-        return { operationId: answer?.operationId ?? null };
+        return { operationId: deletionOfAnswer(answer) };
       });
     },
 
@@ -34,7 +35,7 @@ export function createWrites(client: SandboxClient) {
     async deleteSnapshot(snapshotId: string): Promise<Counted<DeletionStarted>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal })));
-        return { operationId: answer?.operationId ?? null };
+        return { operationId: deletionOfAnswer(answer) };
       });
     },
 

@@ -5,7 +5,10 @@
 import { type EndpointName, endpoints } from '../contract/endpoints/endpoints.js';
 import { isSandboxId } from '../contract/ids.js';
 
-/** The fields in which answers repeat the parameters of the path. A missing field is accepted. */
+/**
+ * The fields in which answers repeat the parameters of the path. A missing field is accepted. The specification does
+ * not say whose id the top-level `id` is, so it may be any of the path.
+ */
 const repeatedIn: Readonly<Record<string, readonly string[]>> = {
   sandboxId: ['sandbox.id', 'prompt.sandboxId', 'operation.sandboxId', 'snapshot.sandboxId'],
   stopId: ['id', 'stop.id'],
@@ -29,7 +32,7 @@ export function foreignField(endpoint: EndpointName, path: string, answer: unkno
   for (const [parameter, id] of Object.entries(requested)) {
     const foreign = repeatedIn[parameter]?.find((field) => {
       const shown = fieldOf(answer, field);
-      return shown != null && shown !== id;
+      return shown != null && shown !== id && !(field === 'id' && Object.values(requested).includes(shown as string));
     });
     if (foreign !== undefined) return foreign;
   }

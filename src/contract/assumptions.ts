@@ -12,6 +12,8 @@ export const assumptions = {
   'A-api-key-row':
     'Fields of a listed key beyond id, name, usage.requests and resources.total; actions and presets of the catalog.',
   'A-api-key-usage': '`usage.requests` and `resources` of GET /api-keys/{apiKeyId}/usage.',
+  'A-auto-stop-renewal':
+    'An update with the auto-stop that the sandbox has restarts it: `archiveAfter` moves. If it does not move, or the answer is `no_changes`, a job sets an auto-stop that is one second shorter, and then the same one again.',
   'A-cancelled-key':
     'A create or fork that fails after it was accepted becomes cancelled, and its idempotency key continues to name that sandbox.',
   'A-command': 'Body and result of POST …/commands.',
@@ -101,6 +103,8 @@ export const assumptions = {
   'A-standing':
     'Create, fork and resume need an account or organization in good standing. A trial has only small and default machines.',
   'A-stop-answer': 'The field of a stop’s id in the answer. For an archived sandbox, this is the id of the last stop.',
+  'A-stop-read':
+    'The top-level `id` of GET …/stops/{stopId} is the id of the stop. The client also accepts the id of the sandbox.',
   'A-stop-states':
     'A stop of a sandbox that is still being created answers `machine_not_running`. A stop of a sandbox in error is accepted. With snapshots off, a stop keeps nothing.',
   'A-sunset-year': 'The Sunset header names the next October 31 on the clock of the service.',

@@ -12,6 +12,7 @@ import { type Agent, createAgents } from './agent/index.js';
 import { assemble, type Given } from './assembly.js';
 import { startAllWork } from './background/start-stop.js';
 import { type ClockState, type ControlledClock, createClock } from './clock.js';
+import type { LocalServiceProfile } from './core/context.js';
 import { configuredRepos } from './environments/repos.js';
 import { allOperations } from './http/operations.js';
 import { createServer } from './http/server.js';
@@ -59,6 +60,15 @@ export interface LocalService extends StateControl {
 }
 
 const defaultMaxCallRecords = 100_000;
+/** A service that does what docs/assumptions.md says. */
+const asAssumed: LocalServiceProfile = {
+  ignoreName: false,
+  omitPromptId: false,
+  extraFields: false,
+  stopsNameSandbox: false,
+  nestedOperations: false,
+  sameTtl: 'renews',
+};
 
 /**
  * Creates a local service that keeps its state in a directory. Nothing runs and no port is open until `listen`.
@@ -119,7 +129,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     createSsh: (more) => createSshServer({ ...more, hostKey, host: options.host ?? '127.0.0.1', log }),
     timings: { ...defaultTimings, ...options.timings },
     limits: options.limits ?? {},
-    profile: { ignoreName: false, omitPromptId: false, extraFields: false, ...options.profile },
+    profile: { ...asAssumed, ...options.profile },
     log,
     agentOf,
     defaultProvider,

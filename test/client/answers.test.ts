@@ -149,6 +149,19 @@ describe('a success answer without required content', () => {
   });
 });
 
+describe('an answer to a read of a stop', () => {
+  const stop = { id: 'stop_a', status: 'failing' };
+  it.each([
+    ['of the stop', { id: 'stop_a' }],
+    ['of the sandbox', { id }],
+    ['of nothing', { id: null }],
+    ['left out', {}],
+  ])('D2: is accepted with the id %s', async (_, named) => {
+    const client = await clientOf(200, { ok: true, type: 'stop.status', ...named, stop });
+    expect((await client.getStop(id, 'stop_a')).stop.id).toBe('stop_a');
+  });
+});
+
 describe('an answer about another resource', () => {
   const other = { ...aSandbox, id: 'bx_zzzzzzzz' };
   it.each([
@@ -160,6 +173,12 @@ describe('an answer about another resource', () => {
       { stop: { id: 'stop_b', status: 'completed' } },
       (c: SandboxClient) => c.getStop(id, 'stop_a'),
       'stop.id',
+    ],
+    [
+      'D2: another stop in its id alone',
+      { id: 'stop_b', stop: { id: 'stop_a', status: 'completed' } },
+      (c: SandboxClient) => c.getStop(id, 'stop_a'),
+      'id',
     ],
     [
       'D3: another prompt',

@@ -22,6 +22,7 @@ export const carriedFields = [
   'wasReset',
   'sandbox',
   'degraded',
+  'autoStop',
   'isFound',
   'isObtained',
   'isHydrated',

@@ -1,10 +1,9 @@
 /** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
-import { condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
-import { effects } from '../shared/proxies.js';
-import { reads } from '../shared/reads.js';
 import { renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';
+import { renewAutoStop } from './renew-auto-stop.js';
 import type { JobState } from './state.js';
 
 /** If a sandbox has no auto-stop, the job checks it as often as one with this auto-stop, in seconds. */
@@ -46,8 +45,9 @@ async function renewWhatExpires(run: JobState): Promise<void> {
       leaseDueAtMs = Date.now() + renewLeaseInMs(run.timing, isRenewed);
     }
     if (Date.now() >= ttlDueAtMs) {
-      await withoutEnding(() => renewTtl(run));
-      ttlDueAtMs = Date.now() + ttlEveryMs;
+      const isAnswered = await renewAutoStop(run);
+      // Without a renewal, the sandbox may stop just before the next one.
+      ttlDueAtMs = Date.now() + (isAnswered ? ttlEveryMs : ttlEveryMs / 4);
       if (isRenamed(run) && patched('a renamed sandbox is leased')) {
         run.watched = true;
         leaseDueAtMs = Date.now();
@@ -56,41 +56,8 @@ async function renewWhatExpires(run: JobState): Promise<void> {
   }
 }
 
-/** Ignores a failed renewal: the next one follows soon. */
-async function withoutEnding(renew: () => Promise<void>): Promise<void> {
-  try {
-    await renew();
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-  }
-}
-
-/**
- * Renews the auto-stop, so that the sandbox does not stop by itself. For somebody else's sandbox, it does not change
- * the length of the auto-stop.
- */
-async function renewTtl(run: JobState): Promise<void> {
-  const { sandbox, input } = run;
-  if (!sandbox) return;
-  const ttlSeconds = input.source.kind === 'existing' ? await ttlNow(run, sandbox.id) : input.ttlSeconds;
-  if (ttlSeconds === null) return;
-  const options = { scheduleToCloseTimeout: '1 minute', summary: 'renew auto-stop' } as const;
-  const { value, calls } = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);
-  run.apiCalls += calls;
-  if (value !== null && run.sandbox?.id === value.id) {
-    const { name, health, healthReason, degradedSince } = value;
-    run.sandbox = { ...run.sandbox, name, health, healthReason, degradedSince };
-  }
-}
-
 /** True if somebody renamed the job's own sandbox: events and cleanups no longer find the job by that name. */
 function isRenamed({ sandbox, watched, input }: JobState): boolean {
   if (watched || sandbox === null || input.source.kind === 'existing') return false;
   return ownerWorkflowId(sandbox.name ?? '') !== workflowInfo().workflowId;
-}
-
-async function ttlNow(run: JobState, sandboxId: string): Promise<number | null> {
-  const { value, calls } = await reads.getSandbox(sandboxId);
-  run.apiCalls += calls;
-  return value?.ttlSeconds ?? null;
 }

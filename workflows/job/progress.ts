@@ -21,6 +21,16 @@ export interface JobTimes {
   readonly endedAt: string | null;
 }
 
+/** An auto-stop that the job could not renew. */
+export interface UnrenewedAutoStop {
+  /** When the first of these renewals failed, as an ISO 8601 time. */
+  readonly since: string;
+  /** When the sandbox stops by itself, as an ISO 8601 time; null if unknown. */
+  readonly stopsAt: string | null;
+  /** Why the latest renewal failed. */
+  readonly message: string;
+}
+
 /** Result of the progress query. */
 export interface JobProgress {
   /** Id of the job. */
@@ -43,6 +53,8 @@ export interface JobProgress {
   readonly sandboxId: string | null;
   /** Set while the newest read shows that the sandbox is alive but not fully reachable; absent or null otherwise. */
   readonly degraded?: DegradedSandbox | null;
+  /** Set while the job cannot renew the auto-stop of its sandbox; absent or null otherwise. */
+  readonly autoStop?: UnrenewedAutoStop | null;
   /** One entry per prompt so far, in order. */
   readonly prompts: readonly PromptResult[];
   /** The newest wakes. */

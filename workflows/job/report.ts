@@ -15,6 +15,7 @@ export function progressOf(run: JobState): JobProgress {
     blocked: run.blocked,
     sandboxId: run.sandbox?.id ?? null,
     degraded: run.sandbox && degradedOf(run.sandbox),
+    autoStop: run.autoStop,
     prompts: promptResults(run),
     wakes: run.wakes,
     apiCalls: run.apiCalls,

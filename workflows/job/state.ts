@@ -9,7 +9,7 @@ import type { StopMemory } from '../stop/request-stop.js';
 import { jobDetails } from './details.js';
 import type { DiffBase } from './diff.js';
 import type { EnteredPhase, JobPhase } from './phases.js';
-import type { JobProgress } from './progress.js';
+import type { JobProgress, UnrenewedAutoStop } from './progress.js';
 import type {
   CollectedFile,
   DeletionResult,
@@ -77,6 +77,8 @@ export class JobState {
   generation = 1;
   /** The newest observation of the sandbox as alive but not fully reachable; null if there was none. */
   degraded: DegradedSandbox | null = null;
+  /** Why the auto-stop of the sandbox is not renewed; null if it is. */
+  autoStop: UnrenewedAutoStop | null = null;
   private newest: SandboxView | null = null;
   /** When a create or fork that may have been accepted was first sent, in ms since the epoch; null before that. */
   firstSentAtMs: number | null = null;
@@ -252,6 +254,12 @@ export class JobState {
       endedAt: null,
     });
     return this.prompts.length - 1;
+  }
+
+  /** @param message why the auto-stop was not renewed; null if it was */
+  setAutoStop(message: string | null): void {
+    const { since = new Date().toISOString() } = this.autoStop ?? {};
+    this.autoStop = message === null ? null : { since, stopsAt: this.sandbox?.archiveAfter ?? null, message };
   }
 
   block(blocked: Omit<NonNullable<JobProgress['blocked']>, 'since'>): void {

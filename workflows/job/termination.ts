@@ -42,7 +42,7 @@ export function outcomeUnknown(message: string): JobTermination {
  * The failure of a local activity arrives directly. The failure of any other activity is the cause of an
  * `ActivityFailure`.
  */
-function causeOf(error: unknown): unknown {
+export function causeOf(error: unknown): unknown {
   return error instanceof ActivityFailure ? error.cause : error;
 }
 

@@ -1,6 +1,6 @@
 /** Describes a job: its progress, what it left behind, what its stop saved. */
 import type { JobPhase } from '../../../workflows/job/phases.js';
-import type { JobProgress } from '../../../workflows/job/progress.js';
+import type { JobProgress, UnrenewedAutoStop } from '../../../workflows/job/progress.js';
 import type { LeftBehind, PromptResult } from '../../../workflows/job/result.js';
 import type { PreservedWork } from '../../contract/records/preserved-work.js';
 import type { DegradedSandbox } from '../../contract/records/sandbox-view.js';
@@ -90,6 +90,14 @@ export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): s
 export function degradedText(degraded: DegradedSandbox): string {
   const now = 'It is alive, but not fully reachable.';
   return `The sandbox is degraded${sinceAndWhy(degraded)}. ${now} Check: sandflow sandboxes show ${pasteable(degraded.sandboxId, 'SANDBOX')}`;
+}
+
+/** The sandbox may stop by itself during the work: when, and why. */
+export function autoStopText({ since, stopsAt, message }: UnrenewedAutoStop): string {
+  const when = stopsAt === null ? 'while the job works' : `at ${stopsAt}`;
+  return oneLine(
+    `The job has not been able to renew the auto-stop since ${since}, so the sandbox may stop ${when}: ${message}`,
+  );
 }
 
 /** As `degradedText`, for a job that has ended. */

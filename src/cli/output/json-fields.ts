@@ -5,7 +5,7 @@
 import type { CleanupSummary } from '../../../workflows/cleanup/types.js';
 import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import type { FanoutResult } from '../../../workflows/fanout/result.js';
-import type { JobProgress } from '../../../workflows/job/progress.js';
+import type { JobProgress, UnrenewedAutoStop } from '../../../workflows/job/progress.js';
 import type { JobError, LeftBehind } from '../../../workflows/job/result.js';
 import type { StopRequestView } from '../../../workflows/stop/types.js';
 import type { StackStatus } from '../../supervisor/control-protocol.js';
@@ -52,6 +52,7 @@ const left: ShapesOf<LeftBehind> = plain('kind', 'sandboxId', 'sandboxName', 'co
 const wakes = plain('waitedFor', 'by', 'event', 'lagMs', 'waitedMs', 'at');
 const phases = plain('phase', 'at');
 const degraded = plain('sandboxId', 'reason', 'since');
+const autoStop: ShapesOf<UnrenewedAutoStop> = plain('since', 'stopsAt', 'message');
 const blocked: ShapesOf<NonNullable<JobProgress['blocked']>> = plain('reason', 'step', 'message', 'since');
 const isolation: ShapesOf<SandboxIsolation> = {
   ...plain('isolation', 'reason', 'lacks', 'text', 'warnings'),
@@ -78,7 +79,7 @@ const links: ShapesOf<JobLinks> = plain('workflowId', 'uiUrl');
 const waitingFor: ShapesOf<WaitingCall> = plain('call', 'attempt', 'since', 'lastError', 'maybeMade');
 const progress: ShapesOf<JobProgress> = {
   ...plain('jobId', 'phase', 'since', 'sandboxId', 'apiCalls', 'deadlineAt', 'outcome', 'machineType'),
-  ...{ phases, blocked, degraded, prompts, wakes },
+  ...{ phases, blocked, degraded, autoStop, prompts, wakes },
   times: plain('startedAt', 'createdAt', 'usableAt', 'promptedAt', 'answeredAt', 'endingAt', 'endedAt'),
 };
 

@@ -4,7 +4,7 @@ import type { OutputStream } from '../io.js';
 import type { TranscriptEntry } from '../transcript/entry.js';
 import { agentLines, createRepeats, wakeText } from '../transcript/entry-text.js';
 import { formatDuration } from '../units.js';
-import { blockedText, degradedText, phaseNames, phaseText } from './job-text.js';
+import { autoStopText, blockedText, degradedText, phaseNames, phaseText } from './job-text.js';
 import { createScreenLines, textLine } from './screen-lines.js';
 import { createPaint } from './terminal.js';
 import { headLine, oneLine, setIn } from './terminal-safe.js';
@@ -38,6 +38,7 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
   const isRepeated = createRepeats();
   let blockedSince = '';
   let degradedShown = false;
+  let unrenewedSince = '';
   let lastLineMs = Date.now();
 
   const detail = (text: string) => {
@@ -70,6 +71,8 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
       blockedSince = progress.blocked?.since ?? '';
       if (progress.degraded && !degradedShown) warning(degradedText(progress.degraded));
       degradedShown = progress.degraded != null;
+      if (progress.autoStop && progress.autoStop.since !== unrenewedSince) warning(autoStopText(progress.autoStop));
+      unrenewedSince = progress.autoStop?.since ?? '';
       const since = Date.parse(progress.since);
       const text = () => `${phaseText(progress)} · ${formatDuration(Math.max(0, Date.now() - since))}`;
       if (!status.enabled && Date.now() - lastLineMs >= aliveEveryMs) detail(`${text()} …`);

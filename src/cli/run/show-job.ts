@@ -8,7 +8,7 @@ import { exitCodes } from '../exit-codes.js';
 import { finish } from '../output/finish.js';
 import { type JobLinks, linksOf, linksText, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
-import { blockedText, degradedText, phaseText, promptText } from '../output/job-text.js';
+import { autoStopText, blockedText, degradedText, phaseText, promptText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
@@ -48,6 +48,7 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
       io.stdout.write(`${line}\n`);
     }
     if (progress.degraded) io.stdout.write(`${degradedText(progress.degraded)}\n`);
+    if (progress.autoStop) io.stdout.write(`${autoStopText(progress.autoStop)}\n`);
     if (progress.blocked) io.stdout.write(`${blockedText(progress)}\n`);
     for (const call of waitingFor) io.stdout.write(`${waitingText(call)}\n`);
     io.stderr.write(`${nextWhileRunning(jobId)}\n`);

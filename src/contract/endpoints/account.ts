@@ -106,7 +106,7 @@ export const accountEndpoints = {
     summary: 'Get the status of a deletion',
     type: 'deletion.status',
     scope: 'sandbox.read',
-    response: z.looseObject({ operation: deletionOperationSchema }),
+    response: z.looseObject({ operation: deletionOperationSchema.partial({ status: true }).nullish() }),
     assumed: ['A-deletion-operation'],
   },
 } as const satisfies Record<string, Endpoint>;

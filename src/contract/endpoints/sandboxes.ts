@@ -1,11 +1,6 @@
 /** The life of a sandbox: create, read, change, stop, resume, delete. */
 import { z } from 'zod';
-import {
-  deletionOperationSchema,
-  sandboxSchema,
-  stopOperationSchema,
-  usageSchema,
-} from '../records/sandbox-records.js';
+import { deletionStartedSchema, sandboxSchema, stopOperationSchema, usageSchema } from '../records/sandbox-records.js';
 import {
   createSandboxBodySchema,
   forkBodySchema,
@@ -73,7 +68,7 @@ export const sandboxEndpoints = {
     scope: 'sandbox.delete',
     retry: 'safe',
     confirmDelete: true,
-    response: z.looseObject({ operationId: shortText(), operation: deletionOperationSchema.optional() }),
+    response: deletionStartedSchema,
     assumed: ['A-deletion-operation'],
   },
   stopSandbox: {
@@ -84,7 +79,7 @@ export const sandboxEndpoints = {
     type: 'sandbox.stopping',
     scope: 'sandbox.stop',
     retry: 'read-first',
-    response: z.looseObject({ id: shortText().optional(), stop: stopOperationSchema.optional() }),
+    response: z.looseObject({ id: shortText().nullish(), stop: stopOperationSchema.nullish() }),
     assumed: ['A-stop-answer'],
   },
   getStop: {
@@ -93,7 +88,8 @@ export const sandboxEndpoints = {
     summary: 'Get a stop',
     type: 'stop.status',
     scope: 'sandbox.read',
-    response: z.looseObject({ id: shortText().optional(), stop: stopOperationSchema }),
+    response: z.looseObject({ id: shortText().nullish(), stop: stopOperationSchema }),
+    assumed: ['A-stop-read'],
   },
   resumeSandbox: {
     method: 'POST',

@@ -1,9 +1,8 @@
 /** Snapshots: saved states of a sandbox. */
 import { z } from 'zod';
 import { snapshotSchema, treeEntrySchema } from '../records/machine-records.js';
-import { deletionOperationSchema } from '../records/sandbox-records.js';
+import { deletionStartedSchema } from '../records/sandbox-records.js';
 import { filePathQuerySchema, treeQuerySchema } from '../requests/sandbox-requests.js';
-import { shortText } from '../texts/short-text.js';
 import { type Endpoint, read } from './endpoint.js';
 
 const ofSnapshots = z.looseObject({ snapshots: z.array(snapshotSchema) });
@@ -76,7 +75,7 @@ export const snapshotEndpoints = {
     scope: 'snapshot.write',
     retry: 'safe',
     confirmDelete: true,
-    response: z.looseObject({ operationId: shortText(), operation: deletionOperationSchema.optional() }),
+    response: deletionStartedSchema,
     assumed: ['A-snapshot-delete', 'A-deletion-operation'],
   },
 } as const satisfies Record<string, Endpoint>;

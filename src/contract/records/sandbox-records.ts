@@ -193,6 +193,12 @@ export const deletionOperationSchema = z
 /** A deletion as the service returns it. */
 export type DeletionOperation = z.infer<typeof deletionOperationSchema>;
 
+/** The answer to a deletion. Assumption: `A-deletion-operation`, the field of the operation's id. */
+export const deletionStartedSchema = z.looseObject({
+  operationId: shortText().nullish(),
+  operation: deletionOperationSchema.partial({ status: true }).nullish(),
+});
+
 /** The record of a webhook. Assumption: `A-webhook-record`. */
 export const webhookSchema = z
   .looseObject({

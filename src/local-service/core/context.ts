@@ -42,6 +42,12 @@ export interface LocalServiceProfile {
   readonly omitPromptId: boolean;
   /** Every object of an answer carries an unlisted field. */
   readonly extraFields: boolean;
+  /** The `id` of an answer about a stop is that of the sandbox. The stop that a call starts is in `sandbox.stop`. */
+  readonly stopsNameSandbox: boolean;
+  /** The answer to a deletion holds only the id of its `operation`, and a read of it the record without `operation`. */
+  readonly nestedOperations: boolean;
+  /** What an update with the auto-stop that a sandbox has does. `refused`: the answer is 400 `no_changes`. */
+  readonly sameTtl: 'renews' | 'ignored' | 'refused';
 }
 
 export interface SandboxCredentials {

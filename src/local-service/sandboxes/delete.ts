@@ -15,6 +15,12 @@ export function deletionView(deletion: DeletionRecord): Readonly<Record<string, 
   return { id, ...subject, status, requestedAt, completedAt, error };
 }
 
+/** The fields of the answer to a deletion. */
+export function deletionStarted({ profile }: Context, deletion: DeletionRecord): Readonly<Record<string, unknown>> {
+  if (profile.nestedOperations) return { operation: { id: deletion.id } };
+  return { operationId: deletion.id, operation: deletionView(deletion) };
+}
+
 /**
  * Accepts the deletion of a sandbox, or returns the deletion that is under way. From then on the sandbox is not found.
  */

@@ -5,6 +5,7 @@ import type { UpdateSandboxBody } from '../../contract/requests/sandbox-requests
 import { type Caller, requireAction } from '../access/key-scope.js';
 import { sandboxFor } from '../access/sandbox-access.js';
 import { requireAutoStopOfTrial } from '../accounts/billing-status.js';
+import { assume } from '../core/assume.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
@@ -34,9 +35,14 @@ export function updateSandbox(
   if (name === undefined && ttlSeconds === undefined && snapshotName === undefined) {
     throw new ServiceError(400, 'no_changes', 'Specify at least one of name, ttlSeconds and snapshotName.');
   }
+  const isSameTtl = ttlSeconds === sandbox.ttlSeconds;
+  if (isSameTtl && context.profile.sameTtl === 'refused') {
+    throw new ServiceError(400, 'no_changes', 'The sandbox has this auto-stop already.');
+  }
   return context.database.transaction(() => {
     let change: Partial<SandboxRecord> = name === undefined ? {} : { name };
-    if (ttlSeconds !== undefined) {
+    if (ttlSeconds !== undefined && !(isSameTtl && context.profile.sameTtl === 'ignored')) {
+      if (isSameTtl) assume('A-auto-stop-renewal');
       requireAutoStopOfTrial(context, sandbox, ttlSeconds);
       const archiveAfter = freshArchiveAfter(context.clock, ttlSeconds);
       const runs = isUsable(sandbox.state);

@@ -23,7 +23,7 @@ async function foundAmong(shown: readonly Shown[], asked: Shown): Promise<string
     ...{ recordKey: 'k', isOwnSandbox: true, sandboxMadeAt: null },
   };
   const found = await findPromptEvidence({ ...query, ...asked }, { client, attempt, text: 'a', record: null });
-  return found && found.conversationId;
+  return found?.conversationId ?? null;
 }
 
 it.each([

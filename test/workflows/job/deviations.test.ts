@@ -6,7 +6,12 @@ const profiles: [string, Partial<LocalServiceProfile>][] = [
   ['ignores the name of a create', { ignoreName: true }],
   ['S2: sends no promptId', { omitPromptId: true }],
   ['adds fields that nobody listed', { extraFields: true }],
-  ['does all of that', { ignoreName: true, omitPromptId: true, extraFields: true }],
+  ['D2: names the sandbox in its answers about stops', { stopsNameSandbox: true }],
+  ['D10: names a deletion only in its operation', { nestedOperations: true }],
+  [
+    'does all of that',
+    { ignoreName: true, omitPromptId: true, extraFields: true, stopsNameSandbox: true, nestedOperations: true },
+  ],
 ];
 
 describe.each(profiles)('a service that %s', (_, profile) => {
@@ -23,6 +28,17 @@ describe.each(profiles)('a service that %s', (_, profile) => {
     expect(result.prompts.map(({ result: text }) => text?.trim())).toEqual(['one', 'two', 'one']);
     expect(stand.service.books.sandboxes()).toHaveLength(1);
     expect(stand.service.books.prompts()).toHaveLength(3);
+  });
+
+  it('stops and deletes a sandbox once, by the operations of the service', async () => {
+    const calls = (endpoint: string) => stand.service.books.calls().filter((call) => call.endpoint === endpoint).length;
+    const before = [calls('stopSandbox'), calls('deleteSandbox')];
+    const stopped = await (await stand.start({})).result();
+    const deleted = await (await stand.start({ end: 'delete' })).result();
+    const stopId = stand.service.books.stops({ sandboxId: stopped.sandboxId ?? '' })[0]?.id;
+    expect(stopped.stop).toMatchObject({ stopId, status: 'completed' });
+    expect(deleted.deletion).toMatchObject({ operationId: expect.stringMatching(/^del_/), status: 'completed' });
+    expect([calls('stopSandbox'), calls('deleteSandbox')]).toEqual(before.map((count) => count + 1));
   });
 
   it('loses no prompt when its answer is lost', async () => {

@@ -1,9 +1,23 @@
 import { NativeConnection } from '@temporalio/worker';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { createSandboxClient } from '../../../src/client/index.js';
+import { ApiError, createSandboxClient, type SandboxClient } from '../../../src/client/index.js';
 import { createSandflowWorker } from '../../../src/worker/index.js';
 import { progressQuery, resolveUpdate } from '../../../workflows/index.js';
 import { createStand, letGo, type Stand, script, untilGo } from '../workflow-harness.js';
+
+type Shown = Awaited<ReturnType<SandboxClient['updateSandbox']>>;
+const longAgoMs = Date.UTC(2026, 0, 1);
+const stoppingAt = (answer: Shown, atMs: number): Shown => ({
+  ...answer,
+  sandbox: { ...answer.sandbox, archiveAfter: new Date(atMs).toISOString() },
+});
+const withoutMove = (answer: Shown) => stoppingAt(answer, longAgoMs);
+/** The auto-stop counts from the start of the sandbox. */
+const fromItsStart = (answer: Shown) => stoppingAt(answer, longAgoMs + (answer.sandbox.ttlSeconds ?? 0) * 1_000);
+const refusal = new ApiError('The key needs sandbox.update.', {
+  ...{ endpoint: 'updateSandbox', status: 403, code: 'api_key_action_forbidden', typed: true, meaning: 'permanent' },
+  ...{ requestId: null, retryAfterMs: null, details: null },
+});
 
 let stand: Stand | undefined;
 afterEach(async () => {
@@ -12,8 +26,12 @@ afterEach(async () => {
 });
 
 describe('a job', () => {
-  it('S11: keeps its sandbox from stopping by itself while nothing runs in it', async () => {
-    stand = await createStand();
+  it.each([
+    ['renews it', 'renews'],
+    ['does not change it', 'ignored'],
+    ['is refused as no change', 'refused'],
+  ] as const)('S11: keeps its sandbox alive while nothing runs in it, if the same auto-stop %s', async (_, sameTtl) => {
+    stand = await createStand({ service: { profile: { sameTtl } } });
     const { adminUrl, books } = stand.service;
     // The clock of the service stands still, so that the auto-stop comes only if no renewal comes between its moves.
     const setClock = async (set: object) => {
@@ -31,15 +49,46 @@ describe('a job', () => {
     const blocked = async () => (await handle.query(progressQuery)).blocked?.reason;
     await expect.poll(blocked).toBe('outcome_unknown');
     const { sandboxId } = await handle.query(progressQuery);
-    const renewals = () => books.calls().filter(({ endpoint }) => endpoint === 'updateSandbox').length;
+    const { api } = stand;
+    const read = async () => (await api.getSandbox(sandboxId ?? '')).sandbox;
+    const stopsAt = async () => Date.parse((await read()).archiveAfter ?? '');
+    const first = await stopsAt();
     for (let moves = 1; moves <= 3; moves += 1) {
-      const before = renewals();
-      await expect.poll(renewals).toBeGreaterThan(before);
-      await setClock({ advanceSeconds: 5 });
-      expect((await stand.api.getSandbox(sandboxId ?? '')).sandbox.state).toBe('ready');
+      await setClock({ advanceSeconds: 4 });
+      expect((await read()).state).toBe('ready');
+      await expect.poll(stopsAt).toBeGreaterThanOrEqual(first + moves * 4_000);
     }
     await setClock({ held: false });
     await handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] });
+    expect((await handle.result()).outcome).toBe('completed');
+  });
+
+  it.each([
+    ['accepts without an effect', async (answer: () => Promise<Shown>) => withoutMove(await answer()), 'does not move'],
+    [
+      'moves by no more than the length changes',
+      async (answer: () => Promise<Shown>) => fromItsStart(await answer()),
+      'does not move',
+    ],
+    ['refuses', () => Promise.reject(refusal), 'needs sandbox.update'],
+  ])('D4: says while it works if the service %s what should renew the auto-stop', async (_, play, why) => {
+    let isPlayed = true;
+    stand = await createStand({
+      through: (client) => ({
+        ...client,
+        updateSandbox: (...call) => {
+          const answer = () => client.updateSandbox(...call);
+          return isPlayed ? play(answer) : answer();
+        },
+      }),
+    });
+    const prompts = [{ prompt: script(untilGo) }];
+    const handle = await stand.start({ ttlSeconds: 8, prompts });
+    const unrenewed = async () => (await handle.query(progressQuery)).autoStop;
+    await expect.poll(unrenewed).toMatchObject({ message: expect.stringContaining(why), since: expect.any(String) });
+    isPlayed = false;
+    await expect.poll(unrenewed).toBeNull();
+    await letGo(stand, (await handle.query(progressQuery)).sandboxId);
     expect((await handle.result()).outcome).toBe('completed');
   });
 

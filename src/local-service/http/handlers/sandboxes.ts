@@ -3,7 +3,7 @@ import { accessOf, requireAccess, sandboxesFor, sandboxFor } from '../../access/
 import type { Context } from '../../core/context.js';
 import { costOf } from '../../core/cost.js';
 import { createSandbox } from '../../sandboxes/create.js';
-import { deleteSandbox, deletionView } from '../../sandboxes/delete.js';
+import { deleteSandbox, deletionStarted, deletionView } from '../../sandboxes/delete.js';
 import { forkSandbox } from '../../sandboxes/fork.js';
 import { hydrationOf } from '../../sandboxes/hydration.js';
 import { resumeSandbox } from '../../sandboxes/resume.js';
@@ -63,7 +63,7 @@ export const sandboxOperations = {
     const known = context.stores.sandboxes.find(sandboxId);
     if (known) requireAccess(context, caller, known, 'owner');
     const operation = deleteSandbox(context, sandboxId);
-    return { fields: { operationId: operation.id, operation: deletionView(operation) } };
+    return { fields: deletionStarted(context, operation) };
   },
 
   getDeletionOperation(context, { caller, params: { operationId } }) {
@@ -74,6 +74,7 @@ export const sandboxOperations = {
     }
     requireAccess(context, caller, sandbox, 'owner');
     const { id, status, sandboxId } = operation;
+    if (context.profile.nestedOperations) return { fields: deletionView(operation), sandboxId };
     return { fields: { id, status, operation: deletionView(operation) }, sandboxId };
   },
 
@@ -92,6 +93,7 @@ export const sandboxOperations = {
   stopSandbox(context, { caller, params: { sandboxId } }) {
     sandboxFor(context, caller, sandboxId, 'view');
     const stop = stopSandbox(context, sandboxId);
+    if (context.profile.stopsNameSandbox) return { fields: { id: sandboxId, sandbox: { id: sandboxId, stop } } };
     return { fields: { id: stop.id, stop } };
   },
 
@@ -102,7 +104,7 @@ export const sandboxOperations = {
       throw notFound(`The sandbox ${sandboxId} has no stop ${stopId}.`);
     }
     const { sandboxId: _, ...stop } = stored;
-    return { fields: { id: stop.id, stop } };
+    return { fields: { id: context.profile.stopsNameSandbox ? sandboxId : stop.id, stop } };
   },
 
   shareSandbox(context, { caller, params: { sandboxId } }) {

@@ -1,5 +1,5 @@
 import { sandboxFor } from '../../access/sandbox-access.js';
-import { deletionView } from '../../sandboxes/delete.js';
+import { deletionStarted } from '../../sandboxes/delete.js';
 import { notFound } from '../../service-error.js';
 import { deleteSnapshot } from '../../snapshots/data.js';
 import { restorableSnapshotFor, snapshotFor, snapshotView, visibleSnapshots } from '../../snapshots/snapshots.js';
@@ -41,9 +41,6 @@ export const snapshotOperations = {
   deleteSnapshot(context, { caller, params: { snapshotId } }) {
     const snapshot = snapshotFor(context, caller, snapshotId, 'owner', { underDeletion: true });
     const operation = deleteSnapshot(context, snapshot);
-    return {
-      fields: { operationId: operation.id, operation: deletionView(operation) },
-      sandboxId: snapshot.sandboxId,
-    };
+    return { fields: deletionStarted(context, operation), sandboxId: snapshot.sandboxId };
   },
 } satisfies Partial<Operations>;

@@ -20,7 +20,7 @@ beforeAll(async () => {
       getDeletionOperation: async (operationId, options) => {
         const answer = await client.getDeletionOperation(operationId, options);
         if (!isPending) return answer;
-        return { ...answer, operation: { ...answer.operation, status: 'pending' } };
+        return { ...answer, operation: { id: operationId, status: 'pending' } };
       },
       getSandbox: async (sandboxId, options) => {
         const answer = await client.getSandbox(sandboxId, options);

@@ -1,0 +1,85 @@
+/**
+ * Renews the auto-stop of a job's sandbox, so that the sandbox does not stop by itself. That an update restarts the
+ * auto-stop is an assumption (`A-auto-stop-renewal`), so the time of the stop is compared.
+ */
+import { isCancellation } from '@temporalio/workflow';
+import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
+import { effects } from '../shared/proxies.js';
+import { reads } from '../shared/reads.js';
+import type { JobState } from './state.js';
+import { causeOf, serviceFailureOf } from './termination.js';
+
+type Stops = Pick<SandboxView, 'archiveAfter' | 'ttlSeconds'>;
+
+/** If the stop comes this much later than before, in ms, the auto-stop was restarted. */
+const leastMoveMs = 2_000;
+
+/**
+ * Renews the auto-stop. For somebody else's sandbox, it does not change the length of the auto-stop. Does not throw, so
+ * that a failure does not end the job: `run.autoStop` then says why.
+ * @returns false if the service refused, or did not answer
+ */
+export async function renewAutoStop(run: JobState): Promise<boolean> {
+  try {
+    run.setAutoStop((await isRenewed(run)) ? null : notMoved);
+    return true;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    const cause = causeOf(error);
+    run.setAutoStop(serviceFailureOf(error)?.message ?? (cause instanceof Error ? cause.message : String(cause)));
+    return false;
+  }
+}
+
+const notMoved = 'the service accepts the renewal, but does not move the time of the stop';
+
+async function isRenewed(run: JobState): Promise<boolean> {
+  const { sandbox, input } = run;
+  if (!sandbox) return true;
+  const isOthers = input.source.kind === 'existing';
+  const before = isOthers ? await sandboxNow(run, sandbox.id) : sandbox;
+  const ttlSeconds = isOthers ? (before?.ttlSeconds ?? null) : input.ttlSeconds;
+  if (ttlSeconds === null || before === null) return true;
+  const renewed = await setTtl(run, ttlSeconds);
+  if (renewed === 'gone' || (renewed !== 'no_changes' && hasMoved(before, renewed, ttlSeconds))) return true;
+  // A service may regard the same value as no change.
+  const changed = await setTtl(run, ttlSeconds === 1 ? 2 : ttlSeconds - 1);
+  await setTtl(run, ttlSeconds);
+  return changed === 'gone' || (changed !== 'no_changes' && hasMoved(before, changed, ttlSeconds));
+}
+
+/** True also if the service does not show when the sandbox stops. */
+function hasMoved(before: Stops, after: Stops, ttlSeconds: number): boolean {
+  if (after.archiveAfter === undefined) return true;
+  const stopsAtMs = Date.parse(after.archiveAfter);
+  // A working agent may have moved it a moment ago, so that it hardly moves now.
+  const isFar = stopsAtMs - Date.now() >= ttlSeconds * 750;
+  return isFar || stopsAtMs - Date.parse(before.archiveAfter ?? '') > leastMoveMs;
+}
+
+async function setTtl(run: JobState, ttlSeconds: number): Promise<Stops | 'gone' | 'no_changes'> {
+  const { sandbox } = run;
+  if (!sandbox) return 'gone';
+  const options = { scheduleToCloseTimeout: '1 minute', summary: 'renew auto-stop' } as const;
+  try {
+    const { value, calls } = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);
+    run.apiCalls += calls;
+    if (value === null) return 'gone';
+    if (run.sandbox?.id === value.id) {
+      const { name, health, healthReason, degradedSince, archiveAfter } = value;
+      run.sandbox = { ...run.sandbox, name, health, healthReason, degradedSince, archiveAfter };
+    }
+    return value;
+  } catch (error) {
+    const failure = serviceFailureOf(error);
+    if (failure?.code !== 'no_changes') throw error;
+    run.apiCalls += failure.calls;
+    return 'no_changes';
+  }
+}
+
+async function sandboxNow(run: JobState, sandboxId: string): Promise<SandboxView | null> {
+  const { value, calls } = await reads.getSandbox(sandboxId);
+  run.apiCalls += calls;
+  return value;
+}
