@@ -1,7 +1,8 @@
 /** Retry class `keyed`: create and fork. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
-import type { CreateSandboxBody, ForkBody, OtherFields } from '../../src/contract/requests/sandbox-requests.js';
+import type { OtherFields } from '../../src/contract/requests/other-fields.js';
+import type { CreateSandboxBody, ForkBody } from '../../src/contract/requests/sandbox-requests.js';
 import { bytesOf, type Text } from '../../src/contract/texts/stored-text.js';
 import { timeToSend } from '../../src/contract/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';

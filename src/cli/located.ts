@@ -1,6 +1,6 @@
 /** Finds the command that a command line names, and suggests another one if it is mistyped. */
 import type { Command } from 'commander';
-import { editsBetween } from './edits.js';
+import { editsBetween } from '../contract/texts/edits.js';
 
 export interface Located {
   /** The innermost command that exists. */

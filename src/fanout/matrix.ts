@@ -1,6 +1,7 @@
 /** Expands an item to one item for every combination of provider, model, effort and repeat. */
 import type { FanoutItem, MachineType } from '../../workflows/fanout/types.js';
 import type { JobEnd, PromptStep } from '../../workflows/job/types.js';
+import type { OtherFields } from '../contract/requests/other-fields.js';
 import { type ItemLine, ItemsError, type PutWish } from './item-line.js';
 
 export interface Matrix {
@@ -13,6 +14,8 @@ export interface Matrix {
   readonly efforts: readonly NonNullable<PromptStep['reasoningEffort']>[];
   /** At least 1. */
   readonly repeats: number;
+  /** Further fields of every prompt. Default: none. */
+  readonly promptBody?: OtherFields;
 }
 
 /** An item whose files are named but not yet read. */
@@ -52,7 +55,7 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
   return choicesOf(matrix).map(({ apart, ...choice }) => ({
     place,
     id: [line.id, ...Object.values(apart)].join('/'),
-    prompts: prompts.map((step) => stepOf(step, line, choice)),
+    prompts: prompts.map((step) => ({ ...stepOf(step, line, choice), ...matrix.promptBody })),
     put,
     ...(get.length > 0 && { collect: get }),
     ...optional({ collectDiff: getDiff, type, end, deadlineMs }),

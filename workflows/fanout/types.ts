@@ -1,5 +1,6 @@
 /** The input of a `forkFanout` batch, and its outcomes. Types only. */
 import type { MachineType } from '../../src/contract/records/machine-types.js';
+import type { OtherFields } from '../../src/contract/requests/other-fields.js';
 import type { Text } from '../../src/contract/texts/stored-text.js';
 import type { JobOutcome } from '../job/result.js';
 import type { FilePut, JobEnd, JobInput, JobTiming, NotifyTarget, PromptStep, SandboxSource } from '../job/types.js';
@@ -33,7 +34,7 @@ export interface FanoutItem {
 /** The source of the forks. */
 export type FanoutSource =
   | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly allowStale: boolean }
-  | { readonly kind: 'snapshot'; readonly from: string; readonly body: Omit<CreateBody, 'from'> }
+  | { readonly kind: 'snapshot'; readonly from: string; readonly body: CreateBody & { readonly from?: never } }
   | {
       /** Creates a sandbox, sets it up and stops it, so that all forks start from the same state. */
       readonly kind: 'prepare';
@@ -86,6 +87,8 @@ export interface FanoutPolicy {
   readonly snapshots?: boolean;
   /** False for forks without monitoring. Default: the setting of the source. */
   readonly monitoring?: boolean;
+  /** Further fields of the requests that create the forks, sent unchanged. Default: none. */
+  readonly forkBody?: OtherFields;
 }
 
 /** A batch without its items, which follow in chunks. */

@@ -1,5 +1,6 @@
 /** The input of a `createThenPrompt` job. Types only. */
 import type { MachineType } from '../../src/contract/records/machine-types.js';
+import type { OtherFields } from '../../src/contract/requests/other-fields.js';
 import type { Text } from '../../src/contract/texts/stored-text.js';
 
 /** Time limits and intervals of a job. `wait-intervals.ts` holds the default of every field; tests shorten them. */
@@ -29,8 +30,11 @@ export interface JobTiming {
 export type SandboxSource =
   | {
       readonly kind: 'create';
-      /** Request body of the create. The job sets `name` and `ttlSeconds`. `from` names a snapshot. */
-      readonly body: {
+      /**
+       * Request body of the create. The job sets `name` and `ttlSeconds`. `from` names a snapshot. Further fields are
+       * sent unchanged.
+       */
+      readonly body: OtherFields & {
         readonly environment?: string;
         readonly from?: string;
         readonly noEnv?: boolean;
@@ -46,9 +50,9 @@ export type SandboxSource =
       /** Machine size for the resume, if the sandbox is archived. */
       readonly type?: MachineType;
     }
-  | {
+  | (OtherFields & {
       readonly kind: 'fork';
-      /** The source of the fork. */
+      /** The source of the fork. Further fields beside it are sent unchanged. */
       readonly sandboxId: string;
       /** Machine size of the fork. Default: the size of its source. */
       readonly type?: MachineType;
@@ -56,7 +60,7 @@ export type SandboxSource =
       readonly snapshots?: boolean;
       /** False for a fork without monitoring. Default: the setting of its source. */
       readonly monitoring?: boolean;
-    };
+    });
 
 /**
  * Derives the idempotency keys and sandbox names of a job from an item of a batch. So a second run of the same item
@@ -82,8 +86,8 @@ export interface JobOrigin {
   readonly records?: string;
 }
 
-/** One prompt for the agent. */
-export interface PromptStep {
+/** One prompt for the agent. Further fields are sent unchanged. */
+export interface PromptStep extends OtherFields {
   /** The text of the prompt. */
   readonly prompt: Text;
   /** The harness that runs the prompt. Default: the harness that the user chose at the service. */

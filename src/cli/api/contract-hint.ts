@@ -1,6 +1,6 @@
 /** Looks a request up in the contract. Unknown requests are sent too: the service may have more endpoints. */
 import { type Endpoint, endpoints } from '../../contract/endpoints/endpoints.js';
-import { editsBetween } from '../edits.js';
+import { editsBetween } from '../../contract/texts/edits.js';
 
 export interface InContract {
   /** True if the response is binary. */

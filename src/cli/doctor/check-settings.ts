@@ -1,9 +1,9 @@
 /** Checks that the settings of profile and project can be read, and that no variable has a mistyped name. */
 import type { Config } from '../../config.js';
 import { settingVariables } from '../../config.js';
+import { editsBetween } from '../../contract/texts/edits.js';
 import type { CommandContext } from '../command.js';
 import { ownSettings, readSettings, type Setting } from '../config/settings.js';
-import { editsBetween } from '../edits.js';
 import { failureOf } from '../errors.js';
 import { type Check, failed, ok, warning } from './check.js';
 

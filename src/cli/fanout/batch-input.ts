@@ -2,6 +2,7 @@
 import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
 import type { PromptStep } from '../../../workflows/job/types.js';
 import { maxRetries } from '../../contract/fanout-addresses.js';
+import type { OtherFields } from '../../contract/requests/other-fields.js';
 import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import type { Matrix } from '../../fanout/index.js';
 import { anyLength, parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
@@ -32,6 +33,7 @@ export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
 /** How the forks are created and prompted. A resume does not change it. */
 export function forkSettingsOf(
   options: Pick<FanoutOptions, 'waitFor' | 'eachConversation' | 'snapshots' | 'monitoring'>,
+  forkBody: OtherFields = {},
 ): Partial<FanoutPolicy> {
   const { waitFor, eachConversation, snapshots, monitoring } = options;
   return {
@@ -39,6 +41,7 @@ export function forkSettingsOf(
     ...(eachConversation && { conversations: 'each' as const }),
     ...(!snapshots && { snapshots }),
     ...(!monitoring && { monitoring }),
+    ...(Object.keys(forkBody).length > 0 && { forkBody }),
   };
 }
 

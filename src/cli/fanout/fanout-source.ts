@@ -1,6 +1,7 @@
 /** The source of a batch's forks: a sandbox, a named snapshot, or a sandbox that the batch prepares. */
 import type { FanoutSource } from '../../../workflows/fanout/types.js';
 import type { FilePut } from '../../../workflows/job/types.js';
+import type { OtherFields } from '../../contract/requests/other-fields.js';
 import { parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { FanoutOptions } from './options.js';
@@ -8,6 +9,8 @@ import type { FanoutOptions } from './options.js';
 const defaultPrepareDeadline = '1h';
 
 export interface PrepareParts {
+  /** Further fields of the request that creates the prepared sandbox, or forks from a snapshot. */
+  readonly createBody?: OtherFields;
   /** Text of the setup script. */
   readonly setupScript: string | undefined;
   readonly prompts: readonly string[];
@@ -29,14 +32,15 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
     throw new UsageError('--allow-stale requires --source.');
   }
   if (source !== undefined) {
-    refuse([...preparing(options), environment !== undefined && '--environment', noEnv && '--no-env'], '--source');
+    const created = [environment !== undefined && '--environment', noEnv && '--no-env'];
+    refuse([...preparing(options), ...created, options.createBody !== undefined && '--create-body'], '--source');
     requireSandboxId(source, '--source');
     return { kind: 'sandbox', sandboxId: source, allowStale: allowStale === true };
   }
   if (snapshot !== undefined) {
     refuse(preparing(options), '--snapshot');
     const body = { ...(environment !== undefined && { environment }), ...(noEnv && { noEnv }) };
-    return { kind: 'snapshot', from: snapshot, body };
+    return { kind: 'snapshot', from: snapshot, body: { ...body, ...parts.createBody } };
   }
   const { setupScript, prompts, put } = parts;
   const { prepareType: type, prepareDeadline = defaultPrepareDeadline, prepareThen = 'stop', command } = options;
@@ -47,6 +51,7 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
       ...(noEnv && { noEnv }),
       ...(setupScript !== undefined && { setupScript }),
       ...(type !== undefined && { type }),
+      ...parts.createBody,
     },
     put,
     commands: command,

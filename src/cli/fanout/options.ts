@@ -119,6 +119,12 @@ const withItems = (parent: Parent) =>
     .option('--no-check', 'start without asking the service whether the source or the snapshot exists')
     .option('--environment <name>', 'environment of the prepared sandbox, or of forks from a snapshot')
     .option('--no-env', 'create the prepared sandbox, or forks from a snapshot, without an environment')
+    .option(
+      '--create-body <json>',
+      'further fields of the request that creates the prepared sandbox, or forks from a snapshot',
+    )
+    .option('--fork-body <json>', 'further fields of the request that creates each fork: JSON, or @file')
+    .option('--prompt-body <json>', 'further fields of the request of each prompt: JSON, or @file')
     .option('--no-snapshots', 'create the forks with snapshots off')
     .option('--no-monitoring', 'create the forks with monitoring off')
     .option('--each-conversation', 'run the prompts of an item in parallel, each in its own conversation')

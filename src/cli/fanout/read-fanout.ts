@@ -13,6 +13,7 @@ import { notifyTargetOf } from '../notify/notify-target.js';
 import { diffFolderOf, parsePutPair, requireInside } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles } from '../run/put-files.js';
+import { readBody } from '../run/read-body.js';
 import { readTextOrFile } from '../run/read-prompts.js';
 import { ofThisProcess, parseDurationMs, plural } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
@@ -97,16 +98,18 @@ async function planOf(options: FanoutOptions, cwd: string) {
   const preparing = {
     setupScript: await readTextOrFile(options.setup, '--setup', cwd),
     prompts: await texts(options.preparePrompt, '--prepare-prompt'),
+    createBody: await readBody(options.createBody, '--create-body', cwd),
   };
+  const forkBody = await readBody(options.forkBody, '--fork-body', cwd);
   const source = sourceOf(options, { ...preparing, put: [] });
   requireWatch(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   for (const path of options.get) requireInside(path, '--get');
   return {
-    policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options) },
+    policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options, forkBody) },
     reading: {
       templates: await texts(options.prompt, '--prompt'),
-      matrix: matrixOf(options),
+      matrix: { ...matrixOf(options), promptBody: await readBody(options.promptBody, '--prompt-body', cwd) },
       parseDurationMs: (text: string) => parseDurationMs(text, 'deadline'),
     },
     preparing,

@@ -1,7 +1,7 @@
 /** `--fields a,b.c`: prints only these fields of the JSON of a command. */
 import { type Command, Option } from 'commander';
+import { editsBetween } from '../../contract/texts/edits.js';
 import type { CommandContext } from '../command.js';
-import { editsBetween } from '../edits.js';
 import { UsageError } from '../usage-error.js';
 import { type JsonFields, jsonFields, type Shape, type Shapes } from './json-fields.js';
 import type { FieldSelection } from './picked-fields.js';

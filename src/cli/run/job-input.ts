@@ -1,6 +1,7 @@
 /** Builds the job that the options of `run` describe. */
 import { randomInt } from 'node:crypto';
 import type { JobInput, SandboxSource } from '../../../workflows/job/types.js';
+import type { OtherFields } from '../../contract/requests/other-fields.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
 import { parseDurationMs, parseTtlSeconds } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
@@ -14,6 +15,10 @@ export interface JobParts {
   readonly jobId: string;
   readonly prompts: readonly string[];
   readonly setupScript: string | undefined;
+  /** Further fields of the request that creates or forks the sandbox. */
+  readonly createBody?: OtherFields;
+  /** Further fields of the request of each prompt. */
+  readonly promptBody?: OtherFields;
   readonly put: JobInput['put'];
   readonly collect: readonly string[];
   readonly collectDiff?: string;
@@ -28,10 +33,13 @@ export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
   return {
     deployment: parts.deployment,
     jobId: parts.jobId,
-    source: sourceOf(options, parts.setupScript),
+    source: sourceOf(options, parts),
     waitFor: options.waitFor,
     put: parts.put,
-    prompts: parts.prompts.map((prompt) => ({ prompt, provider, model, reasoningEffort: effort })),
+    prompts: parts.prompts.map((prompt) => ({
+      ...{ prompt, provider, model, reasoningEffort: effort },
+      ...parts.promptBody,
+    })),
     conversations: options.eachConversation ? 'each' : 'one',
     conversationId: conversationOf(options),
     collect: parts.collect,
@@ -54,7 +62,7 @@ function conversationOf({ conversation, sandbox, fork, eachConversation }: RunOp
   return conversation;
 }
 
-function sourceOf(options: RunOptions, setupScript: string | undefined): SandboxSource {
+function sourceOf(options: RunOptions, { setupScript, createBody }: JobParts): SandboxSource {
   const { sandbox, fork, environment, from, type } = options;
   const snapshots = options.snapshots ? undefined : false;
   const monitoring = options.monitoring ? undefined : false;
@@ -68,11 +76,16 @@ function sourceOf(options: RunOptions, setupScript: string | undefined): Sandbox
   if (fork !== undefined) {
     refuse(onlyForCreated, '--fork');
     requireSandboxId(fork, '--fork');
-    return { kind: 'fork', sandboxId: fork, type, snapshots, monitoring };
+    return { type, snapshots, monitoring, ...createBody, kind: 'fork', sandboxId: fork };
   }
   if (sandbox !== undefined) {
     refuse(
-      [...onlyForCreated, !options.snapshots && '--no-snapshots', !options.monitoring && '--no-monitoring'],
+      [
+        ...onlyForCreated,
+        !options.snapshots && '--no-snapshots',
+        !options.monitoring && '--no-monitoring',
+        options.createBody !== undefined && '--create-body',
+      ],
       '--sandbox',
     );
     requireSandboxId(sandbox, '--sandbox');
@@ -80,7 +93,10 @@ function sourceOf(options: RunOptions, setupScript: string | undefined): Sandbox
   }
   if (!options.env && environment !== undefined) throw new UsageError('Use --environment or --no-env, not both.');
   const noEnv = options.env ? undefined : true;
-  return { kind: 'create', body: { environment, from, setupScript, type, noEnv, snapshots, monitoring } };
+  return {
+    kind: 'create',
+    body: { environment, from, setupScript, type, noEnv, snapshots, monitoring, ...createBody },
+  };
 }
 
 const whatItDoes = { '--sandbox': 'reuses a sandbox', '--fork': 'copies a sandbox' } as const;

@@ -35,15 +35,25 @@ const optionOfRoot: Readonly<Record<string, string>> = {
   notify: '--notify',
 };
 
+/** The options whose JSON holds fields that have no option of their own. */
+const bodies: readonly (readonly [fields: RegExp, option: string])[] = [
+  [/^prompts\.(\d+\.)?(?!prompt$)[^.]*[^.\d][^.]*$/, '--prompt-body'],
+  [/^source\.(body\.|(?!body$|kind$|sandboxId$))[^.]+$/, '--create-body'],
+  [/^policy\.forkBody\.[^.]+$/, '--fork-body'],
+];
+
 /** @param field names and indexes, separated by dots */
 export function optionNameOf(field: string): string {
   const [first = ''] = field.split('.');
   const last = field.slice(field.lastIndexOf('.') + 1);
   const root = optionOfRoot[first];
   if (root !== undefined) return root;
-  if (first === 'prompts') return optionOf[last] ?? 'the prompts';
-  if (first === 'source') return optionOf[last] ?? 'the sandbox (--sandbox, --fork or --from)';
-  return optionOf[last] ?? last;
+  const known = optionOf[last];
+  if (known !== undefined) return known;
+  const body = bodies.find(([fields]) => fields.test(field))?.[1];
+  if (body !== undefined) return `${body}: ${last}`;
+  if (first === 'prompts') return 'the prompts';
+  return first === 'source' ? 'the sandbox (--sandbox, --fork or --from)' : last;
 }
 
 /**

@@ -37,6 +37,8 @@ export const declareRun = (parent: Parent) =>
     .option('--conversation <id>', 'with --sandbox or --fork: continue this conversation')
     .option('--environment <name>', 'environment of the new sandbox')
     .option('--setup <script>', 'setup script of the new sandbox: text, or @file')
+    .option('--create-body <json>', 'further fields of the request that creates or forks the sandbox: JSON, or @file')
+    .option('--prompt-body <json>', 'further fields of the request of each prompt: JSON, or @file')
     .option('--put <local:remote>', 'a file or folder to write before the first prompt (repeatable)', collect, [])
     .option('--get <remote[:local]>', 'a file to collect at the end (repeatable)', collect, [])
     .option('--get-diff [remote[:local]]', 'collect what a git repository changed, as changes.patch (default: .)')

@@ -11,6 +11,7 @@ import { generateJobId, type JobParts, jobInputOf } from './job-input.js';
 import { checkedJobInput } from './option-names.js';
 import type { RunOptions } from './options.js';
 import { findPutFiles } from './put-files.js';
+import { readBody } from './read-body.js';
 import { readPrompts, readTextOrFile } from './read-prompts.js';
 
 /** What the command line says. */
@@ -51,6 +52,8 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
     jobId,
     prompts: await readPrompts(given, options.prompt, io),
     setupScript: await readTextOrFile(options.setup, '--setup', io.cwd),
+    createBody: await readBody(options.createBody, '--create-body', io.cwd),
+    promptBody: await readBody(options.promptBody, '--prompt-body', io.cwd),
     collect: gets.map(({ remote }) => remote),
     collectDiff: diff?.remote,
   };

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
+import type { OtherFields } from '../../contract/requests/other-fields.js';
 import type {
   CreateSandboxBody,
   ForkBody,
   listSandboxesQuerySchema,
-  OtherFields,
   ResumeBody,
   UpdateSandboxBody,
 } from '../../contract/requests/sandbox-requests.js';

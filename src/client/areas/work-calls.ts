@@ -1,9 +1,9 @@
 import type { z } from 'zod';
+import type { OtherFields } from '../../contract/requests/other-fields.js';
 import type {
   CommandBody,
   conversationQuerySchema,
   listEventsQuerySchema,
-  OtherFields,
   PromptBody,
   WriteFileBody,
 } from '../../contract/requests/sandbox-requests.js';

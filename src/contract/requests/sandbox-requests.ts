@@ -58,14 +58,6 @@ export function canonicalProvider(nameOrAlias: string): string {
 
 const allProviderNames = Object.entries(providerAliases).flatMap(([name, aliases]) => [name, ...aliases]);
 
-/**
- * Fields of a body that the specification does not show. They are sent unchanged. The specification says "other
- * create-body fields are not shown", and this is also true of a prompt.
- */
-export interface OtherFields {
-  readonly [field: string]: unknown;
-}
-
 /** Body of POST /sandboxes. Every field is optional. */
 export const createSandboxBodySchema = z.object({
   /** Assumption: the specification does not show `name` and `environment` among the fields of a create request. */

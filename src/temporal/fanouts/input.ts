@@ -12,6 +12,7 @@ import {
   commandSchema,
   createBodySchema,
   filePutSchema,
+  forkBodySchema,
   jobTimingSchema,
   longMs as ms,
   notifyTargetSchema,
@@ -19,6 +20,7 @@ import {
   patchNameTaken,
   promptStepSchema,
   remotePathSchema,
+  snapshotBodySchema,
   ttlSecondsSchema,
 } from '../jobs/input.js';
 
@@ -36,7 +38,7 @@ const source = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('snapshot'),
     from: z.string().min(1).max(200),
-    body: createBodySchema.omit({ from: true }),
+    body: snapshotBodySchema,
   }),
   z
     .strictObject({
@@ -90,6 +92,7 @@ export const fanoutPolicySchema = z.strictObject({
   conversations: z.enum(['one', 'each']).optional(),
   snapshots: z.boolean().optional(),
   monitoring: z.boolean().optional(),
+  forkBody: forkBodySchema.optional(),
 }) satisfies z.ZodType<FanoutPolicy>;
 
 /** The settings that a batch needs, and those that have a default: see `FanoutPolicy`. */

@@ -12,6 +12,7 @@ import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js'
 import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts/stored-text.js';
+import { openObject } from './open-object.js';
 
 const positiveMs = z.number().int().positive();
 /** A duration of up to two years. No data is kept for longer. */
@@ -54,34 +55,39 @@ export const commandSchema = textSchema.refine(
 );
 
 /** Body of a create request, without the fields that the job itself sets. */
-export const createBodySchema = z.strictObject({
+const createBody = {
   environment: name.optional(),
-  from: name.optional(),
   noEnv: z.boolean().optional(),
   setupScript: textSchema.optional(),
   snapshots: z.boolean().optional(),
   monitoring: z.boolean().optional(),
   type: sandboxType.optional(),
-});
+};
+export const createBodySchema = openObject({ ...createBody, from: name.optional() }, ['name', 'ttlSeconds']);
+/** The same where a snapshot is named beside it. */
+export const snapshotBodySchema = openObject(createBody, ['name', 'ttlSeconds', 'from']);
+
+const forkBody = {
+  type: sandboxType.optional(),
+  snapshots: z.boolean().optional(),
+  monitoring: z.boolean().optional(),
+};
+/** Further fields of a fork request. */
+export const forkBodySchema = openObject({}, ['name', 'ttlSeconds', ...Object.keys(forkBody)]);
 
 const source = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('create'), body: createBodySchema }),
   z.strictObject({ kind: z.literal('existing'), sandboxId: sandboxIdSchema, type: sandboxType.optional() }),
-  z.strictObject({
-    kind: z.literal('fork'),
-    sandboxId: sandboxIdSchema,
-    type: sandboxType.optional(),
-    snapshots: z.boolean().optional(),
-    monitoring: z.boolean().optional(),
-  }),
+  openObject({ kind: z.literal('fork'), sandboxId: sandboxIdSchema, ...forkBody }, ['name', 'ttlSeconds']),
 ]);
 
-export const promptStepSchema = z.strictObject({
+const promptStep = {
   prompt: textSchema,
   provider: name.optional(),
   model: name.optional(),
   reasoningEffort: z.enum(reasoningEfforts).optional(),
-});
+};
+export const promptStepSchema = openObject(promptStep, ['new', 'conversationId']);
 
 export const filePutSchema = z.strictObject({
   path: remotePathSchema,

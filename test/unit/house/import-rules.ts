@@ -17,6 +17,7 @@ export const dependencyFreeFiles = [
   'records/sandbox-view',
   'records/states',
   'requests/early-query',
+  'requests/other-fields',
   'requests/refused-input',
   'secrecy/without-secrets',
   'texts/stored-text',

@@ -41,6 +41,25 @@ describe('the input of a batch', () => {
     expect(parseFanoutInput({ ...input, source: fresh }).source).toEqual(fresh);
   });
 
+  it('D12: keeps the fields of requests that the specification leaves open', () => {
+    const source = { kind: 'snapshot', from: 'base', body: { team: 'blue' } } as const;
+    const policy = { ...defaultPolicy, forkBody: { team: 'blue' } };
+    expect(parseFanoutInput({ ...input, source, policy })).toMatchObject({ source, policy });
+    const parsed = parseFanoutItem({ id: 'a', prompts: [{ prompt: 'x', temperature: 0.5 }] }, 0);
+    expect(parsed.prompts).toEqual([{ prompt: 'x', temperature: 0.5 }]);
+  });
+
+  it.each([
+    [{ policy: { ...defaultPolicy, forkBody: { type: 'small' } } }, 'policy.forkBody.type: sandflow sets'],
+    [{ source: { kind: 'snapshot', from: 'base', body: { from: 'x' } } }, 'source.body.from: sandflow sets'],
+    [
+      { source: { ...fresh, body: { snapshot: true } } },
+      'source.body.snapshot: unknown field, did you mean snapshots?',
+    ],
+  ])('D12: refuses %j', (over, message) => {
+    expect(() => parseFanoutInput({ ...input, ...over })).toThrow(message);
+  });
+
   it('own worker: needs no policy', () => {
     const { policy: _, ...rest } = input;
     expect(parseFanoutInput(rest).policy).toEqual(defaultPolicy);

@@ -36,6 +36,38 @@ describe('the input of a job', () => {
     expect(parseJobInput(input)).toEqual(input);
   });
 
+  const open = { team: 'blue', limits: { cpus: 2, hosts: ['a'] } };
+
+  it.each([
+    ['a create', { source: { kind: 'create', body: { type: 'small', ...open } } }],
+    ['a fork', { source: { kind: 'fork', sandboxId: 'bx_22222222', ...open } }],
+    ['a prompt', { prompts: [{ prompt: 'Say hello', temperature: 0.5, ...open }] }],
+  ])('D12: keeps the fields of %s that the specification leaves open', (_, change) => {
+    expect(parseJobInput({ ...input, ...change })).toEqual({ ...input, ...change });
+  });
+
+  it.each([
+    [
+      { source: { kind: 'create', body: { enviroment: 'x' } } },
+      'source.body.enviroment: unknown field, did you mean environment?',
+    ],
+    [{ source: { kind: 'create', body: { noenv: true } } }, 'did you mean noEnv?'],
+    [
+      { source: { kind: 'create', body: { ttlSeconds: 5 } } },
+      'source.body.ttlSeconds: sandflow sets this field itself',
+    ],
+    [{ source: { kind: 'fork', sandboxId: 'bx_22222222', snapshot: false } }, 'did you mean snapshots?'],
+    [{ prompts: [{ prompt: 'x', modle: 'm' }] }, 'prompts.0.modle: unknown field, did you mean model?'],
+    [{ prompts: [{ prompt: 'x', new: true }] }, 'prompts.0.new: sandflow sets this field itself'],
+    [{ colect: ['a'] }, 'colect: unknown field'],
+  ])('D12: refuses %j', (change, why) => {
+    expect(refusal(change)).toContain(why);
+  });
+
+  it('D12: refuses an open field that is not JSON', () => {
+    expect(refusal({ prompts: [{ prompt: 'x', when: 10n }] })).toContain('prompts.0.when');
+  });
+
   it('has a patch of one repository, whose name no collected file may have', () => {
     expect(refusal({ collectDiff: 'app' })).toBe('accepted');
     expect(refusal({ collectDiff: '' })).toContain('collectDiff');

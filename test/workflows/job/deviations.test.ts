@@ -49,6 +49,38 @@ describe.each(profiles)('a service that %s', (_, profile) => {
   });
 });
 
+it('D12: fields that the specification leaves open reach the service', async () => {
+  const sent: object[] = [];
+  const stand = await createStand({
+    through: (client) => ({
+      ...client,
+      createSandbox: (body, options) => {
+        sent.push(body ?? {});
+        return client.createSandbox(body, options);
+      },
+      forkSandbox: (id, body, options) => {
+        sent.push(body ?? {});
+        return client.forkSandbox(id, body, options);
+      },
+      sendPrompt: (id, body, options) => {
+        sent.push(body);
+        return client.sendPrompt(id, body, options);
+      },
+    }),
+  });
+  try {
+    const prompts = [{ prompt: script('echo one'), temperature: 0.5 }];
+    const made = await (await stand.start({ source: { kind: 'create', body: { team: 'blue' } }, prompts })).result();
+    const source = { kind: 'fork', sandboxId: made.sandboxId ?? '', team: 'red' } as const;
+    expect(await (await stand.start({ source, prompts })).result()).toMatchObject({ outcome: 'completed' });
+    const prompt = expect.objectContaining({ temperature: 0.5 });
+    const [blue, red] = ['blue', 'red'].map((team) => expect.objectContaining({ team }));
+    expect(sent).toEqual([blue, prompt, red, prompt]);
+  } finally {
+    await stand.close();
+  }
+});
+
 it('S13: a service whose lists omit a sandbox costs reads of that sandbox, and the job completes', async () => {
   const stand = await createStand({ through: (client) => ({ ...client, listAllSandboxes: async () => [] }) });
   try {

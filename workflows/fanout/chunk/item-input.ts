@@ -1,6 +1,7 @@
 /** Builds the input of an item's workflow. Pure. */
 import { executionOf, itemStep } from '../../../src/contract/addresses.js';
 import type { FanoutPlaces } from '../../../src/contract/fanout-addresses.js';
+import type { OtherFields } from '../../../src/contract/requests/other-fields.js';
 import type { ChunkInput, ItemSource } from '../protocol.js';
 import type { FanoutItem, FanoutItemInput, FanoutPolicy, ItemToEnd } from '../types.js';
 import { typeOf } from './budget.js';
@@ -65,15 +66,16 @@ export function itemInput(
   };
 }
 
-type Chosen = Pick<FanoutPolicy, 'snapshots' | 'monitoring'> & Pick<FanoutItem, 'type'>;
+type Chosen = Pick<FanoutPolicy, 'snapshots' | 'monitoring'> & Pick<FanoutItem, 'type'> & OtherFields;
 
 /**
  * The settings of the fork that the batch and the item choose. It contains no undefined fields, because these would
  * replace settings of the source.
  */
-function chosenOf(item: FanoutItem, { type: ofBatch, snapshots, monitoring }: FanoutPolicy): Chosen {
+function chosenOf(item: FanoutItem, { type: ofBatch, snapshots, monitoring, forkBody }: FanoutPolicy): Chosen {
   const type = item.type ?? ofBatch;
   return {
+    ...forkBody,
     ...(type !== null && { type }),
     ...(snapshots !== undefined && { snapshots }),
     ...(monitoring !== undefined && { monitoring }),

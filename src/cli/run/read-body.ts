@@ -1,0 +1,24 @@
+/** Reads fields of a request that have no option of their own, because the specification leaves them open. */
+import type { OtherFields } from '../../contract/requests/other-fields.js';
+import { UsageError } from '../usage-error.js';
+import { readTextOrFile } from './read-prompts.js';
+
+/**
+ * @param given a JSON object, or `@` and the name of a file that holds one
+ * @throws UsageError
+ */
+export async function readBody(given: string | undefined, option: string, cwd: string): Promise<OtherFields> {
+  const text = await readTextOrFile(given, option, cwd);
+  if (text === undefined) return {};
+  const body = parsed(text);
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as OtherFields;
+  throw new UsageError(`${option} must be a JSON object, like '{"field": "value"}', or @file.`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { optionNameOf } from '../../../../src/cli/run/option-names.js';
+import { readBody } from '../../../../src/cli/run/read-body.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+
+it('D12: further fields of a request are read from the command line or from a file', async () => {
+  const cwd = await temporaryDirectory();
+  await writeFile(join(cwd, 'body.json'), '{"team": "blue"}');
+  expect(await readBody('{"team": "blue"}', '--create-body', cwd)).toEqual({ team: 'blue' });
+  expect(await readBody('@body.json', '--create-body', cwd)).toEqual({ team: 'blue' });
+  expect(await readBody(undefined, '--create-body', cwd)).toEqual({});
+});
+
+it.each(['team=blue', '["team"]', 'null', '"team"'])('D12: further fields are refused as %s', async (given) => {
+  await expect(readBody(given, '--prompt-body', '/')).rejects.toThrow('--prompt-body must be a JSON object');
+});
+
+it.each([
+  ['source.body.enviroment', '--create-body: enviroment'],
+  ['source.snapshot', '--create-body: snapshot'],
+  ['prompts.0.modle', '--prompt-body: modle'],
+  ['policy.forkBody.type', '--type'],
+  ['policy.forkBody.name', '--fork-body: name'],
+  ['prompts.0.prompt', 'the prompts'],
+  ['source.sandboxId', 'the sandbox (--sandbox, --fork or --from)'],
+])('D12: a wrong field %s is named as %s', (field, option) => {
+  expect(optionNameOf(field)).toBe(option);
+});
