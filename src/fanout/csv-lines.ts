@@ -24,7 +24,8 @@ export async function* readCsvLines(
       continue;
     }
     const record = recordOf(file, line, header, cells);
-    yield itemOfRecord({ file, line }, record, { ...options, otherFields: 'label' });
+    const columns = new Map(header.map((name, column) => [name, textOf(cells[column])]));
+    yield itemOfRecord({ file, line }, record, { ...options, columns, otherFields: 'label' });
   }
 }
 
@@ -51,6 +52,10 @@ function recordOf(
   cells: readonly string[],
 ): Record<string, unknown> {
   return Object.fromEntries(header.map((name, column) => [name, fieldOf(file, line, name, cells[column] ?? '')]));
+}
+
+function textOf(cell = ''): string {
+  return cell.trim() === '' ? '' : cell;
 }
 
 function fieldOf(file: string, line: number, name: string, cell: string): unknown {

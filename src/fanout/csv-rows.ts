@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { ItemsError } from './item-line.js';
-import { decode, maxItemBytes } from './lines.js';
+import { decode, maxItemBytes, tooLongText } from './lines.js';
 
 interface CsvRow {
   /** From 1. */
@@ -64,7 +64,7 @@ function explain({ code, message }: CsvError): string {
     case 'CSV_INVALID_CLOSING_QUOTE':
       return 'an unquoted cell contains a quote. Quote the cell and double the quotes in it: "say ""hello""".';
     case 'CSV_MAX_RECORD_SIZE':
-      return `this record exceeds the limit of ${maxItemBytes} bytes for an item. Put long texts into files, and write these into the fork with put.`;
+      return tooLongText('record');
     default:
       return `invalid CSV: ${message}.`;
   }

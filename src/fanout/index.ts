@@ -1,4 +1,4 @@
-/** Reading of the items of a batch: text, JSONL, CSV; templates; a matrix. */
+/** Reading of the items of a batch: text, JSONL, JSON, CSV; templates; a matrix. */
 
 export { ItemsError } from './item-line.js';
 export { type ItemWish, type Matrix, matrixSize } from './matrix.js';

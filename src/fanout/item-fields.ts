@@ -15,10 +15,10 @@ const agent = {
   model: shortName.optional(),
   effort: z.enum(reasoningEfforts).optional(),
 };
-const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const scalar = z.union([z.string(), z.boolean()]).transform(String);
 
 const fields = {
-  id: z.union([shortName, z.number().transform(String)]).optional(),
+  id: shortName.optional(),
   ...agent,
   type: z.enum(sandboxTypes).optional(),
   end: z.enum(['stop', 'delete', 'keep']).optional(),
@@ -48,13 +48,15 @@ type Parsed = z.output<typeof shapes.loose>;
 const itemFieldNames: ReadonlySet<string> = new Set([...Object.keys(fields), 'prompt', 'prompts']);
 
 /**
- * Reads a JSON record, or a CSV record whose cells are already parsed.
+ * Reads a record of any format. Its numbers are texts, with their digits as they are written.
  * @throws ItemsError naming every field that is wrong
  */
 export function itemOfRecord(
   place: ItemPlace,
   record: Readonly<Record<string, unknown>>,
   options: ReadLinesOptions & {
+    /** The text of each field, as a template inserts it. */
+    readonly columns: ReadonlyMap<string, string>;
     /** What happens to a field that sandflow does not know: it is refused as a mistake, or shown as a label. */
     readonly otherFields: 'refuse' | 'label';
   },
@@ -81,8 +83,8 @@ export function itemOfRecord(
     put: Object.entries(put).map(([remote, local]) => ({ local, remote })),
     get,
     ...(getDiff !== undefined && { getDiff }),
-    labels: { ...(own ? labelsOf(record) : {}), ...labels },
-    columns: new Map(Object.entries(record).map(([key, value]) => [key, textOf(value)])),
+    labels: { ...(own ? labelsOf(options.columns) : {}), ...labels },
+    columns: options.columns,
   };
 }
 
@@ -100,21 +102,13 @@ function durationOf(place: ItemPlace, text: string, { parseDurationMs }: ReadLin
 }
 
 /** Turns the columns that sandflow does not know into labels, which distinguish items in reports. */
-function labelsOf(record: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(record)
-      .filter(([key, value]) => !itemFieldNames.has(key) && textOf(value) !== '')
-      .map(([key, value]) => [key, cut(textOf(value))]),
-  );
+function labelsOf(columns: ReadonlyMap<string, string>): Record<string, string> {
+  const own = [...columns].filter(([name, text]) => !itemFieldNames.has(name) && text !== '');
+  return Object.fromEntries(own.map(([name, text]) => [name, cut(text)]));
 }
 
 function cut(text: string): string {
   return text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text;
-}
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function textOfProblems(problems: readonly InputProblem[]): string {

@@ -38,7 +38,7 @@ export async function* readLines(file: string, content: AsyncIterable<string | U
     if (from === piece.length) continue;
     held.push(piece.slice(from));
     heldLength += piece.length - from;
-    if (heldLength > maxItemBytes) throw new ItemsError({ file, line: number }, tooLong);
+    if (heldLength > maxItemBytes) throw new ItemsError({ file, line: number }, tooLongText('line'));
   }
   if (held.length > 0) yield finish('');
 }
@@ -61,4 +61,6 @@ export async function* decode(
   yield text();
 }
 
-const tooLong = `this line exceeds the limit of ${maxItemBytes} bytes for an item. Put long texts into files, and write these into the fork with put.`;
+export function tooLongText(what: 'line' | 'record' | 'entry'): string {
+  return `this ${what} exceeds the limit of ${maxItemBytes} bytes for an item. Put long texts into files, and write these into the fork with put.`;
+}

@@ -2,18 +2,19 @@
 import { bytesOf } from '../contract/texts/stored-text.js';
 import { readCsvLines } from './csv-lines.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
-import { readJsonlLines } from './jsonl-lines.js';
+import { readJsonList, readJsonlLines } from './json-items.js';
 import { maxItemBytes } from './lines.js';
 import { expandItem, type ItemWish, type Matrix } from './matrix.js';
 import { createTemplate } from './template.js';
 import { readTextLines } from './text-lines.js';
 
-export type ItemFormat = 'text' | 'jsonl' | 'csv' | 'tsv';
+export type ItemFormat = 'text' | 'jsonl' | 'json' | 'csv' | 'tsv';
 
 const longestId = 120;
 const formatsByEnding: Readonly<Record<string, ItemFormat>> = {
   jsonl: 'jsonl',
   ndjson: 'jsonl',
+  json: 'json',
   csv: 'csv',
   tsv: 'tsv',
 };
@@ -22,7 +23,7 @@ export interface ItemSource {
   /** The name that the user gave; for errors. */
   readonly file: string;
   readonly format: ItemFormat;
-  /** True if no format was given: text that looks like JSONL is then an error. */
+  /** True if no format was given: text that looks like JSON is then an error. */
   readonly guessed: boolean;
   open(): AsyncIterable<string | Uint8Array>;
 }
@@ -76,6 +77,8 @@ function linesOf({ file, format, open }: ItemSource, options: ReadItemsOptions):
   switch (format) {
     case 'jsonl':
       return readJsonlLines(file, open(), how);
+    case 'json':
+      return readJsonList(file, open(), how);
     case 'csv':
       return readCsvLines(file, open(), { ...how, delimiter: ',' });
     case 'tsv':
@@ -86,8 +89,11 @@ function linesOf({ file, format, open }: ItemSource, options: ReadItemsOptions):
 }
 
 function refuseJson({ format }: ItemSource, { place, columns }: ItemLine): void {
-  if (format !== 'text' || !/^\{\s*"/.test(columns.get('prompt') ?? '')) return;
-  throw new ItemsError(place, 'this looks like JSONL. Use --format jsonl, or --format text if it is a prompt.');
+  if (format !== 'text') return;
+  const found = /^(?:(\{)\s*(?:"|$)|\[\s*(?:["{]|$))/.exec(columns.get('prompt') ?? '');
+  if (found === null) return;
+  const [what, name] = found[1] === '{' ? ['JSONL', 'jsonl'] : ['a JSON list', 'json'];
+  throw new ItemsError(place, `this looks like ${what}. Use --format ${name}, or --format text if it is a prompt.`);
 }
 
 function filled(prompt: string, { place }: ItemLine): string {

@@ -48,7 +48,7 @@ async function checkFile(file: string, cwd: string): Promise<void> {
   const found = await stat(resolve(cwd, file)).catch((cause: unknown) => {
     throw new UsageError(`The items file ${file} does not exist.`, { cause });
   });
-  if (!found.isFile()) throw new UsageError(`${file} is not a file. Use a file of prompts: text, JSONL or CSV.`);
+  if (!found.isFile()) throw new UsageError(`${file} is not a file. Use a file of prompts: text, JSONL, JSON or CSV.`);
 }
 
 async function keepStdin(stdin: CliIo['stdin']): Promise<{ readonly path: string; remove(): Promise<void> }> {

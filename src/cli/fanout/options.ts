@@ -8,6 +8,7 @@ Items:
          each prompt may span several lines, up to the next ---
   JSONL  a prompt as a string, or an object: prompt or prompts, id, provider, model, effort, type, end, deadline,
          put {"remote": "local"}, get ["remote"], getDiff, labels
+  JSON   one list of such strings and objects
   CSV    with a header row; a column named after a field of JSONL sets that field (put as LOCAL:REMOTE), and
          all other columns become labels
   --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file.
@@ -94,11 +95,11 @@ const withItems = (parent: Parent) =>
     .description('Run a batch of prompts durably, each in a fork of one prepared sandbox')
     // Options of `fanout` come before a subcommand; the subcommand's own options come after it.
     .enablePositionalOptions()
-    .argument('[items...]', 'files of prompts: text, JSONL, CSV; - for stdin')
+    .argument('[items...]', 'files of prompts: text, JSONL, JSON, CSV; - for stdin')
     .addOption(
       parent
         .createOption('--format <format>', 'format of the items (default: by file extension, else text)')
-        .choices(['text', 'jsonl', 'csv', 'tsv']),
+        .choices(['text', 'jsonl', 'json', 'csv', 'tsv']),
     )
     .option('--prompt <template>', 'prompt template with {{column}}, or @file (repeatable)', collect, [])
     .option('--provider <names>', 'agent harnesses, separated by commas; each item runs with each of them', collect, [])

@@ -1,4 +1,5 @@
 /** Finds fields that a parser would silently drop, so that they can be refused. */
+import { jsonTokens } from './json-tokens.js';
 
 /** Assigning to it sets a prototype, and zod skips it. */
 const lostName = '__proto__';
@@ -22,43 +23,21 @@ export function lostFields(value: unknown): (readonly PropertyKey[])[] {
   return found;
 }
 
-/**
- * The first name that occurs twice in one object of a JSON text, of which `JSON.parse` keeps the last. @param text
- * valid JSON
- */
+/** The first name that occurs twice in one object, of which `JSON.parse` keeps the last. @param text valid JSON */
 export function repeatedField(text: string): string | undefined {
   /** The names of each object that is open; null for a list. */
   const open: (Set<string> | null)[] = [];
   let expectsName = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const letter = text[at];
-    if (letter === '"') {
-      const end = endOfString(text, at);
-      const names = open.at(-1);
-      if (expectsName && names) {
-        const name = JSON.parse(text.slice(at, end + 1)) as string;
-        if (names.has(name)) return name;
-        names.add(name);
-        expectsName = false;
-      }
-      at = end;
-    } else if (letter === '{' || letter === '[') {
-      open.push(letter === '{' ? new Set() : null);
-      expectsName = letter === '{';
-    } else if (letter === '}' || letter === ']') {
-      open.pop();
-      expectsName = false;
-    } else if (letter === ',') {
-      expectsName = open.at(-1) != null;
+  for (const token of jsonTokens(text)) {
+    const names = open.at(-1);
+    if (expectsName && names && token.startsWith('"')) {
+      const name = JSON.parse(token) as string;
+      if (names.has(name)) return name;
+      names.add(name);
     }
+    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : null);
+    else if (token === '}' || token === ']') open.pop();
+    expectsName = token === '{' || (token === ',' && open.at(-1) != null);
   }
   return undefined;
-}
-
-/** The place of the closing quotation mark. */
-function endOfString(text: string, begin: number): number {
-  for (let at = begin + 1; ; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '"' || at >= text.length) return at;
-  }
 }

@@ -46,8 +46,10 @@ describe('items of a JSONL file', () => {
     ['{"prompt": "a"', 'f:1:15: invalid JSON'],
     ['{"prompt": tru, "id": 1}', 'f:1:15: invalid JSON'],
     ['{"prompt": "a" "b"}', 'f:1:16: invalid JSON'],
-    ['[1]', 'f:1: a line must be a string or an object.'],
-    ['7', 'f:1: a line must be a string or an object.'],
+    ['[1]', 'f:1: an item must be a string or an object. For a file that is one JSON list, use --format json.'],
+    ['7', 'f:1: an item must be a string or an object.'],
+    ['{\n  "prompt": "a"\n}', 'f:1:2: invalid JSON'],
+    ['{\n  "prompt": "a"\n}', 'In JSONL, each item is on one line'],
     ['{"promt": "a"}', 'f:1: unknown field promt. The fields of an item are id, provider'],
     ['{"id": "a"}', 'f:1: the item has no prompt.'],
     ['{"prompt": " "}', 'f:1: prompt: must not be empty.'],
@@ -65,6 +67,33 @@ describe('items of a JSONL file', () => {
   ])('refuse %j with the position', async (content, message) => {
     await expect(jsonl(content)).rejects.toThrow(message);
     await expect(jsonl(content)).rejects.toMatchObject({ code: 'bad_items' });
+  });
+});
+
+describe('numbers of a JSONL file', () => {
+  it('B1: keep their digits in prompts, ids and labels', async () => {
+    const items = await jsonl(
+      '{"ticket":1234567890123456789,"id":9007199254740993}\n{"ticket":2,"id":9007199254740992}',
+      {
+        templates: ['Fix {{ticket}}'],
+      },
+    );
+    expect(items).toMatchObject([
+      {
+        id: '9007199254740993',
+        prompts: [{ prompt: 'Fix 1234567890123456789' }],
+        labels: { ticket: '1234567890123456789' },
+      },
+      { id: '9007199254740992', prompts: [{ prompt: 'Fix 2' }] },
+    ]);
+  });
+
+  it('B1: keep their digits within lists and objects, and as labels of their own', async () => {
+    const line = '{ "prompt":"a", "labels":{"version":1.10}, "log": [ 12e45678, {"n": -0.0, "text": "\\u00e9 1.0"} ] }';
+    expect((await jsonl('{"prompt":"a","labels":{"version":1.10}}'))[0]?.labels).toEqual({ version: '1.10' });
+    expect(await prompts(line, { format: 'jsonl', templates: ['{{log}}'] })).toEqual([
+      '[12e45678,{"n":-0.0,"text":"é 1.0"}]',
+    ]);
   });
 });
 
