@@ -7,8 +7,14 @@ export const declareApi = (parent: Parent) =>
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'relative to SANDBOX_API_URL, like /sandboxes')
     .option(
-      '--field <key=value>',
-      'a field of the JSON body; numbers, booleans, null and JSON are parsed (repeatable)',
+      '-F, --field <key=value>',
+      'a typed field of the JSON body: a number, true, false, null or other JSON, @file for its text, else text (repeatable)',
+      collect,
+      [],
+    )
+    .option(
+      '-f, --raw-field <key=value>',
+      'a field of the JSON body whose value is always text (repeatable)',
       collect,
       [],
     )

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { PlainRequest } from '../../client/index.js';
 import type { CliIo } from '../io.js';
-import { readAll } from '../run/read-prompts.js';
+import { readAll, readTextOrFile } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
 import type { ApiOptions } from './options.js';
 
-type RequestOptions = Pick<ApiOptions, 'field' | 'query' | 'body' | 'confirm'>;
+type RequestOptions = Pick<ApiOptions, 'field' | 'rawField' | 'query' | 'body' | 'confirm'>;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -24,7 +24,7 @@ export async function planRequest(
   const query = onlyOnce([...inAddress, ...options.query.map((pair) => readPair(pair, '--query'))], '--query');
   const body = await readBody(options, io);
   if (body !== undefined && (known === 'GET' || known === 'DELETE')) {
-    throw new UsageError(`${known} takes no body. Use --query instead of --field and --body.`);
+    throw new UsageError(`${known} takes no body. Use --query instead of fields and --body.`);
   }
   return { method: known, path, query, body, confirmDelete: readConfirmation(known, path, options.confirm) };
 }
@@ -70,28 +70,40 @@ function readPair(pair: string, option: string): Pair {
 }
 
 async function readBody(
-  { field, body }: RequestOptions,
+  { field, rawField, body }: RequestOptions,
   io: Pick<CliIo, 'stdin' | 'cwd'>,
 ): Promise<string | undefined> {
-  if (field.length > 0 && body !== undefined) throw new UsageError('Use --field or --body, not both.');
-  if (body === undefined) {
-    if (field.length === 0) return undefined;
-    const fields = onlyOnce(
-      field.map((pair) => readPair(pair, '--field')),
-      '--field',
-    );
-    return JSON.stringify(Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, asJson(value)])));
-  }
+  const isEmpty = field.length + rawField.length === 0;
+  if (body === undefined) return isEmpty ? undefined : bodyOf(field, rawField, io.cwd);
+  if (!isEmpty) throw new UsageError('Use fields (--field, --raw-field) or --body, not both.');
   const text = body === '-' ? (await readAll(io.stdin)).toString('utf8') : await readText(resolve(io.cwd, body), body);
   if (parseJson(text) === undefined)
     throw new UsageError(`--body: ${body === '-' ? 'stdin' : body} is not valid JSON.`);
   return text;
 }
 
-/** Parses a value that is JSON, such as a number, null or a list. Any other value is a string. */
-function asJson(value: string): unknown {
-  const parsed = parseJson(value);
-  return parsed === undefined ? value : parsed;
+/** The text is put together here, because `JSON.stringify` rounds long numbers. */
+async function bodyOf(typed: readonly string[], raw: readonly string[], cwd: string): Promise<string> {
+  const rawPairs = raw.map((pair) => readPair(pair, '--raw-field'));
+  const typedPairs = typed.map((pair) => readPair(pair, '--field'));
+  const values = onlyOnce([...typedPairs, ...rawPairs], '--field and --raw-field');
+  const isTyped = new Set(typedPairs.map(([name]) => name));
+  const fields = Object.entries(values).map(async ([name, value]) => {
+    const json = isTyped.has(name) ? await typedJson(value, cwd) : JSON.stringify(value);
+    return `${JSON.stringify(name)}:${json}`;
+  });
+  return `{${(await Promise.all(fields)).join(',')}}`;
+}
+
+/**
+ * A value that is JSON is sent as it is written. A number that would be written differently, such as `12e45678` or
+ * `1.10`, is more likely a name or a version: it is text.
+ */
+async function typedJson(value: string, cwd: string): Promise<string> {
+  const text = value.startsWith('@') ? await readTextOrFile(value, '--field', cwd) : value;
+  const parsed = text === value ? parseJson(value) : undefined;
+  const isText = parsed === undefined || (typeof parsed === 'number' && String(parsed) !== value);
+  return isText ? JSON.stringify(text) : value;
 }
 
 /** Undefined if the text is not JSON. */

@@ -1,16 +1,16 @@
-/** Prints a response of the service: JSON indented, bytes unchanged. */
+/** Prints a response of the service: JSON indented, with its digits as they came; bytes unchanged. */
 import type { Readable } from 'node:stream';
 import type { PlainResponse } from '../../client/index.js';
 import { isOverlargeJson } from '../../client/json-size.js';
 import { errorEnvelopeSchema } from '../../contract/endpoints/endpoints.js';
 import { withoutSecrets } from '../../contract/secrecy/without-secrets.js';
+import { indentJson } from '../../contract/texts/json-tokens.js';
 import { readWhole } from '../connect/answer-text.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';
-import { jsonText } from '../output/json.js';
 import { createPacedWrite } from '../output/paced-output.js';
 import { createPaint } from '../output/terminal.js';
-import { oneLine, setIn } from '../output/terminal-safe.js';
+import { escapeUnsafe, oneLine, setIn } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
 import { parseJson } from './plan-request.js';
 
@@ -56,7 +56,13 @@ function printText(text: string, stdout: OutputStream): void {
   if (text === '') return;
   const parsed = parse(text);
   // Written as bytes, so that a pipe gets the text unchanged.
-  stdout.write(parsed === undefined ? Buffer.from(`${withoutSecrets(text.trimEnd())}\n`) : `${jsonText(parsed, 2)}\n`);
+  stdout.write(
+    parsed === undefined
+      ? Buffer.from(`${withoutSecrets(text.trimEnd())}
+`)
+      : `${escapeUnsafe(indentJson(text, 2))}
+`,
+  );
 }
 
 function describe(status: number, text: string): string {

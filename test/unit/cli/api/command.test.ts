@@ -55,6 +55,45 @@ describe('sandflow api', () => {
     });
   });
 
+  it('B2: sends a number that would lose a digit, and every raw field, as text', async () => {
+    const { stand, env } = await serving(ok);
+    const typed = ['name=12e45678', 'ticket=1234567890123456789', 'version=1.10', 'count=-1.5', 'off=null'];
+    const raw = ['flag=true', 'none=null', 'at=@none', 'number=7'];
+    const args = [...typed.flatMap((one) => ['--field', one]), ...raw.flatMap((one) => ['--raw-field', one])];
+    expect((await cli(['api', 'POST', '/sandboxes', ...args], { env })).exitCode).toBe(0);
+    expect(JSON.parse(stand.seen[0]?.body ?? '')).toEqual({
+      name: '12e45678',
+      ticket: '1234567890123456789',
+      version: '1.10',
+      count: -1.5,
+      off: null,
+      flag: 'true',
+      none: 'null',
+      at: '@none',
+      number: '7',
+    });
+  });
+
+  it('B2: sends JSON as it is written, and the text of a file', async () => {
+    const { stand, env } = await serving(ok);
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'name.txt'), '12');
+    const args = ['-F', 'ids=[9007199254740993, 1.0]', '-F', 'name=@name.txt', '-f', '__proto__=a'];
+    expect((await cli(['api', 'POST', '/sandboxes', ...args], { env, cwd })).exitCode).toBe(0);
+    expect(stand.seen[0]?.body).toBe('{"ids":[9007199254740993, 1.0],"name":"12","__proto__":"a"}');
+  });
+
+  it('B2: prints the digits of an answer, and of a refusal, as they came', async () => {
+    const texts = ['{"ok":true,"id":1234567890123456789,"cost":[0.10,12e45678]}', '{"code":"x","at":9007199254740993}'];
+    for (const [index, text] of texts.entries()) {
+      const { env } = await serving((_, response) =>
+        response.writeHead(index === 0 ? 200 : 400, { 'content-type': 'application/json' }).end(text),
+      );
+      const { exitCode, stdout } = await cli(['api', 'GET', '/me'], { env });
+      expect({ exitCode, text: stdout.replaceAll(/\s/g, '') }).toEqual({ exitCode: index, text });
+    }
+  });
+
   it('reads the body from a file or from stdin unchanged', async () => {
     const { stand, env } = await serving(ok);
     const cwd = await temporaryDirectory();
@@ -131,7 +170,10 @@ describe('sandflow api', () => {
     [['api', 'GET', '/me', '--field', 'a=1'], 'GET takes no body'],
     [['api', 'GET', '/me', '--query', 'a=1', '--query', 'a=2'], '--query: a occurs twice'],
     [['api', 'GET', '/me?a=1', '--query', 'a=2'], '--query: a occurs twice'],
-    [['api', 'POST', '/me', '--field', 'a=1', '--field', 'a=2'], '--field: a occurs twice'],
+    [['api', 'POST', '/me', '--field', 'a=1', '--field', 'a=2'], '--field and --raw-field: a occurs twice'],
+    [['api', 'POST', '/me', '--field', 'a=1', '--raw-field', 'a=2'], '--field and --raw-field: a occurs twice'],
+    [['api', 'POST', '/me', '--raw-field', 'a'], '--raw-field: "a" is not KEY=VALUE'],
+    [['api', 'POST', '/me', '--field', 'a=@none'], '--field: the file none cannot be read'],
     [['api', 'POST', '/me', '--field', 'a'], '--field: "a" is not KEY=VALUE'],
     [['api', 'POST', '/me', '--field', 'a=1', '--body', '-'], 'not both'],
     [['api', 'POST', '/me', '--body', 'missing.json'], '--body: missing.json cannot be read'],
