@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { PlainRequest } from '../../client/index.js';
 import type { CliIo } from '../io.js';
-import { readAll, readTextOrFile } from '../run/read-prompts.js';
+import { isStdin, readAll, readTextOrFile } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
 import type { ApiOptions } from './options.js';
 
@@ -76,9 +76,9 @@ async function readBody(
   const isEmpty = field.length + rawField.length === 0;
   if (body === undefined) return isEmpty ? undefined : bodyOf(field, rawField, io.cwd);
   if (!isEmpty) throw new UsageError('Use fields (--field, --raw-field) or --body, not both.');
-  const text = body === '-' ? (await readAll(io.stdin)).toString('utf8') : await readText(resolve(io.cwd, body), body);
+  const text = isStdin(body) ? (await readAll(io.stdin)).toString('utf8') : await readText(resolve(io.cwd, body), body);
   if (parseJson(text) === undefined)
-    throw new UsageError(`--body: ${body === '-' ? 'stdin' : body} is not valid JSON.`);
+    throw new UsageError(`--body: ${isStdin(body) ? 'stdin' : body} is not valid JSON.`);
   return text;
 }
 

@@ -7,11 +7,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { formatOf, type ItemFormat, type ItemSource } from '../../fanout/index.js';
 import type { CliIo } from '../io.js';
+import { isStdin } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
 
 export interface ItemSources {
   readonly sources: readonly ItemSource[];
-  /** Removes the copy of stdin. */
+  /** Removes the copies of stdin and pipes. */
   close(): Promise<void>;
 }
 
@@ -30,36 +31,43 @@ export async function openItemSources(
       'No items given. Pass a file of prompts, or - for stdin: sandflow fanout prompts.txt, sandflow fanout issues.csv --prompt "Fix {{issue}}".',
     );
   }
-  if (given.filter((one) => one === '-').length > 1) throw new UsageError('Stdin (-) can be given only once.');
-  for (const file of given) if (file !== '-') await checkFile(file, io.cwd);
-  const spool = given.includes('-') ? await keepStdin(io.stdin) : undefined;
-  return {
-    sources: given.map((file) => ({
-      file: file === '-' ? 'stdin' : file,
-      format: format ?? formatOf(file),
-      guessed: format === undefined,
-      open: () => createReadStream(file === '-' && spool ? spool.path : resolve(io.cwd, file)),
-    })),
-    close: async () => void (await spool?.remove()),
+  if (given.filter(isStdin).length > 1) throw new UsageError('Stdin (-) can be given only once.');
+  const kinds = await Promise.all(given.map((file) => kindOf(file, io.cwd)));
+  const copies = kinds.includes('stream') ? await mkdtemp(join(tmpdir(), 'sandflow-items-')) : undefined;
+  const close = async () => {
+    if (copies !== undefined) await rm(copies, { recursive: true, force: true });
   };
+  const sources: ItemSource[] = [];
+  try {
+    for (const [index, file] of given.entries()) {
+      let path = resolve(io.cwd, file);
+      if (kinds[index] === 'stream' && copies !== undefined) {
+        const stream = isStdin(file) ? Readable.from(io.stdin) : createReadStream(path);
+        path = join(copies, String(index));
+        await pipeline(stream, createWriteStream(path, { mode: 0o600 }));
+      }
+      sources.push({
+        file: isStdin(file) ? 'stdin' : file,
+        format: format ?? formatOf(file),
+        guessed: format === undefined,
+        open: () => createReadStream(path),
+      });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { sources, close };
 }
 
-async function checkFile(file: string, cwd: string): Promise<void> {
+/** Stdin, a pipe and a device can be read only once, so they are copied. */
+async function kindOf(file: string, cwd: string): Promise<'file' | 'stream'> {
+  if (isStdin(file)) return 'stream';
   const found = await stat(resolve(cwd, file)).catch((cause: unknown) => {
     throw new UsageError(`The items file ${file} does not exist.`, { cause });
   });
-  if (!found.isFile()) throw new UsageError(`${file} is not a file. Use a file of prompts: text, JSONL, JSON or CSV.`);
-}
-
-async function keepStdin(stdin: CliIo['stdin']): Promise<{ readonly path: string; remove(): Promise<void> }> {
-  const directory = await mkdtemp(join(tmpdir(), 'sandflow-items-'));
-  const remove = () => rm(directory, { recursive: true, force: true });
-  const path = join(directory, 'stdin');
-  try {
-    await pipeline(Readable.from(stdin), createWriteStream(path, { mode: 0o600 }));
-  } catch (error) {
-    await remove();
-    throw error;
+  if (found.isDirectory()) {
+    throw new UsageError(`${file} is not a file. Use a file of prompts: text, JSONL, JSON or CSV.`);
   }
-  return { path, remove };
+  return found.isFile() ? 'file' : 'stream';
 }

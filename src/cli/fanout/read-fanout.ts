@@ -43,7 +43,7 @@ export interface FanoutCommand {
   items(): AsyncIterable<ItemWish>;
   /** @param put the stored content of `prepareFiles` */
   inputOf(put: readonly FilePut[]): FanoutInput;
-  /** Removes the copy of stdin. */
+  /** Removes the copies of stdin and pipes. */
   close(): Promise<void>;
 }
 

@@ -33,7 +33,7 @@ export async function sendPrompt(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  const [prompt = ''] = await readPrompts([given], [], io);
+  const [prompt = ''] = await readPrompts([given], undefined, io);
   const { index } = await withPlatform(context, { jobId, needsWorker: true }, async (platform) => {
     const { promptJob } = await import('../../temporal/jobs/client.js');
     const { temporal, config, sharedResults: results } = platform;

@@ -15,7 +15,7 @@ export const declareRun = (parent: Parent) =>
     .command('run')
     .description('Run a prompt durably in a sandbox and print its result')
     .argument('[prompt...]', 'text, a file, or - for stdin; several run in order in one conversation')
-    .option('--prompt <text>', 'another prompt, always taken as text (repeatable)', collect, [])
+    .option('--prompt <text>', 'another prompt: text, or @file (repeatable)', collect, [])
     .option('--each-conversation', 'run the prompts in parallel, each in its own conversation')
     .option('--provider <name>', 'agent harness, such as codex or claude-code')
     .option('--model <name>', 'model of the provider')

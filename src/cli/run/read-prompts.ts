@@ -1,28 +1,29 @@
 /** Reads the prompts of `run` from text, files or stdin. */
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
-import { extname, isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { CliIo } from '../io.js';
 import { UsageError } from '../usage-error.js';
 
-/** A prompt with one of these extensions must be a file: a mistyped name is an error, and not a one-word prompt. */
-const fileEndings: ReadonlySet<string> = new Set(['.md', '.markdown', '.txt', '.prompt']);
+type PromptIo = Pick<CliIo, 'stdin' | 'cwd'>;
 
 /**
  * Reads the prompts in order.
- * @param given each entry is `-` for stdin, the name of a file that exists, or else the text of a prompt
- * @param texts prompts that are always taken as text; they come after `given`
- * @throws UsageError if there is no prompt, a prompt is empty, or a file is missing
+ * @param given each entry is stdin, the name of a file that exists, `@file`, or else the text of a prompt
+ * @param texts values of `--prompt`, which are text or `@file`; they come after `given`. Omitted if the command has no
+ *   such option
+ * @throws UsageError if there is no prompt, a prompt is empty or lacks its quotes, or a file is missing
  */
 export async function readPrompts(
   given: readonly string[],
-  texts: readonly string[],
-  io: Pick<CliIo, 'stdin' | 'cwd'>,
+  texts: readonly string[] | undefined,
+  io: PromptIo,
 ): Promise<string[]> {
-  if (given.filter((one) => one === '-').length > 1) throw new UsageError('Stdin (-) can be given only once.');
+  if (given.filter(isStdin).length > 1) throw new UsageError('Stdin (-) can be given only once.');
+  const asText = texts === undefined ? 'pass it on stdin (-)' : 'use --prompt';
   const prompts: string[] = [];
-  for (const one of given) prompts.push(await readPrompt(one, io));
-  prompts.push(...texts.map((text) => notEmpty(text, 'A prompt of --prompt')));
+  for (const one of given) prompts.push(await readPrompt(one, { io, asText, isAlone: given.length === 1 }));
+  for (const text of texts ?? []) prompts.push(await readTextOrFile(text, '--prompt', io.cwd));
   if (prompts.length === 0) {
     throw new UsageError(
       'No prompt given. Pass text, a file, or - for stdin: sandflow run "Say hello", sandflow run task.md.',
@@ -31,24 +32,39 @@ export async function readPrompts(
   return prompts;
 }
 
-async function readPrompt(given: string, io: Pick<CliIo, 'stdin' | 'cwd'>): Promise<string> {
-  if (given === '-') {
+/** True for `-`, and for the names by which the system knows stdin. */
+export function isStdin(given: string): boolean {
+  return given === '-' || given === '/dev/stdin' || given === '/dev/fd/0';
+}
+
+async function readPrompt(
+  given: string,
+  { io, asText, isAlone }: { readonly io: PromptIo; readonly asText: string; readonly isAlone: boolean },
+): Promise<string> {
+  if (isStdin(given)) {
     const what = 'The prompt from stdin';
     return notEmpty(textOf(await readAll(io.stdin), what), what);
   }
+  if (given.startsWith('@')) return readTextOrFile(given, 'The prompt', io.cwd);
   const path = resolve(io.cwd, given);
   const found = await stat(path).catch(() => undefined);
-  if (found?.isFile()) {
+  if (found?.isDirectory()) {
+    throw new UsageError(
+      `${given} is a folder, not a prompt file. Pass a file, and the folder with --put. To send this as text, ${asText}.`,
+    );
+  }
+  if (found) {
     const what = `The prompt file ${given}`;
     return notEmpty(textOf(await readFile(path), what), what);
   }
-  if (found?.isDirectory() && looksLikePath(given)) {
-    throw new UsageError(`${given} is a folder, not a prompt file. Pass a file, and the folder with --put.`);
-  }
   if (looksLikePath(given)) {
-    throw new UsageError(`The prompt file ${given} does not exist. To send this as text, use --prompt.`);
+    throw new UsageError(`The prompt file ${given} does not exist. To send this as text, ${asText}.`);
   }
-  return notEmpty(given, 'The prompt');
+  notEmpty(given, 'The prompt');
+  if (isAlone || /\s/.test(given)) return given;
+  throw new UsageError(
+    `"${given}" would be a prompt of its own. Put quotes around each prompt: sandflow run "Say hello". For a prompt of one word, ${asText}.`,
+  );
 }
 
 /** Reads an option whose value is text, or a file given as `@file`. */
@@ -71,15 +87,17 @@ export async function readTextOrFile(
     return notEmpty(textOf(await readFile(resolve(cwd, name)), what), what);
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
-    throw new UsageError(`${option}: the file ${name} cannot be read. Check that it exists and is readable.`, {
-      cause,
-    });
+    throw new UsageError(
+      `${option}: the file ${name} cannot be read. Check that it exists and is readable. A text that begins with @ names a file.`,
+      { cause },
+    );
   }
 }
 
+/** A mistyped name is an error, and not a prompt of one word. */
 function looksLikePath(given: string): boolean {
-  if (/\s/.test(given)) return false;
-  return isAbsolute(given) || given.startsWith('./') || given.startsWith('../') || fileEndings.has(extname(given));
+  if (/\s|:\/\//.test(given)) return false;
+  return given.includes('/') || /\.[a-z][a-z0-9]*$/i.test(given);
 }
 
 export async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<Buffer> {

@@ -1,5 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { readPrompts, readTextOrFile } from '../../../../src/cli/run/read-prompts.js';
 import { UsageError } from '../../../../src/cli/usage-error.js';
@@ -19,7 +21,7 @@ describe('prompts of run', () => {
     expect(prompts).toEqual(['from the file', 'Say hello', 'from stdin', 'task']);
   });
 
-  it.each(['task.md', './task', '../task', '/no/such/task', 'notes/plan.txt'])(
+  it.each(['task.md', './task', '../task', '/no/such/task', 'notes/plan.txt', 'fail.sh', 'src/task'])(
     'refuses %s if no such file exists',
     async (given) => {
       const cwd = await temporaryDirectory();
@@ -38,6 +40,52 @@ describe('prompts of run', () => {
     const reading = readPrompts(['task.md'], [], { cwd, stdin: stdin() });
     await expect(reading).rejects.toThrow('The prompt file task.md is not text in UTF-8.');
     await expect(readTextOrFile('@task.md', '--setup', cwd)).rejects.toThrow('is not text in UTF-8');
+  });
+
+  it.each([
+    [['Say', 'hello'], '"Say" would be a prompt of its own. Put quotes around each prompt'],
+    [['Say hello', 'again'], '"again" would be a prompt of its own.'],
+    [['folder'], 'folder is a folder, not a prompt file.'],
+    [['@none'], 'The prompt: the file none cannot be read.'],
+  ])('B9: refuses %j, which lacks its quotes or its file', async (given, why) => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, 'folder'));
+    await expect(readPrompts(given, [], { cwd, stdin: stdin() })).rejects.toThrow(why);
+  });
+
+  it('B9: takes one word, a URL, and a word of --prompt as texts', async () => {
+    const io = { cwd: await temporaryDirectory(), stdin: stdin() };
+    expect(await readPrompts(['hello'], ['again'], io)).toEqual(['hello', 'again']);
+    expect(await readPrompts(['https://example.com/issues/1'], [], io)).toEqual(['https://example.com/issues/1']);
+  });
+
+  it('B9: reads @file wherever a prompt is given', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'f'), 'from the file');
+    expect(await readPrompts(['@f'], ['@f'], { cwd, stdin: stdin() })).toEqual(['from the file', 'from the file']);
+    await expect(readPrompts(['x y'], ['@none'], { cwd, stdin: stdin() })).rejects.toThrow(
+      '--prompt: the file none cannot be read. Check that it exists and is readable. A text that begins with @ names a file.',
+    );
+  });
+
+  it('B10: reads a pipe, and stdin by its names in the system', async () => {
+    const cwd = await temporaryDirectory();
+    const pipe = join(cwd, 'pipe');
+    await promisify(execFile)('mkfifo', [pipe]);
+    const [prompts] = await Promise.all([
+      readPrompts(['pipe', '/dev/stdin'], [], { cwd, stdin: stdin('from stdin') }),
+      writeFile(pipe, 'from the pipe'),
+    ]);
+    expect(prompts).toEqual(['from the pipe', 'from stdin']);
+    const twice = readPrompts(['-', '/dev/fd/0'], [], { cwd, stdin: stdin('a') });
+    await expect(twice).rejects.toThrow('Stdin (-) can be given only once.');
+  });
+
+  it('names the way of `jobs prompt`, which has no --prompt', async () => {
+    const io = { cwd: await temporaryDirectory(), stdin: stdin() };
+    await expect(readPrompts(['fail.sh'], undefined, io)).rejects.toThrow(
+      'To send this as text, pass it on stdin (-).',
+    );
   });
 
   it('takes a sentence that ends like a file name as a text', async () => {
