@@ -12,6 +12,14 @@ export function leadsOutOfSandbox(path: string): boolean {
   return false;
 }
 
-/** The end of a message about such a path: what to do. */
+/** Why a path cannot name one file, as the end of a message; undefined if it can. */
+export function fileProblem(path: string): string | undefined {
+  if (/(?:^|\/)\.{1,2}$|\/$/.test(path)) return 'is a folder. Name each file in it, like out/report.csv';
+  if (/[*?]|\{[^{}]*,[^{}]*\}/.test(path))
+    return 'is a pattern, which is not expanded. Name each file, like out/report.csv';
+  return undefined;
+}
+
+/** The end of a message about a path that leads out: what to do. */
 export const leadsOutText =
   'leads out of the sandbox\'s working directory. Use a path without "..", like out/report.csv';

@@ -92,7 +92,8 @@ export interface CollectedFile {
 }
 
 /**
- * A sandbox, prompt or command that a job could not interrupt, stop, delete or find again. A person must look after it.
+ * A sandbox, prompt or command that a job could not interrupt, stop, delete or find again, or a sandbox that it did not
+ * delete because a file could not be collected. A person must look after it.
  */
 export interface LeftBehind {
   /**

@@ -10,7 +10,7 @@ import { type NamedSource, namedSourceOf } from '../connect/named-source.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
-import { diffFolderOf, parsePutPair, requireInside } from '../run/file-pairs.js';
+import { diffFolderOf, parsePutPair, requireFile } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles } from '../run/put-files.js';
 import { readBody } from '../run/read-body.js';
@@ -104,7 +104,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
   const source = sourceOf(options, { ...preparing, put: [] });
   requireWatch(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  for (const path of options.get) requireInside(path, '--get');
+  for (const path of options.get) requireFile(path);
   return {
     policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options, forkBody) },
     reading: {

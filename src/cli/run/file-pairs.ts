@@ -1,7 +1,7 @@
 /** Reads `--put local:remote` and `--get remote[:local]`. */
 import { posix } from 'node:path';
 import { patchName } from '../../contract/patch-name.js';
-import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
+import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { requirePlaces } from '../output-places.js';
 import { UsageError } from '../usage-error.js';
 
@@ -32,18 +32,25 @@ export function requireInside(remote: string, option: string): void {
   if (leadsOutOfSandbox(remote)) throw new UsageError(`${option}: ${remote} ${leadsOutText}.`);
 }
 
+/** Refuses a path of `--get` that cannot name one file inside the sandbox. @throws UsageError */
+export function requireFile(remote: string): void {
+  requireInside(remote, '--get');
+  const problem = fileProblem(remote);
+  if (problem !== undefined) throw new UsageError(`--get: ${remote} ${problem}.`);
+}
+
 /** Without a local path, the file is saved under its own name in the current folder. */
 export function parseGetPair(text: string): GetPair {
   const colon = text.lastIndexOf(':');
   const remote = colon < 0 ? text : text.slice(0, colon);
   const given = colon < 0 ? '' : text.slice(colon + 1);
   const name = posix.basename(remote);
-  if (remote === '' || (colon >= 0 && given === '') || name === '' || name === '.' || name === '..') {
+  if (remote === '' || (colon >= 0 && given === '')) {
     throw new UsageError(
       `--get must be REMOTE or REMOTE:LOCAL, like out/report.csv or out/report.csv:report.csv, not "${text}".`,
     );
   }
-  requireInside(remote, '--get');
+  requireFile(remote);
   if (given === '') return { remote, local: name };
   return { remote, local: given.endsWith('/') ? `${given}${name}` : given };
 }

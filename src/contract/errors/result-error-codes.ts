@@ -9,7 +9,8 @@ import { notSentCode, outcomeUnknownCode } from './service-failure.js';
 export const resultErrors = {
   cancelled: 'It was cancelled.',
   deadline_exceeded: 'The deadline passed. Raise `--deadline`.',
-  clean_up_unfinished: 'Some work could not be ended in time. `left` lists it. End it yourself.',
+  clean_up_unfinished:
+    'Some work could not be ended in time, or a sandbox was not deleted because a file of it could not be collected. `left` lists it. End it yourself.',
   setup_failed: 'The setup script failed. The message says why.',
   prompt_failed: 'The agent failed. The message contains what it reported.',
   prompt_interrupted: 'Another caller interrupted the prompt.',

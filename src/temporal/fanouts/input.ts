@@ -8,6 +8,7 @@ import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-re
 import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/texts/stored-text.js';
 import {
   checkSize,
+  collectedPathSchema,
   collectsPatchTwice,
   commandSchema,
   createBodySchema,
@@ -137,7 +138,7 @@ export const fanoutItemSchema = z
     id: z.string().min(1).max(200),
     prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt').max(maxSteps),
     put: z.array(filePutSchema).max(maxSteps).optional(),
-    collect: z.array(remotePathSchema).max(maxSteps).optional(),
+    collect: z.array(collectedPathSchema).max(maxSteps).optional(),
     collectDiff: remotePathSchema.optional(),
     type: sandboxType.optional(),
     end: end.optional(),

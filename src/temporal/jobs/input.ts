@@ -8,7 +8,7 @@ import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { patchName } from '../../contract/patch-name.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
-import { leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
+import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts/stored-text.js';
@@ -27,6 +27,12 @@ export const remotePathSchema = z
   .max(4_096)
   .refine((path) => !path.includes('\0'), 'must not contain a NUL character')
   .refine((path) => !leadsOutOfSandbox(path), leadsOutText);
+
+/** A file that a job collects. */
+export const collectedPathSchema = remotePathSchema.superRefine((path, context) => {
+  const problem = fileProblem(path);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: `${path} ${problem}` });
+});
 
 const reference = z.string().min(1).max(1_000);
 
@@ -140,7 +146,7 @@ const checkedJobSchema = z
     prompts: z.array(promptStepSchema).max(maxSteps).default([]),
     conversations: z.enum(['one', 'each']).default('one'),
     conversationId: name.optional(),
-    collect: z.array(remotePathSchema).max(maxSteps).default([]),
+    collect: z.array(collectedPathSchema).max(maxSteps).default([]),
     collectDiff: remotePathSchema.optional(),
     end: z.enum(['stop', 'delete', 'keep']),
     deadlineMs: longMs.default(3_600_000),

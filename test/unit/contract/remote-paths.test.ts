@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { leadsOutOfSandbox } from '../../../src/contract/remote-paths.js';
+import { fileProblem, leadsOutOfSandbox } from '../../../src/contract/remote-paths.js';
 
 it.each(['..', '../x', 'a/../../x', './..', 'a//../..', 'a/./../..', '../a/b'])(
   '%s leads out of the sandbox',
@@ -12,5 +12,25 @@ it.each(['', '.', 'a', 'a/b/../..', 'a/..', '..a', 'a..', '...', 'a/./b/../../c'
   '%s stays in the sandbox, or is absolute',
   (path) => {
     expect(leadsOutOfSandbox(path)).toBe(false);
+  },
+);
+
+it.each([
+  ['out/', 'is a folder'],
+  ['out/.', 'is a folder'],
+  ['a/..', 'is a folder'],
+  ['.', 'is a folder'],
+  ['/', 'is a folder'],
+  ['out/*.txt', 'is a pattern'],
+  ['out/?.txt', 'is a pattern'],
+  ['{a,b}.txt', 'is a pattern'],
+])('B8: %s names no file, because it %s', (path, why) => {
+  expect(fileProblem(path)).toContain(why);
+});
+
+it.each(['out', '.env', 'a/..b', 'app/[id]/page.tsx', '{a}.txt', 'a:b.txt', 'a b.txt'])(
+  'B8: %s may name a file',
+  (path) => {
+    expect(fileProblem(path)).toBeUndefined();
   },
 );

@@ -12,6 +12,7 @@ import type { JobError, JobOutcome, KeptMemo } from '../result.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
 import type { JobState } from '../state.js';
 import { jobError, toJobTermination } from '../termination.js';
+import type { JobEnd } from '../types.js';
 import { collectDiff, nameMissingDiff } from './collect-diff.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
@@ -39,9 +40,10 @@ export async function cleanUp(run: JobState, ending: JobEnding): Promise<JobErro
     if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(run));
     await collectWhatIsLeft(run, sandboxId, wholeMs * share.collect);
     await within(wholeMs * share.store, async () => run.beforeEnd?.(resultOf(run, ending.outcome, ending.error)));
-    problem = await within(leftMs(run), () => endSandbox(run, sandboxId));
+    const end = endOf(run, ending);
+    problem = await within(leftMs(run), () => endSandbox(run, sandboxId, end));
     if (problem === null) run.reached('ended');
-    nameWhatIsLeft(run, problem);
+    nameWhatIsLeft(run, problem, end);
   }
   await within(wholeMs * share.lost, () => unwatchSandbox(run));
   await within(wholeMs * share.lost, () => stopLostSandboxes(run));
@@ -64,10 +66,16 @@ async function within(ms: number, step: () => Promise<void> | undefined): Promis
   }
 }
 
-async function endSandbox(run: JobState, sandboxId: string): Promise<void> {
-  if (run.input.end === 'stop') await stopSandbox(run, sandboxId);
-  if (run.input.end === 'delete') await deleteSandbox(run, sandboxId);
-  if (run.input.end !== 'keep') return;
+/** A deletion would destroy what the job has produced but could not collect. */
+function endOf({ input, files, diff }: JobState, { outcome }: JobEnding): JobEnd {
+  const isIncomplete = files.some(({ error }) => error !== null) || (diff !== null && diff.error !== null);
+  return input.end === 'delete' && outcome === 'completed' && isIncomplete ? 'stop' : input.end;
+}
+
+async function endSandbox(run: JobState, sandboxId: string, end: JobEnd): Promise<void> {
+  if (end === 'stop') await stopSandbox(run, sandboxId);
+  if (end === 'delete') await deleteSandbox(run, sandboxId);
+  if (end !== 'keep') return;
   markKept(run, sandboxId);
   await storeTranscriptOfKept(run, sandboxId);
 }
@@ -99,22 +107,27 @@ async function collectWhatIsLeft(run: JobState, sandboxId: string, ms: number): 
   nameMissingDiff(run, why);
 }
 
-function nameWhatIsLeft(run: JobState, problem: JobError | null): void {
-  const { sandbox, stop, deletion, input } = run;
+function nameWhatIsLeft(run: JobState, problem: JobError | null, end: JobEnd): void {
+  const { sandbox, stop, deletion } = run;
   if (sandbox === null) return;
   const { id: sandboxId, name: sandboxName } = sandbox;
-  const hasEnded = hasEndedAsRequested({ sandboxId, stop, deletion }, input.end);
-  if (hasEnded && input.end !== 'keep') return;
+  const hasEnded = hasEndedAsRequested({ sandboxId, stop, deletion }, end);
+  if (hasEnded && end !== run.input.end) {
+    const why =
+      'It was stopped and not deleted, because a file could not be collected. Fetch the file, then delete it.';
+    run.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
+  }
+  if (hasEnded && end !== 'keep') return;
   nameRunningPrompts(run);
   if (run.command !== null) {
     const why = 'A command was still running when the job ended.';
     run.leave({ kind: 'command', sandboxId, sandboxName, why });
   }
   if (hasEnded) return;
-  const status = input.end === 'stop' ? stop?.status : deletion?.status;
+  const status = end === 'stop' ? stop?.status : deletion?.status;
   const seen = status === undefined ? 'was not accepted' : `was last seen ${status}`;
-  const reason = (input.end === 'stop' ? stop?.error : deletion?.error) ?? problem?.message;
-  const why = `The ${input.end === 'stop' ? 'stop' : 'deletion'} ${seen}${reason ? `: ${reason}` : ''}.`;
+  const reason = (end === 'stop' ? stop?.error : deletion?.error) ?? problem?.message;
+  const why = `The ${end === 'stop' ? 'stop' : 'deletion'} ${seen}${reason ? `: ${reason}` : ''}.`;
   run.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
 }
 

@@ -1,7 +1,7 @@
 /** Loads the files that items name: small ones into the item itself, larger ones into the result store. */
 import type { FanoutItem } from '../../../../workflows/fanout/types.js';
 import type { FilePut } from '../../../../workflows/job/types.js';
-import { leadsOutOfSandbox, leadsOutText } from '../../../contract/remote-paths.js';
+import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../../contract/remote-paths.js';
 import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { PutPair } from '../../run/file-pairs.js';
 import { findPutFiles, type LocalFile, readPutFiles } from '../../run/put-files.js';
@@ -61,6 +61,10 @@ export function createItemFiles({ cwd, put: common, collect, collectDiff }: Item
       for (const [field, given] of Object.entries(paths)) {
         const outside = given.find(leadsOutOfSandbox);
         if (outside !== undefined) throw new ItemsError(wish.place, `${field}: ${outside} ${leadsOutText}.`);
+      }
+      for (const path of paths.get) {
+        const problem = fileProblem(path);
+        if (problem !== undefined) throw new ItemsError(wish.place, `get: ${path} ${problem}.`);
       }
       await filesOf(wish);
     },

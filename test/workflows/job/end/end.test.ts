@@ -59,6 +59,36 @@ describe('a cancel', () => {
   });
 });
 
+describe('a deletion', () => {
+  const folder = script('mkdir out; echo done > out/report.md');
+  const isStoppedInstead = (sandboxId: string | null) => ({
+    outcome: 'completed',
+    stop: { status: 'completed', kept: 'saved' },
+    deletion: null,
+    error: { code: 'clean_up_unfinished' },
+    left: [{ kind: 'sandbox', sandboxId, why: expect.stringContaining('stopped and not deleted') }],
+  });
+
+  it.each([
+    ['B8: a file turned out to be a folder', { prompts: [{ prompt: folder }], collect: ['note', 'out'] }],
+    ['B8: the patch has no repository', { prompts: [{ prompt: script('true') }], collectDiff: 'app' }],
+  ])('becomes a stop if %s', async (_, input) => {
+    const result = await (await stand.start({ ...input, end: 'delete' })).result();
+    expect(result).toMatchObject(isStoppedInstead(result.sandboxId));
+    expect(result.files.at(-1)?.error).not.toBeNull();
+    expect((await stand.api.getSandbox(result.sandboxId ?? '')).sandbox.state).toBe('archived');
+  });
+
+  it('B8: follows if every file was collected, or if the work did not complete', async () => {
+    const collect = ['out/report.md'];
+    const whole = await (await stand.start({ prompts: [{ prompt: folder }], collect, end: 'delete' })).result();
+    expect(whole).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, left: [] });
+    const failing = [{ prompt: script('exit 4') }];
+    const failed = await (await stand.start({ prompts: failing, collect, end: 'delete' })).result();
+    expect(failed).toMatchObject({ outcome: 'prompt_failed', deletion: { status: 'completed' }, left: [] });
+  });
+});
+
 describe('a deadline', () => {
   it('interrupts, cleans up and is the outcome', async () => {
     const working = { prompts: [{ prompt: script('sleep 600') }] };
