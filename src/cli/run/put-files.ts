@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, resolve, sep } from 'node:path';
 import type { FilePut } from '../../../workflows/job/types.js';
+import { maxSteps } from '../../contract/texts/stored-text.js';
 import { UsageError } from '../usage-error.js';
 import type { PutPair } from './file-pairs.js';
 
@@ -20,7 +21,8 @@ export interface LocalFile {
  * Finds every file, recursing into folders. A path given on the command line may be a link. Below a folder, a link to a
  * file inside that folder is followed. A link to a file outside is refused: otherwise the author of the folder would
  * choose which file of this machine the sandbox gets. A link to a folder is refused too, because it could form a cycle.
- * @throws UsageError if a file is missing, unreadable or too large, or if two have the same path in the sandbox
+ * @throws UsageError if a file is missing, unreadable or too large, if there are too many, or if two have the same path
+ * in the sandbox
  */
 export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Promise<LocalFile[]> {
   const files: LocalFile[] = [];
@@ -80,6 +82,12 @@ async function addPath(
     const remotePath = top === undefined && remote.endsWith('/') ? posix.join(remote, posix.basename(path)) : remote;
     // A link is resolved now, so that changing it later does not redirect the read.
     files.push({ localPath: await realpath(path), remotePath, size: found.size });
+    // Counted here, before any file is copied into the result store.
+    if (files.length > maxSteps) {
+      throw new UsageError(
+        `--put: there are more than ${maxSteps} files. Put them into one archive, and let the first prompt unpack it.`,
+      );
+    }
     return;
   }
   if (!found.isDirectory()) throw new UsageError(`--put: ${shown} is neither a file nor a folder.`);

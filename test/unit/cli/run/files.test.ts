@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
 import {
   diffFolderOf,
+  type PutPair,
   parseGetDiff,
   parseGetPairs,
   parsePutPair,
@@ -203,3 +205,29 @@ it.skipIf(process.getuid?.() === 0)(
     );
   },
 );
+
+describe('more than 1,000 files', () => {
+  const [a, b] = [parsePutPair('a:a'), parsePutPair('b:b')];
+  const folders = async () => {
+    const cwd = await temporaryDirectory();
+    for (const [folder, count] of [['a', 600] as const, ['b', 401] as const]) {
+      await mkdir(join(cwd, folder, 'inner'), { recursive: true });
+      const names = Array.from({ length: count }, (_, at) => join(cwd, folder, at % 2 ? 'inner' : '', String(at)));
+      await Promise.all(names.map((name) => writeFile(name, '')));
+    }
+    return cwd;
+  };
+
+  it('B12: are refused when they are counted, before one is read', async () => {
+    const cwd = await folders();
+    await expect(findPutFiles([a, b], cwd)).rejects.toThrow('--put: there are more than 1000 files.');
+    expect(await findPutFiles([a], cwd)).toHaveLength(600);
+  });
+
+  it('B12: are refused for an item that adds its own to those of all items', async () => {
+    const files = createItemFiles({ cwd: await folders(), put: [a], collect: [] });
+    const item = (put: readonly PutPair[]) => ({ id: '1', prompts: [], put, place: { file: 'f', line: 3 } });
+    await expect(files.check(item([b]))).rejects.toThrow('f:3: put: there are more than 1000 files.');
+    await files.check(item([]));
+  });
+});
