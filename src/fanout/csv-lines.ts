@@ -4,7 +4,7 @@ import { itemOfRecord } from './item-fields.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 
 interface ReadCsvOptions extends ReadLinesOptions {
-  readonly delimiter: ',' | '\t';
+  readonly delimiter: Parameters<typeof readCsvRows>[2]['delimiter'];
 }
 
 /**
@@ -19,6 +19,8 @@ export async function* readCsvLines(
 ): AsyncGenerator<ItemLine> {
   let header: readonly string[] | undefined;
   for await (const { line, cells } of readCsvRows(file, content, options)) {
+    // Spreadsheets write such rows for lines that once had content.
+    if (cells.every((cell) => cell.trim() === '')) continue;
     if (header === undefined) {
       header = headerOf(file, line, cells, options);
       continue;

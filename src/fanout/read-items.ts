@@ -80,7 +80,7 @@ function linesOf({ file, format, open }: ItemSource, options: ReadItemsOptions):
     case 'json':
       return readJsonList(file, open(), how);
     case 'csv':
-      return readCsvLines(file, open(), { ...how, delimiter: ',' });
+      return readCsvLines(file, open(), { ...how, delimiter: 'of the header' });
     case 'tsv':
       return readCsvLines(file, open(), { ...how, delimiter: '\t' });
     case 'text':
