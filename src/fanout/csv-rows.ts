@@ -59,7 +59,7 @@ async function readHeader(
   pieces: AsyncGenerator<string>,
 ): Promise<{ readonly header: string; readonly rest: AsyncIterable<string> }> {
   let read = '';
-  while (!/\S.*\n/.test(read) && read.length <= maxItemBytes) {
+  while (!read.trimStart().includes('\n') && read.length <= maxItemBytes) {
     const { done, value } = await pieces.next();
     if (done) break;
     read += value;
@@ -68,7 +68,7 @@ async function readHeader(
     yield read;
     yield* pieces;
   };
-  return { header: /\S.*/.exec(read)?.[0] ?? '', rest: rest() };
+  return { header: read.trimStart().split('\n', 1)[0] ?? '', rest: rest() };
 }
 
 /** Spreadsheets write semicolons in countries where a comma begins the decimals. */

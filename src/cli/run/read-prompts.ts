@@ -61,7 +61,8 @@ async function readPrompt(
     throw new UsageError(`The prompt file ${given} does not exist. To send this as text, ${asText}.`);
   }
   notEmpty(given, 'The prompt');
-  if (isAlone || /\s/.test(given)) return given;
+  // Languages whose letters have no case, such as Chinese, may write a sentence without blanks.
+  if (isAlone || /[\s\p{Lo}]/u.test(given)) return given;
   throw new UsageError(
     `"${given}" would be a prompt of its own. Put quotes around each prompt: sandflow run "Say hello". For a prompt of one word, ${asText}.`,
   );

@@ -108,24 +108,27 @@ describe('items of a CSV file', () => {
     );
   });
 
-  it('are read one by one without keeping them in memory', async () => {
-    const record = `${'x'.repeat(20_000)}\n`;
-    let openPieces = 0;
-    const source = {
-      file: 'f',
-      format: 'csv',
-      guessed: false,
-      open: async function* () {
-        yield 'prompt\n';
-        for (; openPieces < 300; openPieces += 1) yield record;
-      },
-    } as const;
-    const matrix = { providers: [], models: [], efforts: [], repeats: 1 };
-    let items = 0;
-    for await (const item of readItems([source], { templates: [], matrix, parseDurationMs: Number })) {
-      items += item.prompts.length;
-      expect(openPieces - items).toBeLessThan(100);
-    }
-    expect(items).toBe(300);
-  });
+  it.each(['\n', '\r\n'])(
+    'are read one by one without keeping them in memory, with lines that end in %j',
+    async (end) => {
+      const record = `${'x'.repeat(20_000)}${end}`;
+      let openPieces = 0;
+      const source = {
+        file: 'f',
+        format: 'csv',
+        guessed: false,
+        open: async function* () {
+          yield `prompt${end}`;
+          for (; openPieces < 300; openPieces += 1) yield record;
+        },
+      } as const;
+      const matrix = { providers: [], models: [], efforts: [], repeats: 1 };
+      let items = 0;
+      for await (const item of readItems([source], { templates: [], matrix, parseDurationMs: Number })) {
+        items += item.prompts.length;
+        expect(openPieces - items).toBeLessThan(100);
+      }
+      expect(items).toBe(300);
+    },
+  );
 });

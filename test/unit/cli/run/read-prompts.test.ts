@@ -56,6 +56,7 @@ describe('prompts of run', () => {
   it('B9: takes one word, a URL, and a word of --prompt as texts', async () => {
     const io = { cwd: await temporaryDirectory(), stdin: stdin() };
     expect(await readPrompts(['hello'], ['again'], io)).toEqual(['hello', 'again']);
+    expect(await readPrompts(['修复测试', '写文档'], [], io)).toEqual(['修复测试', '写文档']);
     expect(await readPrompts(['https://example.com/issues/1'], [], io)).toEqual(['https://example.com/issues/1']);
   });
 
