@@ -1,5 +1,6 @@
 /** Reads fields of a request that have no option of their own, because the specification leaves them open. */
 import type { OtherFields } from '../../contract/requests/other-fields.js';
+import { losesDigits, numbersOf } from '../../contract/texts/json-tokens.js';
 import { UsageError } from '../usage-error.js';
 import { readTextOrFile } from './read-prompts.js';
 
@@ -11,6 +12,10 @@ export async function readBody(given: string | undefined, option: string, cwd: s
   const text = await readTextOrFile(given, option, cwd);
   if (text === undefined) return {};
   const body = parsed(text);
+  const changed = body === undefined ? undefined : numbersOf(text).find(losesDigits);
+  if (changed !== undefined) {
+    throw new UsageError(`${option}: the number ${changed} would lose digits. Write it as a text: "${changed}".`);
+  }
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as OtherFields;
   throw new UsageError(`${option} must be a JSON object, like '{"field": "value"}', or @file.`);
 }

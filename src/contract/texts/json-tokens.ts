@@ -31,9 +31,26 @@ const isClosing = (token: string): boolean => token === '}' || token === ']';
 /** A string as `JSON.stringify` writes it; any other token is unchanged. */
 const plain = (token: string): string => (token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token);
 
+/** The numbers of a JSON text, as they are written. @param text valid JSON */
+export function numbersOf(text: string): string[] {
+  return [...jsonTokens(text)].filter(isNumber);
+}
+
+const isNumber = (token: string): boolean => /^[-\d]/.test(token);
+
+/** A number keeps 15 digits of any decimal, and whole numbers of up to 2 to the power of 53. */
+export function losesDigits(number: string): boolean {
+  if (/^-?\d+$/.test(number)) return !Number.isSafeInteger(Number(number));
+  const digits = number
+    .replace(/e.*$/i, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '');
+  return digits.length > 15 || !Number.isFinite(Number(number));
+}
+
 /** Parses JSON. Each number becomes a text with its digits as they are written. @param text valid JSON */
 export function parseWithTextNumbers(text: string): unknown {
-  const tokens = [...jsonTokens(text)].map((token) => (/^[-\d]/.test(token) ? `"${token}"` : token));
+  const tokens = [...jsonTokens(text)].map((token) => (isNumber(token) ? `"${token}"` : token));
   return JSON.parse(tokens.join(''));
 }
 

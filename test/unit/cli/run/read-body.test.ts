@@ -17,6 +17,17 @@ it.each(['team=blue', '["team"]', 'null', '"team"'])('D12: further fields are re
   await expect(readBody(given, '--prompt-body', '/')).rejects.toThrow('--prompt-body must be a JSON object');
 });
 
+it.each(['12345678901234567890', '0.12345678901234567', '-1e999'])(
+  'B2: a number that would lose digits is refused in further fields: %s',
+  async (number) => {
+    const given = `{"a": [{"b": ${number}}]}`;
+    await expect(readBody(given, '--create-body', '/')).rejects.toThrow(`the number ${number} would lose digits`);
+    expect(await readBody('{"a": [1.50, -2e3, 9007199254740991, "1e999"]}', '--create-body', '/')).toEqual({
+      a: [1.5, -2_000, 9_007_199_254_740_991, '1e999'],
+    });
+  },
+);
+
 it.each([
   ['source.body.enviroment', '--create-body: enviroment'],
   ['source.snapshot', '--create-body: snapshot'],
