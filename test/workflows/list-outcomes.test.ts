@@ -15,6 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
+const ends = ['stop', 'delete', 'keep'] as const;
+type JobEnd = (typeof ends)[number];
+
 const newDeployment = () => `o${randomBytes(5).toString('hex')}`;
 const long = [{ prompt: script('sleep 600') }];
 const page: FaultInput = { kind: 'error', endpoint: 'sendPrompt', status: 502, html: true };
@@ -22,7 +25,7 @@ const reached: readonly [JobOutcome, Partial<JobInput>, readonly FaultInput[]][]
   ['completed', {}, []],
   ['prompt_failed', { prompts: [{ prompt: script('exit 3') }] }, []],
   ['sandbox_failed', { timing: { errorGraceMs: 500 } }, [{ kind: 'boot_error' }]],
-  ['sandbox_cancelled', { maxGenerations: 1 }, [{ kind: 'create_cancelled', times: 1 }]],
+  ['sandbox_cancelled', { maxGenerations: 1 }, [{ kind: 'create_cancelled' }]],
   ['rejected', { prompts: [{ prompt: 'hi', provider: 'nobody' }] }, []],
   ['deadline_exceeded', { prompts: long, deadlineMs: 2_000 }, []],
   ['cancelled', { prompts: long }, []],
@@ -36,11 +39,10 @@ const listed = (deployment: string, failed: boolean, expected: Readonly<Record<s
     expect(Object.fromEntries(rows.map(({ jobId, outcome }) => [jobId, outcome]))).toEqual(expected);
   }, patient);
 
-it.each(['stop', 'delete', 'keep'] as const)('U2: of jobs that %s their sandbox', async (end) => {
+it('U2: of jobs that stop, delete or keep their sandbox', async () => {
   const deployment = newDeployment();
-  const run = async ([outcome, over, faults]: (typeof reached)[number]) => {
-    for (const fault of faults) await stand.fault(fault);
-    const input = jobInput({ deployment, jobId: outcome.replaceAll('_', '-'), end, ...over });
+  const run = async ([outcome, over]: (typeof reached)[number], end: JobEnd) => {
+    const input = jobInput({ deployment, jobId: `${outcome.replaceAll('_', '-')}-${end}`, end, ...over });
     const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue });
     if (outcome === 'cancelled') {
       const phase = async () => (await handle.query(progressQuery)).phase;
@@ -50,14 +52,17 @@ it.each(['stop', 'delete', 'keep'] as const)('U2: of jobs that %s their sandbox'
     expect((await handle.result()).outcome).toBe(outcome);
     return [input.jobId, outcome] as const;
   };
-  // A fault meets the next job that comes by.
-  const [faulty, others] = [true, false].map((is) => reached.filter(([, , faults]) => faults.length > 0 === is));
+  const runEach = (rows: typeof reached) => Promise.all(rows.flatMap((row) => ends.map((end) => run(row, end))));
   const each = [];
-  for (const row of faulty ?? []) each.push(await run(row));
-  const ended = Object.fromEntries([...each, ...(await Promise.all((others ?? []).map(run)))]);
-  await listed(deployment, false, ended);
-  const { completed: _, cancelled: __, ...failures } = ended;
-  await listed(deployment, true, failures);
+  // A fault meets the next job that comes by.
+  for (const row of reached.filter(([, , faults]) => faults.length > 0)) {
+    for (const fault of row[2]) await stand.fault({ ...fault, times: ends.length });
+    each.push(...(await runEach([row])));
+  }
+  each.push(...(await runEach(reached.filter(([, , faults]) => faults.length === 0))));
+  await listed(deployment, false, Object.fromEntries(each));
+  const failures = each.filter(([, outcome]) => outcome !== 'completed' && outcome !== 'cancelled');
+  await listed(deployment, true, Object.fromEntries(failures));
 });
 
 it('U2: of a job that a program started without a memo, and of one that kept its sandbox after it continued as new', async () => {

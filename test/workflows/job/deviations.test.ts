@@ -2,50 +2,62 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LocalServiceProfile } from '../../../src/local-service/index.js';
 import { createStand, type Stand, script } from '../workflow-harness.js';
 
-const profiles: [string, Partial<LocalServiceProfile>][] = [
-  ['ignores the name of a create', { ignoreName: true }],
-  ['S2: sends no promptId', { omitPromptId: true }],
-  ['adds fields that nobody listed', { extraFields: true }],
-  ['D2: names the sandbox in its answers about stops', { stopsNameSandbox: true }],
-  ['D10: names a deletion only in its operation', { nestedOperations: true }],
-  [
-    'does all of that',
-    { ignoreName: true, omitPromptId: true, extraFields: true, stopsNameSandbox: true, nestedOperations: true },
-  ],
-];
+type Profile = Partial<LocalServiceProfile>;
+const ofPrompts = { ignoreName: true, omitPromptId: true, extraFields: true };
+const ofOperations = { stopsNameSandbox: true, nestedOperations: true };
+const allOfThem: [string, Profile] = ['deviates in every way', { ...ofPrompts, ...ofOperations }];
 
-describe.each(profiles)('a service that %s', (_, profile) => {
+function standOf(profile: Profile): () => Stand {
   let stand: Stand;
   beforeAll(async () => {
     stand = await createStand({ service: { profile } });
   });
   afterAll(() => stand.close());
+  return () => stand;
+}
+
+describe.each<[string, Profile]>([
+  ['ignores the name of a create', { ignoreName: true }],
+  ['S2: sends no promptId', { omitPromptId: true }],
+  ['adds fields that nobody listed', { extraFields: true }],
+  allOfThem,
+])('a service that %s', (_, profile) => {
+  const stand = standOf(profile);
 
   it('completes the job with one sandbox and each prompt once', async () => {
     const prompts = [{ prompt: script('echo one') }, { prompt: script('echo two') }, { prompt: script('echo one') }];
-    const result = await (await stand.start({ prompts })).result();
+    const result = await (await stand().start({ prompts })).result();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' } });
     expect(result.prompts.map(({ result: text }) => text?.trim())).toEqual(['one', 'two', 'one']);
-    expect(stand.service.books.sandboxes()).toHaveLength(1);
-    expect(stand.service.books.prompts()).toHaveLength(3);
-  });
-
-  it('stops and deletes a sandbox once, by the operations of the service', async () => {
-    const calls = (endpoint: string) => stand.service.books.calls().filter((call) => call.endpoint === endpoint).length;
-    const before = [calls('stopSandbox'), calls('deleteSandbox')];
-    const stopped = await (await stand.start({})).result();
-    const deleted = await (await stand.start({ end: 'delete' })).result();
-    const stopId = stand.service.books.stops({ sandboxId: stopped.sandboxId ?? '' })[0]?.id;
-    expect(stopped.stop).toMatchObject({ stopId, status: 'completed' });
-    expect(deleted.deletion).toMatchObject({ operationId: expect.stringMatching(/^del_/), status: 'completed' });
-    expect([calls('stopSandbox'), calls('deleteSandbox')]).toEqual(before.map((count) => count + 1));
+    expect(stand().service.books.sandboxes()).toHaveLength(1);
+    expect(stand().service.books.prompts()).toHaveLength(3);
   });
 
   it('loses no prompt when its answer is lost', async () => {
-    await stand.fault({ kind: 'drop_response', endpoint: 'sendPrompt' });
-    const result = await (await stand.start({})).result();
+    await stand().fault({ kind: 'drop_response', endpoint: 'sendPrompt' });
+    const result = await (await stand().start({})).result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
-    expect(stand.service.books.prompts({ sandboxId: result.sandboxId ?? '' })).toHaveLength(1);
+    expect(stand().service.books.prompts({ sandboxId: result.sandboxId ?? '' })).toHaveLength(1);
+  });
+});
+
+describe.each<[string, Profile]>([
+  ['D2: names the sandbox in its answers about stops', { stopsNameSandbox: true }],
+  ['D10: names a deletion only in its operation', { nestedOperations: true }],
+  allOfThem,
+])('a service that %s', (_, profile) => {
+  const stand = standOf(profile);
+
+  it('stops and deletes a sandbox once, by the operations of the service', async () => {
+    const { books } = stand().service;
+    const [stopped, deleted] = await Promise.all(
+      (['stop', 'delete'] as const).map(async (end) => (await stand().start({ end })).result()),
+    );
+    const stopId = books.stops({ sandboxId: stopped?.sandboxId ?? '' })[0]?.id;
+    expect(stopped?.stop).toMatchObject({ stopId, status: 'completed' });
+    expect(deleted?.deletion).toMatchObject({ operationId: expect.stringMatching(/^del_/), status: 'completed' });
+    const calls = (endpoint: string) => books.calls().filter((call) => call.endpoint === endpoint);
+    expect([calls('stopSandbox'), calls('deleteSandbox')]).toMatchObject([[{}], [{}]]);
   });
 });
 
