@@ -1,6 +1,4 @@
 /** Foreign texts and user patterns that try to keep a pattern busy: eight times the text takes not far more than eight times the work. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createItemFolders } from '../../../../src/cli/fanout/results/item-folders.js';
 import { leftText } from '../../../../src/cli/output/job-text.js';
@@ -162,39 +160,5 @@ describe('C10: reading takes linear time', () => {
     const matches = matching(50);
     expect(matches(`${'a'.repeat(100)}c`)).toBe(false);
     expect(growsTooFast((length) => matches('a'.repeat(length)))).toBe(false);
-  });
-});
-
-describe('C10: a regular expression', () => {
-  it('does not search for what is repeated at the end of a text', () => {
-    // It is tried at each place, and each try reads all that is repeated: `/\n+$/` takes quadratic time.
-    const open = /(?<=[\s(,=:?])\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^\\/[\n^])[+*]\$\/[a-z]*/g;
-    const found = ['src', 'activities', 'workflows'].flatMap((folder) => {
-      const root = new URL(`../../../../${folder}/`, import.meta.url).pathname;
-      return readdirSync(root, { recursive: true, encoding: 'utf8' })
-        .filter((name) => /\.[jt]s$/.test(name))
-        .flatMap((name) =>
-          readFileSync(join(root, name), 'utf8')
-            .split('\n')
-            .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
-            .flatMap((line) => line.match(open) ?? [])
-            .map((expression) => `${name}: ${expression}`),
-        );
-    });
-    expect(found).toEqual([]);
-  });
-
-  it('is built from our own texts only', () => {
-    const root = new URL('../../../../src/', import.meta.url).pathname;
-    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
-    const making = files.filter((name) => /\bRegExp\(/.test(readFileSync(join(root, name), 'utf8')));
-    // The alphabet of ids, the hours of a policy, the addresses of the contract, the characters of a terminal: all constants.
-    expect(making.sort()).toEqual([
-      'cli/output/terminal-safe.ts',
-      'contract/ids.ts',
-      'local-service/http/allowed-methods.ts',
-      'local-service/http/surface.ts',
-      'retention/policy-schema.ts',
-    ]);
   });
 });
