@@ -39,6 +39,10 @@ export async function requireReportPlace(
 async function requirePlace({ option, path, kind, intoFolder = false }: OutputPlace, cwd: string): Promise<void> {
   const target = resolve(cwd, path);
   const found = await kindOf(target);
+  // A saved file takes the place of what was there, and a device or a pipe would be lost.
+  if (found === 'other') {
+    throw new UsageError(`${option}: ${path} is neither a file nor a folder. Choose another path.`);
+  }
   if (found === 'folder' && kind === 'file' && !intoFolder) {
     throw new UsageError(
       `${option}: ${path} is a folder. Choose a file in it, like ${withoutEndSlashes(path)}/report.html.`,
@@ -47,7 +51,7 @@ async function requirePlace({ option, path, kind, intoFolder = false }: OutputPl
   if (found === 'file' && kind === 'folder') throw new UsageError(`${option}: ${path} is a file. Choose a folder.`);
   let folder = found === 'folder' ? target : dirname(target);
   for (let above = await kindOf(folder); above !== 'folder'; above = await kindOf(folder)) {
-    if (above === 'file')
+    if (above !== undefined)
       throw new UsageError(`${option}: ${path} cannot be saved: ${folder} is a file, not a folder.`);
     if (dirname(folder) === folder) return;
     folder = dirname(folder);
@@ -62,9 +66,11 @@ async function requirePlace({ option, path, kind, intoFolder = false }: OutputPl
 }
 
 /** Undefined if the path does not exist or cannot be read. */
-async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
+async function kindOf(path: string): Promise<'file' | 'folder' | 'other' | undefined> {
   try {
-    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+    const found = await stat(path);
+    if (found.isDirectory()) return 'folder';
+    return found.isFile() ? 'file' : 'other';
   } catch {
     return undefined;
   }
