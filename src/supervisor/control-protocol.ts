@@ -24,6 +24,7 @@ import type { Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import type { Config } from '../config.js';
+import { parseJson } from '../contract/texts/parse-json.js';
 
 const stackDescriptionSchema = z.object({
   temporalAddress: z.string(),
@@ -153,12 +154,4 @@ export function onMessages<T>(socket: Socket, schema: z.ZodType<T>, handle: (mes
 
 export function sendMessage(socket: Socket, message: object): void {
   if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

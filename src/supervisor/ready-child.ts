@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { parseJson } from '../contract/texts/parse-json.js';
 import { anySignal } from '../os/any-signal.js';
 import type { RotatingLog } from '../os/rotating-log.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
@@ -66,14 +67,6 @@ function readyLine(child: ChildProcess, log: RotatingLog): Promise<z.infer<typeo
       if (parsed.success) resolve(parsed.data);
     });
   });
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 function exitOf(child: ChildProcess): Promise<number | null> {

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { PlainRequest } from '../../client/index.js';
+import { parseJson } from '../../contract/texts/parse-json.js';
 import type { CliIo } from '../io.js';
 import { isStdin, readAll, readTextOrFile } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
@@ -104,15 +105,6 @@ async function typedJson(value: string, cwd: string): Promise<string> {
   const parsed = text === value ? parseJson(value) : undefined;
   const isText = parsed === undefined || (typeof parsed === 'number' && String(parsed) !== value);
   return isText ? JSON.stringify(text) : value;
-}
-
-/** Undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function readText(path: string, given: string): Promise<string> {

@@ -5,6 +5,7 @@ import { isOverlargeJson } from '../../client/json-size.js';
 import { errorEnvelopeSchema } from '../../contract/endpoints/endpoints.js';
 import { withoutSecrets } from '../../contract/secrecy/without-secrets.js';
 import { indentJson } from '../../contract/texts/json-tokens.js';
+import { parseJson } from '../../contract/texts/parse-json.js';
 import { readWhole } from '../connect/answer-text.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';
@@ -12,7 +13,6 @@ import { createPacedWrite } from '../output/paced-output.js';
 import { createPaint } from '../output/terminal.js';
 import { escapeUnsafe, oneLine, setIn } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
-import { parseJson } from './plan-request.js';
 
 export interface PrintOptions {
   /** True to print status and headers first. */

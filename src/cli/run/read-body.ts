@@ -1,6 +1,7 @@
 /** Reads fields of a request that have no option of their own, because the specification leaves them open. */
 import type { OtherFields } from '../../contract/requests/other-fields.js';
 import { losesDigits, numbersOf } from '../../contract/texts/json-tokens.js';
+import { parseJson } from '../../contract/texts/parse-json.js';
 import { UsageError } from '../usage-error.js';
 import { readTextOrFile } from './read-prompts.js';
 
@@ -11,19 +12,11 @@ import { readTextOrFile } from './read-prompts.js';
 export async function readBody(given: string | undefined, option: string, cwd: string): Promise<OtherFields> {
   const text = await readTextOrFile(given, option, cwd);
   if (text === undefined) return {};
-  const body = parsed(text);
+  const body = parseJson(text);
   const changed = body === undefined ? undefined : numbersOf(text).find(losesDigits);
   if (changed !== undefined) {
     throw new UsageError(`${option}: the number ${changed} would lose digits. Write it as a text: "${changed}".`);
   }
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as OtherFields;
   throw new UsageError(`${option} must be a JSON object, like '{"field": "value"}', or @file.`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
