@@ -8,9 +8,15 @@ type ProviderName = keyof typeof providerAliases;
 type ReasoningEffort = (typeof reasoningEfforts)[number];
 const providerNames = Object.keys(providerAliases) as ProviderName[];
 
+/** Finds a provider by its name or an alias; undefined for an unknown provider. */
+function providerNameOf(nameOrAlias: string): ProviderName | undefined {
+  const name = canonicalProvider(nameOrAlias);
+  return providerNames.find((known) => known === name);
+}
+
 /** @throws ServiceError `provider_required` for an unknown provider */
 export function requireProvider(nameOrAlias: string): ProviderName {
-  const name = providerNames.find((provider) => provider === canonicalProvider(nameOrAlias));
+  const name = providerNameOf(nameOrAlias);
   if (name) return name;
   const message = `"${nameOrAlias}" is not a provider. Choose one of ${providerNames.join(', ')}.`;
   throw new ServiceError(400, 'provider_required', message);
@@ -62,7 +68,7 @@ export function requireEffort(provider: ProviderName, model: string | undefined,
  * @throws SandflowError `bad_configuration` for an unknown provider
  */
 export function configuredProvider(nameOrAlias: string): string {
-  const name = providerNames.find((provider) => provider === canonicalProvider(nameOrAlias));
+  const name = providerNameOf(nameOrAlias);
   if (name) return name;
   const message = `"${nameOrAlias}" is not a provider. Choose one of ${providerNames.join(', ')}.`;
   throw new SandflowError('bad_configuration', message);

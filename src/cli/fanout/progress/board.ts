@@ -51,7 +51,7 @@ export function boardLines(view: BoardView, { width, paint }: BoardOptions): Scr
     [costText(view)],
     throttledMs > 0 && [['yellow', `throttled: new forks wait ${duration(throttledMs)}`]],
     blocked != null && [['yellow', `blocked: ${lineOf(blocked.message)}`]],
-    ...failures.map(({ itemId, text }): Part[] => [['red', `failed ${lineOf(itemId)}: `], lineOf(text)]),
+    ...failures.map(({ itemId, text }): Part[] => [['red', `failed ${lineOf(itemId)}: `], text]),
   ];
   return lines
     .filter((line) => line !== false)
@@ -61,7 +61,7 @@ export function boardLines(view: BoardView, { width, paint }: BoardOptions): Scr
 
 /** One line of text, cut to the width. */
 export function boardLine(text: string, { width, paint }: BoardOptions): ScreenLine {
-  return fitted([['dim', lineOf(text)]], width, paint);
+  return fitted([['dim', text]], width, paint);
 }
 
 /** The progress in one line, for output that cannot be redrawn. Omits values that change every second. */
