@@ -3,9 +3,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Registry } from 'prom-client';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { requireCounts } from '../contract/required-numbers.js';
-import { withoutSecrets, withoutSecretsIn } from '../contract/secrecy/without-secrets.js';
+import { logWithoutSecrets } from '../contract/secrecy/without-secrets.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
-import type { BridgeLog, BridgeOptions } from './bridge-options.js';
+import type { BridgeOptions } from './bridge-options.js';
 import { createReadiness } from './readiness.js';
 import { createRequestHandler } from './request-handler.js';
 import { createSignalAllowance } from './signal-allowance.js';
@@ -41,8 +41,7 @@ export interface Bridge {
 export function createBridge(options: BridgeOptions): Bridge {
   const { temporalClient: client, secrets, signalTimeoutMs = 3_000, maxBodyBytes = 256 * 1024 } = options;
   const { closeGraceMs = 5_000, registry = new Registry() } = options;
-  const log: BridgeLog = (message, fields) =>
-    options.log?.(withoutSecrets(message), withoutSecretsIn(fields) as typeof fields);
+  const log = logWithoutSecrets(options.log);
   requireCounts({ signalTimeoutMs, maxBodyBytes });
   requireCounts({ closeGraceMs }, 0);
   const metrics = createBridgeMetrics(registry);

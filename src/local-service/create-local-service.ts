@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { machineTypes } from '../contract/records/machine-types.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
-import { withoutSecrets, withoutSecretsIn } from '../contract/secrecy/without-secrets.js';
+import { logWithoutSecrets } from '../contract/secrecy/without-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { type Accounts, createAccounts } from './accounts/accounts.js';
 import { type AccountSetup, createAccountSetup } from './accounts/setup.js';
@@ -19,7 +19,6 @@ import { createServer } from './http/server.js';
 import { currentSurface, legacySurface } from './http/surface.js';
 import { createInspection, type Inspection } from './inspection.js';
 import { type IsolationReport, isolationReport, requireIsolatedAgents } from './isolation-report.js';
-import type { Log } from './log.js';
 import { createMachineHost } from './machine/index.js';
 import type { LocalServiceOptions } from './options.js';
 import { configuredProvider } from './prompts/providers.js';
@@ -80,8 +79,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     throw new SandflowError('bad_configuration', 'The local service requires an API key. Set apiKey.');
   const apiKey = headerSecret('apiKey', options.apiKey);
   const { directory } = options;
-  const log: Log = (message, fields) =>
-    options.log?.(withoutSecrets(message), withoutSecretsIn(fields) as typeof fields);
+  const log = logWithoutSecrets(options.log);
   const agentOf = agentsOf(options);
   const defaultProvider = configuredProvider(options.defaultProvider ?? 'codex');
   const repos = configuredRepos(options.repos ?? []);

@@ -20,7 +20,7 @@ export class WorkerLogger extends DefaultLogger {
     if (message === refusedQuery && String(meta?.error).includes(earlyQueryText)) {
       const { workflowId, runId } = meta ?? {};
       super.log('INFO', earlyQueryText, { workflowId, runId });
-    } else super.log(level, withoutSecrets(message), withoutSecretsIn(meta) as typeof meta);
+    } else super.log(level, withoutSecrets(message), withoutSecretsIn(meta));
   }
 }
 

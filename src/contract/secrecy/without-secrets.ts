@@ -29,8 +29,15 @@ export function withoutSecrets(text: string): string {
  * As `withoutSecrets`, for every string in arrays and plain objects. Errors in them are cleaned in place. A value without
  * secrets is returned itself, not a copy.
  */
-export function withoutSecretsIn(value: unknown): unknown {
-  return patterns.size === 0 ? value : clean(value, new Set());
+export function withoutSecretsIn<Value>(value: Value): Value {
+  return patterns.size === 0 ? value : (clean(value, new Set()) as Value);
+}
+
+type Log = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+/** The same log, without secrets in its lines; without a log, one that drops them. */
+export function logWithoutSecrets(log: Log = () => undefined): Log {
+  return (message, fields) => log(withoutSecrets(message), withoutSecretsIn(fields));
 }
 
 /**
