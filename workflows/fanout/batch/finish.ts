@@ -5,10 +5,10 @@ import type { SandboxView } from '../../../src/contract/records/sandbox-view.js'
 import { isUsable } from '../../../src/contract/records/states.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
-import { withinTime } from '../../job/end/within-time.js';
+import { problemWithin } from '../../job/end/within-time.js';
 import type { JobError } from '../../job/result.js';
 import type { JobState } from '../../job/state.js';
-import { jobError, toJobTermination } from '../../job/termination.js';
+import { jobError } from '../../job/termination.js';
 import { sendNotification } from '../../notification/notify.js';
 import { recordOutcome } from '../../shared/outcome-memo.js';
 import { bulk } from '../../shared/proxies.js';
@@ -48,27 +48,21 @@ async function endSource(run: BatchState): Promise<JobError | null> {
   if (source.kind !== 'prepare') return null;
   const job = sourceJob(run, sandboxId);
   run.sourceJob = job;
-  const nameUnended = () => {
-    const why = 'The prepared sandbox was not stopped or deleted as requested.';
-    run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
+  const end = async () => {
+    const sandbox = await readLasting(job, sandboxId);
+    if (sandbox === null) return;
+    job.previousStopId = sandbox.stop?.id ?? null;
+    if (source.end === 'delete') await deleteSandbox(job, sandboxId);
+    else if (mayRun(sandbox)) await stopSandbox(job, sandboxId);
   };
   try {
-    const isInTime = await withinTime(run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs, async () => {
-      const sandbox = await readLasting(job, sandboxId);
-      if (sandbox === null) return;
-      job.previousStopId = sandbox.stop?.id ?? null;
-      if (source.end === 'delete') await deleteSandbox(job, sandboxId);
-      else if (mayRun(sandbox)) await stopSandbox(job, sandboxId);
-    });
-    if (isInTime) return nameWhatIsLeft(run, job, source.end);
-    nameUnended();
-    return jobError(
-      'clean_up_unfinished',
-      `The prepared sandbox ${sandboxId} was not stopped or deleted in time; check it.`,
-    );
-  } catch (error) {
-    nameUnended();
-    return toJobTermination(error).jobError;
+    const cleanUpMs = run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
+    const lateText = `The prepared sandbox ${sandboxId} was not stopped or deleted in time; check it.`;
+    const problem = await problemWithin(cleanUpMs, end, lateText);
+    if (problem === null) return nameWhatIsLeft(run, job, source.end);
+    const why = 'The prepared sandbox was not stopped or deleted as requested.';
+    run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
+    return problem;
   } finally {
     run.apiCalls += job.apiCalls;
     run.sourceJob = null;

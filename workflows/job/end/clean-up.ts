@@ -18,7 +18,7 @@ import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
 import { stopSandbox } from './stop-sandbox.js';
 import { storeTranscriptOfKept } from './transcript.js';
-import { wasCutShort, withinTime } from './within-time.js';
+import { problemWithin, wasCutShort } from './within-time.js';
 
 /** Fractions of the cleanup time. The rest is for the stop or the deletion of the sandbox. */
 const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8 } as const;
@@ -56,15 +56,9 @@ function leftMs(run: JobState): number {
   return Math.max(1, (run.cleanUpEndsAtMs ?? 0) - Date.now());
 }
 
-/** Runs a step with a time limit, in ms. @returns why it did not finish, or null */
-async function within(ms: number, step: () => Promise<void> | undefined): Promise<JobError | null> {
-  try {
-    if (await withinTime(ms, step)) return null;
-    return jobError('clean_up_unfinished', 'It did not end within the cleanup time');
-  } catch (error) {
-    return toJobTermination(error).jobError;
-  }
-}
+/** Runs a step with a time limit, in ms. @returns why it did not end, or null */
+const within = (ms: number, step: () => Promise<void> | undefined) =>
+  problemWithin(ms, step, 'It did not end within the cleanup time');
 
 /** A deletion would destroy what the job has produced but could not collect. */
 function endOf({ input, files, diff }: JobState, { outcome }: JobEnding): JobEnd {

@@ -1,21 +1,26 @@
 /** Runs a step of a cleanup, and cuts it short when its time is over. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { notSentCode } from '../../../src/contract/errors/service-failure.js';
-import { applicationCodeOf } from '../termination.js';
+import type { JobError } from '../result.js';
+import { applicationCodeOf, jobError, toJobTermination } from '../termination.js';
 
 /**
  * Runs a step with a time limit, in ms.
- * @returns false if its time, or the time of the caller, was over before it ended
- * @throws the error of a step that failed in its time
+ * @param lateText the message if its time, or the time of the caller, was over before it ended
+ * @returns why it did not end, or null
  */
-export async function withinTime(ms: number, step: () => Promise<void> | undefined): Promise<boolean> {
+export async function problemWithin(
+  ms: number,
+  step: () => Promise<void> | undefined,
+  lateText: string,
+): Promise<JobError | null> {
   const scope = new CancellationScope({ cancellable: true, timeout: Math.max(1, Math.round(ms)) });
   try {
     await scope.run(async () => step());
-    return true;
+    return null;
   } catch (error) {
-    if (wasCutShort(scope, error)) return false;
-    throw error;
+    if (wasCutShort(scope, error)) return jobError('clean_up_unfinished', lateText);
+    return toJobTermination(error).jobError;
   }
 }
 
