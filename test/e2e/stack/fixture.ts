@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { JobReport } from '../../../src/cli/output/job-report.js';
+import { parseOwnedSandboxName } from '../../../src/contract/addresses.js';
 import type { FaultInput, Inspection } from '../../../src/local-service/index.js';
 import type { CliHome, Ended } from '../cli/program.js';
 
@@ -44,7 +45,7 @@ export async function readBooks(service: { readonly url: string; readonly apiKey
 
 /** The service's records of the sandboxes that one job of the deployment `parts` has created. */
 export function booksOf(jobId: string, books: BooksRead): BooksRead {
-  const sandboxes = books.sandboxes.filter(({ name }) => name.startsWith(`sf-parts-${jobId}-`));
+  const sandboxes = books.sandboxes.filter(({ name }) => parseOwnedSandboxName(name)?.jobId === jobId);
   const ids = new Set(sandboxes.map(({ id }) => id));
   const prompts = books.prompts.filter(({ sandboxId }) => ids.has(sandboxId));
   const stops = books.stops.filter(({ sandboxId }) => ids.has(sandboxId));

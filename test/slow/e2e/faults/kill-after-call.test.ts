@@ -4,13 +4,13 @@ import { accepted, booksOf, readBooks, reportOf, shell } from '../../../e2e/stac
 import { createParts, type LocalService, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';
 import { createTap, type PassedCall } from '../../../e2e/stack/fixture-tap.js';
 
-/** The calls of a plain job. No id begins with another one, because books are found by the beginning of a name. A call is matched with earlier ones. Those of a follow take longest to recover. */
+/** The calls of a plain job. A call is matched with earlier ones. Those of a follow take longest to recover. */
 const calls: readonly [string, (call: PassedCall, before: readonly PassedCall[]) => boolean][] = [
   ['follow-shared-read', ({ method, path }) => method === 'GET' && path.endsWith('/sandboxes')],
   ['follow-prompt-read', ({ method, path }) => method === 'GET' && path.includes('/prompts/')],
   ['create', ({ method, path }) => method === 'POST' && path.endsWith('/sandboxes')],
   ['prompt', ({ method, path }) => method === 'POST' && path.endsWith('/prompt')],
-  ['stop-request', (call) => isStop(call)],
+  ['stop', (call) => isStop(call)],
   ['stop-confirmed', ({ method, path }, before) => method === 'GET' && /bx_\w+$/.test(path) && before.some(isStop)],
 ];
 
