@@ -51,7 +51,7 @@ export function boardLines(view: BoardView, { width, paint }: BoardOptions): Scr
     [costText(view)],
     throttledMs > 0 && [['yellow', `throttled: new forks wait ${duration(throttledMs)}`]],
     blocked != null && [['yellow', `blocked: ${lineOf(blocked.message)}`]],
-    ...failures.map(({ itemId, text }): Part[] => [['red', `failed ${lineOf(itemId)}: `], text]),
+    ...failures.map(({ itemId, text }): Part[] => [['red', `failed ${lineOf(itemId)}: `], lineOf(text)]),
   ];
   return lines
     .filter((line) => line !== false)
