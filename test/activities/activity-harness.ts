@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client, WorkflowFailedError } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { createActivities } from '../../activities/index.js';
 import type { SandboxClientOptions } from '../../src/client/index.js';
@@ -47,8 +46,7 @@ export async function createActivityStand(
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
   const temporal = new Client({ connection });
   const taskQueue = `activities-${randomBytes(4).toString('hex')}`;
-  const workflowsPath = fileURLToPath(new URL('./own/call-activity.ts', import.meta.url));
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  const workflowBundle = { codePath: inject('callActivityBundlePath') };
   const activities = createActivities({
     client: closing.client(service, options.client),
     results,

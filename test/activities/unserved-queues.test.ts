@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { Context } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { expect, inject, it, vi } from 'vitest';
 import { createQueueCheck } from '../../activities/unserved-queues.js';
 import type { callActivity } from './own/call-activity.js';
@@ -21,8 +20,7 @@ it('own worker: a worker with createActivities alone warns that nobody serves th
       return String(warned.mock.calls[0]?.[0]);
     },
   };
-  const workflowsPath = fileURLToPath(new URL('./own/call-activity.ts', import.meta.url));
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  const workflowBundle = { codePath: inject('callActivityBundlePath') };
   const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
   const started = { workflowId: `call-probe-${taskQueue}`, taskQueue, args: ['probe', []] as [string, unknown[]] };
   const warning = await worker.runUntil(

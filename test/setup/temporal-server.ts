@@ -1,5 +1,4 @@
-/** One Temporal server in memory and one bundle of the workflows, for all test files of a run. */
-import { existsSync } from 'node:fs';
+/** One Temporal server in memory and the bundles of workflows that several files use, for all test files of a run. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import type { TestProject } from 'vitest/node';
 import { readConfig } from '../../src/config.js';
 import { startEmbeddedServer } from '../../src/temporal-server/embedded.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
-import { unencryptedBundle } from '../../src/worker/index.js';
+import { encryptedBundle, unencryptedBundle } from '../../src/worker/index.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -17,10 +16,12 @@ declare module 'vitest' {
     temporalAddress: string;
     /** A file with the bundle of `workflows/index.ts`, for a worker's `workflowBundle: { codePath }`. */
     workflowBundlePath: string;
+    /** The same workflows as encrypting workers have them. */
+    encryptedBundlePath: string;
+    /** A file with the bundle of `test/activities/own/call-activity.ts`. */
+    callActivityBundlePath: string;
   }
 }
-
-const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-test-'));
@@ -33,17 +34,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    const bundlePath = join(directory, 'workflow-bundle.js');
-    if (existsSync(workflowsPath)) {
-      const { code } = await bundleWorkflowCode({
-        ...unencryptedBundle,
-        workflowsPath,
-        logger: new DefaultLogger('WARN'),
-      });
+    const bundle = async (name: string, source: string, options: object) => {
+      const workflowsPath = fileURLToPath(new URL(source, import.meta.url));
+      const { code } = await bundleWorkflowCode({ ...options, workflowsPath, logger: new DefaultLogger('WARN') });
+      const bundlePath = join(directory, `${name}.js`);
       await writeFile(bundlePath, code);
-    }
+      return bundlePath;
+    };
+    const workflows = '../../workflows/index.ts';
     project.provide('temporalAddress', server.address);
-    project.provide('workflowBundlePath', bundlePath);
+    project.provide('workflowBundlePath', await bundle('unencrypted', workflows, unencryptedBundle));
+    project.provide('encryptedBundlePath', await bundle('encrypted', workflows, encryptedBundle));
+    project.provide('callActivityBundlePath', await bundle('call-activity', '../activities/own/call-activity.ts', {}));
     return teardown;
   } catch (error) {
     await teardown();

@@ -6,7 +6,7 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
 import { jobProgress } from '../../../src/temporal/jobs/client.js';
-import { bundleEncrypted, createEncryptedStand, ringOf } from '../../workflows/encryption/encrypted-harness.js';
+import { createEncryptedStand, encryptedWorkflows, ringOf } from '../../workflows/encryption/encrypted-harness.js';
 import { createStand, deployment, letGo, type Stand, script, untilGo } from '../../workflows/workflow-harness.js';
 
 let stand: Stand;
@@ -18,7 +18,7 @@ const plain = {
 const encrypted = {
   create: () => createEncryptedStand(ring),
   replayOptions: async () => ({
-    workflowBundle: await bundleEncrypted(),
+    workflowBundle: encryptedWorkflows(),
     dataConverter: createEncryptedDataConverter(ring),
   }),
 };

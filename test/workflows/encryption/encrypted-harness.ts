@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { inject } from 'vitest';
 import {
   createEncryptedDataConverter,
   encryptResults,
@@ -12,21 +11,11 @@ import {
   newKeyLine,
   parseKeyRing,
 } from '../../../src/encryption/index.js';
-import { encryptedBundle } from '../../../src/worker/index.js';
 import type { JobInput } from '../../../workflows/index.js';
 import { createStand, jobInput, type StandOptions } from '../workflow-harness.js';
 
-let bundle: Promise<{ code: string }> | undefined;
-
-/** The workflows as encrypting workers have them, bundled once per process. */
-export function bundleEncrypted(): Promise<{ code: string }> {
-  bundle ??= bundleWorkflowCode({
-    ...encryptedBundle,
-    workflowsPath: fileURLToPath(new URL('../../../workflows/index.ts', import.meta.url)),
-    logger: new DefaultLogger('WARN'),
-  });
-  return bundle;
-}
+/** The workflows as encrypting workers have them. */
+export const encryptedWorkflows = () => ({ codePath: inject('encryptedBundlePath') });
 
 export const ringOf = (...ids: string[]): KeyRing => parseKeyRing(ids.map(newKeyLine).join('\n'));
 
@@ -35,7 +24,7 @@ export async function createEncryptedStand(ring: KeyRing, options: StandOptions 
     dataConverter: createEncryptedDataConverter(ring),
     results: (store) => encryptResults(store, ring),
     ...options,
-    worker: { workflowBundle: await bundleEncrypted(), ...options.worker },
+    worker: { workflowBundle: encryptedWorkflows(), ...options.worker },
   });
 }
 

@@ -2,15 +2,12 @@
 import { createHash } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { ApiError } from '../../../src/client/index.js';
-import { readPolicy } from '../../../src/retention/index.js';
-import { startCleanup } from '../../../src/temporal/cleanups/client.js';
-import { applyCleanupSchedule, changeCleanupSchedule } from '../../../src/temporal/cleanups/schedules.js';
-import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts/submit.js';
-import { policyFor } from '../cleanup/cleanup-harness.js';
-import { fanoutInput } from '../fanout/fanout-harness.js';
-import { ask, outcomeOf, readySandbox } from '../stop/stop-harness.js';
-import { type Stand, script } from '../workflow-harness.js';
+import { ApiError } from '../../../../src/client/index.js';
+import { readPolicy } from '../../../../src/retention/index.js';
+import { startCleanup } from '../../../../src/temporal/cleanups/client.js';
+import { applyCleanupSchedule, changeCleanupSchedule } from '../../../../src/temporal/cleanups/schedules.js';
+import { awaitFanout, submitFanout } from '../../../../src/temporal/fanouts/submit.js';
+import { policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
 import {
   canary,
   createEncryptedStand,
@@ -19,7 +16,10 @@ import {
   filesIn,
   heldByServer,
   ringOf,
-} from './encrypted-harness.js';
+} from '../../../workflows/encryption/encrypted-harness.js';
+import { fanoutInput } from '../../../workflows/fanout/fanout-harness.js';
+import { ask, outcomeOf, readySandbox } from '../../../workflows/stop/stop-harness.js';
+import { type Stand, script } from '../../../workflows/workflow-harness.js';
 
 const refusal = canary('refusal');
 let stand: Stand;

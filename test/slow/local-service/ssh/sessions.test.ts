@@ -4,8 +4,16 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientChannel } from 'ssh2';
 import { describe, expect, it } from 'vitest';
-import { ownSandboxId, runningWith, usableIsolations } from '../machine/machine-fixture.js';
-import { closedOf, connect, exec, keyPair, outcomeOf, run, sshUnderTest } from './ssh-fixture.js';
+import { ownSandboxId, runningWith, usableIsolations } from '../../../local-service/machine/machine-fixture.js';
+import {
+  closedOf,
+  connect,
+  exec,
+  keyPair,
+  outcomeOf,
+  run,
+  sshUnderTest,
+} from '../../../local-service/ssh/ssh-fixture.js';
 
 const pair = keyPair();
 

@@ -7,13 +7,19 @@ import {
   encryptResults,
   newKeyLine,
   parseKeyRing,
-} from '../../../src/encryption/index.js';
-import { promptJob, startJob } from '../../../src/temporal/jobs/client.js';
-import { describeReadable } from '../../../src/temporal/readable-memos.js';
-import { createStand, letGo, script, untilGo } from '../workflow-harness.js';
-import { bundleEncrypted, createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-harness.js';
+} from '../../../../src/encryption/index.js';
+import { promptJob, startJob } from '../../../../src/temporal/jobs/client.js';
+import { describeReadable } from '../../../../src/temporal/readable-memos.js';
+import {
+  createEncryptedStand,
+  deployment,
+  encryptedJob,
+  encryptedWorkflows,
+  ringOf,
+} from '../../../workflows/encryption/encrypted-harness.js';
+import { createStand, letGo, script, untilGo } from '../../../workflows/workflow-harness.js';
 
-const folder = new URL('../../histories/', import.meta.url);
+const folder = new URL('../../../histories/', import.meta.url);
 
 describe('C6: a change of keys', () => {
   it('lets a job that began with one key end with the next, and its history replays with the keys', async () => {
@@ -35,7 +41,7 @@ describe('C6: a change of keys', () => {
       const result = await handle.result();
       expect(result.prompts.map(({ result: text }) => text?.trim())).toEqual(['first', 'second']);
       const history = await handle.fetchHistory();
-      const workflowBundle = await bundleEncrypted();
+      const workflowBundle = encryptedWorkflows();
       await Worker.runReplayHistory({ workflowBundle, dataConverter: createEncryptedDataConverter(after) }, history);
       const dataConverter = createEncryptedDataConverter(parseKeyRing(two));
       await expect(Worker.runReplayHistory({ workflowBundle, dataConverter }, history)).rejects.toThrow();
@@ -45,7 +51,7 @@ describe('C6: a change of keys', () => {
   });
 
   it('lets jobs that began unencrypted replay with workers that encrypt', async () => {
-    const workflowBundle = await bundleEncrypted();
+    const workflowBundle = encryptedWorkflows();
     const dataConverter = createEncryptedDataConverter(ringOf('one'));
     for (const name of ['completed', 'prompt_failed', 'cancelled', 'fanout-batch', 'stop_archived', 'cleanup']) {
       const history = JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
@@ -56,7 +62,6 @@ describe('C6: a change of keys', () => {
   it('lets a job that began unencrypted continue encrypted', async () => {
     const ring = ringOf('one');
     const dataConverter = createEncryptedDataConverter(ring);
-    const encryptedWorkflows = await bundleEncrypted();
     let encrypts = false;
     const stand = await createStand({
       results: (store) => encryptResults(store, ring),
@@ -65,7 +70,7 @@ describe('C6: a change of keys', () => {
           return encrypts ? dataConverter : undefined;
         },
         get workflowBundle() {
-          return encrypts ? encryptedWorkflows : { codePath: inject('workflowBundlePath') };
+          return encrypts ? encryptedWorkflows() : { codePath: inject('workflowBundlePath') };
         },
       },
     });

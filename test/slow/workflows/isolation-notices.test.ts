@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { usableIsolations } from '../local-service/machine/machine-fixture.js';
-import { type CliOutcome, cli as runCli } from '../unit/cli/in-process.js';
-import { createStand, deployment, type Stand, type StandOptions, script } from './workflow-harness.js';
+import { usableIsolations } from '../../local-service/machine/machine-fixture.js';
+import { type CliOutcome, cli as runCli } from '../../unit/cli/in-process.js';
+import { createStand, deployment, type Stand, type StandOptions, script } from '../../workflows/workflow-harness.js';
 
 interface Asked extends CliOutcome {
   /** How many prompts the service had when the warning was written; undefined if there was no warning. */
