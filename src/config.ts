@@ -2,12 +2,11 @@
 import { createHash } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { deploymentProblem } from './contract/addresses.js';
 import { SandflowError } from './contract/errors/sandflow-error.js';
 import { headerSecret, keepSecret, keepUrlSecrets } from './contract/secrecy/known-secrets.js';
-import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
-import { isLoopbackHost, withoutEndSlashes } from './contract/urls.js';
+import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
+import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
 
 /** The configuration that `readConfig` reads from the environment. */
 export interface Config {
@@ -41,12 +40,7 @@ export interface Config {
     readonly secretFileNamed: boolean;
   };
   /** Temporal's own environment configuration. */
-  readonly temporal: {
-    /** True when an address is configured; otherwise an embedded server is used. */
-    readonly configured: boolean;
-    readonly connect: ClientConnectConfig;
-    /** True if the environment names a proxy for gRPC. The address then need not be reachable directly. */
-    readonly throughProxy?: boolean;
+  readonly temporal: TemporalConfig & {
     /** Address of the UI of the configured server, for links. */
     readonly uiUrl?: string;
   };
@@ -136,7 +130,7 @@ export function readConfig(given: Environment = process.env, connection: Connect
   const env = { ...given, ...ofProfile };
   keepOtherSecrets(env);
   const home = resolve(env.SANDFLOW_HOME || join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'sandflow'));
-  const temporal = temporalConfig(env);
+  const temporal = readTemporalConfig(env);
   const deployment = env.SANDFLOW_DEPLOYMENT || (temporal.configured ? 'default' : deploymentOfHome(home));
   const problem = deploymentProblem(deployment);
   if (problem) throw new SandflowError('bad_configuration', `SANDFLOW_DEPLOYMENT: ${problem}.`);
@@ -146,7 +140,7 @@ export function readConfig(given: Environment = process.env, connection: Connect
     webhookSecrets: splitSecrets(env.SANDBOX_WEBHOOK_SECRET ?? ''),
     webhookSecretFile: env.SANDBOX_WEBHOOK_SECRET_FILE || join(home, 'webhook-secrets'),
     notify: notifyConfig(env, home, temporal.configured),
-    temporal,
+    temporal: { ...temporal, uiUrl: uiUrl(env) },
     deployment,
     taskQueue: env.SANDFLOW_TASK_QUEUE || 'sandflow',
     forksPerSecond: positiveNumber('SANDFLOW_FORKS_PER_SECOND', env.SANDFLOW_FORKS_PER_SECOND || '20'),
@@ -248,30 +242,18 @@ export function splitSecrets(text: string): string[] {
 /** Secrets that only libraries use. They may quote them, as a part of a URL for example. */
 function keepOtherSecrets(env: Environment): void {
   keepSecret(env.TEMPORAL_CODEC_AUTH ?? '');
-  keepUrlSecrets(env.SANDFLOW_TEMPORAL_UI ?? '');
   for (const [name, value] of Object.entries(env)) if (value && /_proxy$/i.test(name)) keepUrlSecrets(value);
 }
 
 function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
   if (!env.SANDBOX_API_URL) return undefined;
-  let url: URL;
-  try {
-    url = new URL(env.SANDBOX_API_URL);
-  } catch (cause) {
-    throw new SandflowError('bad_configuration', 'SANDBOX_API_URL is not a URL like https://api.example.com/v1.', {
-      cause,
-    });
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new SandflowError('bad_configuration', 'SANDBOX_API_URL must begin with https:// or http://.');
-  }
   // Messages name the URL, and paths are appended to it.
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new SandflowError(
-      'bad_configuration',
-      'SANDBOX_API_URL must not hold a user name, a password, a query or a fragment. Put the key into SANDBOX_API_KEY or SANDBOX_API_KEY_FILE.',
-    );
+  const problem = serverUrlProblem(env.SANDBOX_API_URL);
+  if (problem) {
+    const message = `SANDBOX_API_URL ${problem}. Put the key into SANDBOX_API_KEY or SANDBOX_API_KEY_FILE.`;
+    throw new SandflowError('bad_configuration', message);
   }
+  const url = new URL(env.SANDBOX_API_URL);
   if (!env.SANDBOX_API_KEY && !env.SANDBOX_API_KEY_FILE) {
     throw new SandflowError(
       'bad_configuration',
@@ -292,6 +274,14 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
   };
 }
 
+function uiUrl(env: Environment): string | undefined {
+  if (!env.SANDFLOW_TEMPORAL_UI) return undefined;
+  // Links and `config` show it.
+  const problem = serverUrlProblem(env.SANDFLOW_TEMPORAL_UI);
+  if (problem) throw new SandflowError('bad_configuration', `SANDFLOW_TEMPORAL_UI ${problem}.`);
+  return env.SANDFLOW_TEMPORAL_UI;
+}
+
 function noLocalService(env: Environment, temporalConfigured: boolean): string | undefined {
   if (env.SANDBOX_API_URL) return undefined;
   const key = ['SANDBOX_API_KEY', 'SANDBOX_API_KEY_FILE'].find((name) => env[name]);
@@ -303,32 +293,6 @@ function noLocalService(env: Environment, temporalConfigured: boolean): string |
     'SANDBOX_API_URL and SANDBOX_API_KEY. To use a local service, start it with `sandflow local` and set its URL and key here ' +
     'and for the workers.'
   );
-}
-
-function temporalConfig(env: Environment): Config['temporal'] {
-  const defined: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) if (value !== undefined) defined[name] = value;
-  try {
-    const loaded = loadClientConnectConfig({ overrideEnvVars: defined });
-    const connect = { ...loaded, connectionOptions: usableTemporalSettings(loaded.connectionOptions) };
-    const throughProxy = ['grpc_proxy', 'https_proxy', 'http_proxy'].some((name) => env[name]);
-    return { configured: Boolean(connect.connectionOptions.address), connect, throughProxy, ...uiConfig(env) };
-  } catch (cause) {
-    if (cause instanceof SandflowError) throw cause;
-    // Further lines quote the file, which may hold a key. So does the cause.
-    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1);
-    throw new SandflowError(
-      'bad_configuration',
-      `Temporal's configuration cannot be read: ${reason.replace(/[.:]$/, '')}. Correct the file, its owner or its mode, or name another one in TEMPORAL_CONFIG_FILE.`,
-    );
-  }
-}
-
-function uiConfig(env: Environment): Pick<Config['temporal'], 'uiUrl'> {
-  const uiUrl = env.SANDFLOW_TEMPORAL_UI;
-  if (!uiUrl) return {};
-  if (URL.canParse(uiUrl) && /^https?:$/.test(new URL(uiUrl).protocol)) return { uiUrl };
-  throw new SandflowError('bad_configuration', 'SANDFLOW_TEMPORAL_UI is not a URL like https://temporal.example.com.');
 }
 
 /**

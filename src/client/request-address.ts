@@ -1,6 +1,6 @@
 /** Builds the address of a request, which is always below the base URL and never on another host. */
 import { SandflowError } from '../contract/errors/sandflow-error.js';
-import { isLoopbackHost, withoutEndSlashes } from '../contract/urls.js';
+import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from '../contract/urls.js';
 import type { CallName, Query } from './call-options.js';
 
 /** @throws SandflowError `bad_configuration` if the base URL is invalid or would send the key in plain text */
@@ -8,12 +8,9 @@ export function readBaseUrl(
   baseUrl: string,
   allowHttp = false,
 ): { readonly origin: string; readonly basePath: string } {
-  if (!URL.canParse(baseUrl))
-    throw new SandflowError('bad_configuration', 'The base URL of the service is not a valid URL.');
+  const problem = serverUrlProblem(baseUrl);
+  if (problem) throw new SandflowError('bad_configuration', `The base URL of the service ${problem}.`);
   const url = new URL(baseUrl);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new SandflowError('bad_configuration', 'The base URL of the service must begin with https:// or http://.');
-  }
   if (url.protocol === 'http:' && !allowHttp && !isLoopbackHost(url.hostname)) {
     const message = `The base URL of the service uses http:// to another machine (${url.hostname}), which would send the key unencrypted. Use https://, or set allowHttp.`;
     throw new SandflowError('bad_configuration', message);

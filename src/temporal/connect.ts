@@ -1,7 +1,9 @@
 /** Connects to Temporal as a client. Used by the command line, the bridge and the supervisor. */
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { usableTemporalSettings } from '../contract/secrecy/temporal-secrets.js';
+import { temporalAddressProblem } from '../contract/urls.js';
 import { type ClosableConnectionOptions, connectClosably } from './closable-connection.js';
 import { unreachable } from './errors.js';
 
@@ -24,7 +26,8 @@ export interface ConnectTemporalOptions {
 
 /**
  * Connects, and checks that the server answers. The caller closes `client.connection`.
- * @throws SandflowError `temporal_unreachable`, which names the address and what to do
+ * @throws SandflowError `temporal_unreachable`, which names the address and what to do; `bad_argument` for an address
+ * that is not `host:port`
  */
 export async function connectTemporal(
   target: TemporalTarget,
@@ -51,13 +54,14 @@ interface SplitTarget {
 /**
  * Splits a target into the values that client and worker connections need. They include the metadata, key and TLS
  * settings of the environment.
- * @throws SandflowError `bad_api_key`, `bad_configuration` for a header that cannot be sent
+ * @throws SandflowError `bad_argument` for an address that is not `host:port`; `bad_api_key`, `bad_configuration` for a
+ * header that cannot be sent
  */
 export function splitTarget(target: TemporalTarget): SplitTarget {
   const namespace = target.namespace ?? 'default';
-  if (!('connectionOptions' in target)) {
-    return { connectionOptions: { address: target.address }, namespace, address: target.address };
-  }
-  const { address = '127.0.0.1:7233', tls, apiKey, metadata } = usableTemporalSettings(target.connectionOptions);
+  const settings = 'connectionOptions' in target ? target.connectionOptions : { address: target.address };
+  const { address = '127.0.0.1:7233', tls, apiKey, metadata } = usableTemporalSettings(settings);
+  const problem = temporalAddressProblem(address);
+  if (problem) throw new SandflowError('bad_argument', `address ${problem}.`);
   return { connectionOptions: { address, tls, apiKey, metadata }, namespace, address };
 }

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { isSandboxId } from '../../contract/ids.js';
 import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
+import { serverUrlProblem, temporalAddressProblem } from '../../contract/urls.js';
 import { parseDurationMs, parseTtlSeconds } from '../units.js';
 
 const fits = (parse: (text: string) => unknown) => (text: string) => {
@@ -12,6 +13,12 @@ const fits = (parse: (text: string) => unknown) => (text: string) => {
   } catch {
     return false;
   }
+};
+
+const fine = (problemOf: (value: string) => string | undefined) => (context: z.core.ParsePayload<string>) => {
+  const { value, issues } = context;
+  const message = problemOf(value);
+  if (message) issues.push({ code: 'custom', input: value, message });
 };
 
 const text = z.string().min(1).max(200);
@@ -68,11 +75,11 @@ export const projectSchema = z
 
 const connection = z
   .strictObject({
-    apiUrl: z.url(),
+    apiUrl: z.string().check(fine(serverUrlProblem)),
     apiKeyFile: path,
-    temporalAddress: text,
+    temporalAddress: z.string().check(fine(temporalAddressProblem)),
     temporalNamespace: text,
-    temporalUi: z.url(),
+    temporalUi: z.string().check(fine(serverUrlProblem)),
     deployment: text,
     taskQueue: text,
     results: path,

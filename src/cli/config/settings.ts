@@ -49,7 +49,7 @@ export function ownSettings(config: Config, profile: string | null): Setting[] {
     apiKeyFile: sandboxService?.apiKeyFile,
     temporalAddress: address || undefined,
     temporalNamespace: temporal.connect.namespace ?? 'default',
-    temporalUi: temporal.uiUrl && withoutSecrets(temporal.uiUrl),
+    temporalUi: temporal.uiUrl,
     deployment: config.deployment,
     taskQueue: config.taskQueue,
     results: config.results,
@@ -105,10 +105,4 @@ function originOf(name: ConnectionName, { origins, profile, isInTemporalFile }: 
 function isInTemporalFile(name: ConnectionName, value: string | undefined): boolean {
   if (name === 'temporalAddress') return value !== undefined;
   return name === 'temporalNamespace' && value !== 'default';
-}
-
-function withoutSecrets(text: string): string {
-  const url = new URL(text);
-  const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  return isPlain ? text : `${url.origin}${url.pathname}`;
 }

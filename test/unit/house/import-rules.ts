@@ -160,7 +160,8 @@ export const importRules: readonly Rule[] = [
     ownTypes: ['workflows'],
     packages: ['node:', ...temporalClient, 'commander', '@commander-js/extra-typings', 'zod'],
   },
-  { part: 'src/config.ts', own: ['src/contract'], packages: ['node:', '@temporalio/envconfig'] },
+  { part: 'src/config.ts', own: ['src/contract', 'src/temporal-config.ts'], packages: ['node:'] },
+  { part: 'src/temporal-config.ts', own: ['src/contract'], packages: ['@temporalio/envconfig'] },
   { part: 'src/index.ts', own: ['src', 'workflows', 'activities'], packages: [] },
 ];
 

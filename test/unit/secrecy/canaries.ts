@@ -71,7 +71,6 @@ const kinds: readonly (readonly [kind: string, make: () => string, read: Read])[
   ],
   ['stored secret', random, (secret, directory) => createSecretStore(join(directory, 'secrets')).put('name', secret)],
   ['password of a proxy', hex, fromEnvironment((secret) => ({ https_proxy: `http://me:${secret}@127.0.0.1:3128` }))],
-  ['password of the UI', hex, fromEnvironment((secret) => ({ SANDFLOW_TEMPORAL_UI: `https://me:${secret}@ui.test` }))],
   ['token of a notification', hex, (secret) => notifyTargetOf(`https://hooks.example.com/x?token=${secret}`)],
   ['path of a notification', hex, (secret) => notifyTargetOf(`https://hooks.example.com/services/T1/${secret}`)],
   ['token of a webhook', hex, (secret) => checkUrl(`https://bridge.example.com/webhooks/sandbox?key=${secret}`)],

@@ -157,6 +157,11 @@ describe('a profile', () => {
     [{ profiles: { work: { connection: { apiKeyFile: '/key' } } } }, 'apiKeyFile requires apiUrl'],
     [{ profiles: { work: { connection: { apiKeyFile: 'key', apiUrl: 'https://a.b' } } } }, 'an absolute path'],
     [{ profiles: { 'a b': {} } }, 'config.json'],
+    [
+      { profiles: { work: { connection: { temporalAddress: 'u:key_secret@a:1' } } } },
+      'temporalAddress: must be host:port',
+    ],
+    [{ profiles: { work: { connection: { temporalUi: 'https://u:key_secret@a' } } } }, 'temporalUi: must not hold'],
     [{ run: {} }, ':2: run: unknown field'],
   ])('with %j is refused', async (settings, message) => {
     await user(settings);

@@ -18,7 +18,7 @@ const nowhere = {
   SANDBOX_API_URL: 'http://127.0.0.1:9/v1',
   SANDBOX_API_KEY: 'canary-of-the-key',
   SANDBOX_WEBHOOK_SECRET: 'whsec_canary-of-the-secret',
-  SANDFLOW_TEMPORAL_UI: 'http://user:canary-of-the-url@127.0.0.1:9/ui?token=canary-of-the-query',
+  SANDFLOW_TEMPORAL_UI: 'http://127.0.0.1:9/ui',
   TEMPORAL_ADDRESS: '127.0.0.1:9',
   TEMPORAL_API_KEY: 'canary-of-temporal',
   TEMPORAL_GRPC_META_TOKEN: 'canary-of-the-header',
@@ -86,6 +86,16 @@ describe.each(['doctor', 'config'])('sandflow %s', (command) => {
     },
   );
 
+  it.each([
+    [{ TEMPORAL_ADDRESS: 'http://u:CANARY@127.0.0.1:1' }, 'TEMPORAL_ADDRESS must be host:port'],
+    [{ TEMPORAL_ADDRESS: 'CANARY@127.0.0.1:1' }, 'TEMPORAL_ADDRESS must be host:port'],
+    [{ SANDFLOW_TEMPORAL_UI: 'http://u:CANARY@127.0.0.1:1' }, 'SANDFLOW_TEMPORAL_UI must not hold a user name'],
+  ])('refuses an address of Temporal that holds a secret, %j, and does not repeat it', async (address, said) => {
+    const ended = await run([command, '--json'], { ...nowhere, ...address });
+    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(said) });
+    expect(ended.stdout + ended.stderr).not.toContain('CANARY');
+  });
+
   it("names Temporal's own configuration file", async () => {
     const file = join(home, 'temporal.toml');
     await writeFile(file, '[profile.default]\naddress = "127.0.0.1:9"\nnamespace = "mine"\n');
@@ -95,6 +105,13 @@ describe.each(['doctor', 'config'])('sandflow %s', (command) => {
       temporalAddress: ['127.0.0.1:9', "Temporal's configuration file"],
       temporalNamespace: ['mine', "Temporal's configuration file"],
     });
+    await writeFile(file, '[profile.default]\naddress = "127.0.0.1:9/CANARY"\n');
+    const ended = await run([command], env);
+    expect(ended).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("The address in Temporal's configuration file must be host:port"),
+    });
+    expect(ended.stdout + ended.stderr).not.toContain('CANARY');
   });
 });
 

@@ -36,7 +36,10 @@ describe('sandflow open', () => {
     const { exitCode, stderr } = await cli(['open'], { env: configured });
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('Set SANDFLOW_TEMPORAL_UI') });
     const wrong = await cli(['open'], { env: { ...configured, SANDFLOW_TEMPORAL_UI: 'javascript:alert(1)' } });
-    expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('SANDFLOW_TEMPORAL_UI is not a URL') });
+    expect(wrong).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('SANDFLOW_TEMPORAL_UI must begin with https://'),
+    });
   });
 
   it('refuses --report without an id', async () => {

@@ -1,0 +1,45 @@
+/** How to reach Temporal: its own settings in the environment and in its configuration file. */
+import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import { SandflowError } from './contract/errors/sandflow-error.js';
+import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
+import { temporalAddressProblem } from './contract/urls.js';
+
+/** How to reach Temporal. */
+export interface TemporalConfig {
+  /** True when an address is configured; otherwise an embedded server is used. */
+  readonly configured: boolean;
+  readonly connect: ClientConnectConfig;
+  /** True if the environment names a proxy for gRPC. The address then need not be reachable directly. */
+  readonly throughProxy?: boolean;
+}
+
+/** @throws SandflowError `bad_configuration`, which quotes neither an address nor the file; `bad_api_key` */
+export function readTemporalConfig(env: Readonly<Record<string, string | undefined>>): TemporalConfig {
+  const loaded = load(env);
+  const { address } = loaded.connectionOptions;
+  const problem = address && temporalAddressProblem(address);
+  if (problem) {
+    const setting = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "The address in Temporal's configuration file";
+    throw new SandflowError('bad_configuration', `${setting} ${problem}.`);
+  }
+  return {
+    configured: Boolean(address),
+    connect: { ...loaded, connectionOptions: usableTemporalSettings(loaded.connectionOptions) },
+    throughProxy: ['grpc_proxy', 'https_proxy', 'http_proxy'].some((name) => env[name]),
+  };
+}
+
+function load(env: Readonly<Record<string, string | undefined>>): ClientConnectConfig {
+  const defined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) defined[name] = value;
+  try {
+    return loadClientConnectConfig({ overrideEnvVars: defined });
+  } catch (cause) {
+    // Further lines quote the file, which may hold a key. So does the cause.
+    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1);
+    throw new SandflowError(
+      'bad_configuration',
+      `Temporal's configuration cannot be read: ${reason.replace(/[.:]$/, '')}. Correct the file, its owner or its mode, or name another one in TEMPORAL_CONFIG_FILE.`,
+    );
+  }
+}
