@@ -88,8 +88,9 @@ function lasted(sinceMs: Map<string, number>, what: string): number {
 async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefined> {
   const { readLagMs, errorGraceMs } = run.timing;
   const sandbox = await readSandbox(run, sandboxId);
-  if (sandbox === null) {
-    return { code: 'sandbox_gone', message: 'The sandbox was deleted while the job ran', believedAfterMs: readLagMs };
+  if (sandbox === null || sandbox.state === 'cancelled') {
+    const believedAfterMs = sandbox === null ? readLagMs : 0;
+    return { code: 'sandbox_gone', message: 'The sandbox was deleted while the job ran', believedAfterMs };
   }
   const { state, stop, error } = sandbox;
   if (isUsable(state) || isCreating(state)) return undefined;
@@ -97,10 +98,9 @@ async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefine
     const message = `The sandbox is in error: ${error ?? 'no reason given'}`;
     return { code: 'sandbox_error', message, believedAfterMs: errorGraceMs };
   }
-  const isStopped = state === 'archiving' || state === 'archived' || state === 'cancelled';
-  if (!isStopped) return undefined;
+  if (state !== 'archiving' && state !== 'archived') return undefined;
   // If the sandbox shows no new stop, the read may date from before this job's resume.
-  const isNew = state === 'cancelled' || (stop !== null && stop.id !== run.previousStopId);
+  const isNew = stop !== null && stop.id !== run.previousStopId;
   const message = 'The sandbox was stopped while the job ran';
   return { code: 'sandbox_stopped', message, believedAfterMs: isNew ? 0 : readLagMs };
 }

@@ -34,6 +34,17 @@ export function sandboxFailed(code: ResultErrorCode, message: string): JobTermin
   return new JobTermination('sandbox_failed', jobError(code, message));
 }
 
+/**
+ * How a job ends whose sandbox somebody else ended.
+ * @param state the last state of the sandbox; null if the service no longer has it
+ * @param during what the job did meanwhile, like `during the prompt`
+ */
+export function sandboxLost(state: string | null, during: string): JobTermination {
+  const isStopped = state === 'archived' || state === 'archiving';
+  if (isStopped) return sandboxFailed('sandbox_stopped', `The sandbox was stopped ${during}`);
+  return sandboxFailed('sandbox_gone', `The sandbox was deleted ${during}`);
+}
+
 export function outcomeUnknown(message: string): JobTermination {
   return new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, message));
 }

@@ -5,7 +5,7 @@
 import { isFinalPromptStatus } from '../../../src/contract/records/states.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import type { JobPrompt, JobState } from '../state.js';
-import { JobTermination, jobError, sandboxFailed } from '../termination.js';
+import { JobTermination, jobError, sandboxFailed, sandboxLost } from '../termination.js';
 import { followPrompt } from './follow-prompt.js';
 import type { PromptPlace } from './prompt-query.js';
 import { findAgain, sendPrompt } from './send-prompt.js';
@@ -81,19 +81,15 @@ async function follow(run: JobState, place: PromptPlace, sideBySide: boolean): P
         if ((await waitUntilUsable(run, sandboxId, { since, readFirst: true })) === 'usable') continue;
       }
       prompt.status = 'unknown';
-      throw sandboxLost(isStopped);
+      throw sandboxLost(sandboxState, 'during the prompt');
     }
     Object.assign(prompt, known, { status, promptId: promptId ?? prompt.promptId });
     run.reached('answered');
     const endedWithSandbox = status !== 'completed' && (sandboxState === null || isStopped || sandboxState === 'error');
-    if (endedWithSandbox) throw sandboxState === 'error' ? sandboxInError(prompt) : sandboxLost(isStopped);
+    if (endedWithSandbox)
+      throw sandboxState === 'error' ? sandboxInError(prompt) : sandboxLost(sandboxState, 'during the prompt');
     return;
   }
-}
-
-function sandboxLost(isStopped: boolean): JobTermination {
-  const why = isStopped ? 'was stopped' : 'disappeared';
-  return sandboxFailed('sandbox_stopped', `The sandbox ${why} during the prompt`);
 }
 
 function sandboxInError({ error }: JobPrompt): JobTermination {

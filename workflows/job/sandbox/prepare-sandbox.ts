@@ -6,7 +6,7 @@ import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { callMachine } from '../call-machine.js';
 import type { JobState } from '../state.js';
-import { sandboxFailed } from '../termination.js';
+import { sandboxFailed, sandboxLost } from '../termination.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 
 /** Skips each part that an earlier run of the job has completed. */
@@ -41,7 +41,7 @@ async function waitHydrated(run: JobState, sandboxId: string): Promise<void> {
       const isStopped = sandbox?.state === 'archived' || sandbox?.state === 'archiving';
       const isNew = isStopped && sandbox.stop !== null && sandbox.stop.id !== run.previousStopId;
       if (sandbox?.state === 'cancelled' || isNew || ((sandbox === null || isStopped) && lag.lasts('away')))
-        throw sandboxFailed('sandbox_stopped', 'The sandbox was stopped or deleted while it hydrated');
+        throw sandboxLost(sandbox?.state ?? null, 'while it hydrated');
       if (sandbox && !isStopped) lag.over();
       if (sandbox?.state === 'error')
         await waitUntilUsable(run, sandboxId, { since: run.inbox.mark(), readFirst: true });
@@ -58,7 +58,8 @@ async function waitSetUp(run: JobState, sandboxId: string): Promise<void> {
   );
   run.setup = setup;
   if (setup.status === 'done') return;
-  const reason = setup.error ?? 'no reason given';
-  const code = setup.status === 'failed' ? 'setup_failed' : 'sandbox_stopped';
-  throw sandboxFailed(code, `The setup script did not finish: ${reason}`);
+  const isLost = setup.status === 'sandbox_lost' && setup.error !== 'error';
+  if (isLost) throw sandboxLost(setup.error, 'during the setup script');
+  const code = setup.status === 'failed' ? 'setup_failed' : 'sandbox_error';
+  throw sandboxFailed(code, `The setup script did not finish: ${setup.error ?? 'no reason given'}`);
 }

@@ -64,6 +64,21 @@ it('D7: a prompt that ended because its sandbox was stopped is a failed sandbox'
   });
 });
 
+it('D7: a prompt that ended because its sandbox was deleted says so', async () => {
+  const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
+  await expect.poll(() => phaseOf(handle)).toBe('following');
+  await stand.api.deleteSandbox((await handle.query(progressQuery)).sandboxId ?? '');
+  expect(await handle.result()).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'sandbox_gone' } });
+});
+
+it('D7: a setup script that ended because its sandbox was deleted says so', async () => {
+  const source = { kind: 'create', body: { setupScript: 'sleep 600' } } as const;
+  const handle = await start({ source, prompts: [{ prompt: 'hello' }] });
+  await expect.poll(() => phaseOf(handle)).toBe('waiting_for_setup');
+  await stand.api.deleteSandbox((await handle.query(progressQuery)).sandboxId ?? '');
+  expect(await handle.result()).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'sandbox_gone' } });
+});
+
 it('D7: a prompt that somebody interrupted is a failed prompt', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
