@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { deploymentProblem } from './contract/addresses.js';
 import { SandflowError } from './contract/errors/sandflow-error.js';
 import { headerSecret, keepSecret, keepUrlSecrets } from './contract/secrecy/known-secrets.js';
+import { webhookSecretsIn } from './contract/secrecy/webhook-secrets.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
 
@@ -137,7 +138,7 @@ export function readConfig(given: Environment = process.env, connection: Connect
   return {
     sandboxService: sandboxServiceConfig(env),
     noLocalService: noLocalService(env, temporal.configured),
-    webhookSecrets: splitSecrets(env.SANDBOX_WEBHOOK_SECRET ?? ''),
+    webhookSecrets: webhookSecretsIn(env.SANDBOX_WEBHOOK_SECRET ?? '', 'SANDBOX_WEBHOOK_SECRET'),
     webhookSecretFile: env.SANDBOX_WEBHOOK_SECRET_FILE || join(home, 'webhook-secrets'),
     notify: notifyConfig(env, home, temporal.configured),
     temporal: { ...temporal, uiUrl: uiUrl(env) },
@@ -230,13 +231,6 @@ function yesOrNo(name: string, text: string | undefined, otherwise: boolean): bo
   if (/^(?:true|1|yes)$/i.test(text)) return true;
   if (/^(?:false|0|no)$/i.test(text)) return false;
   throw new SandflowError('bad_configuration', `${name} must be true or false.`);
-}
-
-/** Splits the content of a variable or a secrets file at commas, white space and line ends. */
-export function splitSecrets(text: string): string[] {
-  const secrets = text.split(/[\s,]+/).filter((secret) => secret !== '');
-  for (const secret of secrets) keepSecret(secret);
-  return secrets;
 }
 
 /** Secrets that only libraries use. They may quote them, as a part of a URL for example. */

@@ -30,7 +30,8 @@ export async function reserveSecretFile(file: string): Promise<SecretReservation
   return {
     async keep(secret) {
       keepSecret(secret);
-      const [previous] = (await readSecrets(file)).filter((one) => one !== secret);
+      // The service shows the new secret only once, so a bad file must not keep it from being stored.
+      const [previous] = (await readSecrets(file).catch(() => [])).filter((one) => one !== secret);
       await handle.writeFile(
         [secret, previous]
           .filter((one) => one !== undefined)

@@ -1,6 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { keepSecret } from '../contract/secrecy/known-secrets.js';
+import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { webhookSecretsIn } from '../contract/secrecy/webhook-secrets.js';
+import type { BridgeLog } from './bridge-options.js';
 
 /** Options of `createSecretSource`. */
 export interface SecretSourceOptions {
@@ -8,47 +10,56 @@ export interface SecretSourceOptions {
   readonly fixed: readonly string[];
   /** A file of secrets, newest first, which may not exist yet. */
   readonly file: string;
+  /** Is told if the file cannot be used any more. Default: none. */
+  readonly log?: BridgeLog;
 }
 
 /**
  * Creates a function that returns every secret that is valid now: those of the file, then the fixed ones. It checks the
- * file each time and reads it only when it has changed, so that a rotation needs no restart (trap S10).
- * @throws errors of reading the file; a missing file counts as empty
+ * file each time and reads it only when it has changed, so that a rotation needs no restart (trap S10). If the file
+ * later holds something else, or cannot be read, the secrets that it held stay valid.
+ * @returns the function; until it has read the file once, it throws what `readSecrets` throws
+ * @throws SandflowError `bad_configuration` for a fixed secret that cannot be one
  */
 export function createSecretSource(options: SecretSourceOptions): () => Promise<string[]> {
-  let seen: string | undefined;
-  let secrets = unique(options.fixed);
+  const { file, log = () => undefined } = options;
+  const fixed = webhookSecretsIn(options.fixed.join('\n'), 'fixed');
+  let current: { readonly version: string | undefined; readonly secrets: string[] } | undefined;
   return async () => {
-    const now = await versionOf(options.file);
-    if (now !== seen) {
-      // The version was taken before the file was read, so the next call detects a change in between.
-      secrets = unique([...(now === undefined ? [] : await readSecrets(options.file)), ...options.fixed]);
-      seen = now;
+    let version: string | undefined;
+    try {
+      // The version is taken before the file is read, so the next call detects a change in between.
+      version = await versionOf(file);
+      if (!current || current.version !== version) {
+        const ofFile = version === undefined ? [] : await readSecrets(file);
+        current = { version, secrets: [...new Set([...ofFile, ...fixed])] };
+      }
+    } catch (error) {
+      if (!current) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      log('The file of webhook secrets cannot be used. The secrets that it held before stay valid.', { error: reason });
+      // Wrong content stays wrong until it changes. A file that cannot be read is tried again.
+      if (error instanceof SandflowError) current = { version, secrets: current.secrets };
     }
-    return secrets;
+    return current.secrets;
   };
 }
 
 /**
  * Reads the secrets in a file, newest first. Returns none if the file does not exist. Secrets are separated by white
  * space or commas.
+ * @throws SandflowError `bad_configuration` if the file holds something else; errors of reading it
  */
 export async function readSecrets(file: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(ifMissing);
-  return unique((text ?? '').split(/[\s,]+/));
+  return webhookSecretsIn(text ?? '', file);
 }
 
 async function versionOf(file: string): Promise<string | undefined> {
   const found: BigIntStats | undefined = await stat(file, { bigint: true }).catch(ifMissing);
-  return found && `${found.ino}:${found.mtimeNs}:${found.size}`;
+  return found && `${found.ino}:${found.ctimeNs}:${found.size}`;
 }
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
-}
-
-function unique(secrets: readonly string[]): string[] {
-  const found = [...new Set(secrets)].filter((secret) => secret !== '');
-  for (const secret of found) keepSecret(secret);
-  return found;
 }

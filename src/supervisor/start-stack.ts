@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, splitSecrets } from '../config.js';
+import type { Config } from '../config.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { createNotifyCommands } from '../notify/index.js';
 import { anySignal } from '../os/any-signal.js';
@@ -177,7 +177,7 @@ function createParts(config: Config, options: PartsOptions) {
 
 function hasWebhookSecret({ webhookSecrets, webhookSecretFile }: Config): boolean {
   if (webhookSecrets.length > 0) return true;
-  return existsSync(webhookSecretFile) && splitSecrets(readFileSync(webhookSecretFile, 'utf8')).length > 0;
+  return existsSync(webhookSecretFile) && readFileSync(webhookSecretFile, 'utf8').trim() !== '';
 }
 
 interface StackParts {

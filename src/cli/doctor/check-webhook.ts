@@ -1,6 +1,7 @@
 /** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
-import { readFile } from 'node:fs/promises';
-import { type Config, splitSecrets } from '../../config.js';
+import { readSecrets } from '../../bridge/secret-source.js';
+import type { Config } from '../../config.js';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import type { Webhook } from '../../contract/records/sandbox-records.js';
 import { sandboxEventTypes } from '../../contract/records/states.js';
 import { isLoopbackHost, withoutEndSlashes } from '../../contract/urls.js';
@@ -75,7 +76,13 @@ export async function checkWebhook(
 }
 
 export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webhookSecretFile'>): Promise<Check> {
-  const kept = splitSecrets(await readFile(config.webhookSecretFile, 'utf8').catch(() => ''));
+  let kept: readonly string[] = [];
+  try {
+    kept = await readSecrets(config.webhookSecretFile);
+  } catch (error) {
+    // The file may be that of another user, who runs the bridge.
+    if (error instanceof SandflowError) return failed('secret', error.message, 'Correct the file, or remove it.');
+  }
   const count = new Set([...config.webhookSecrets, ...kept]).size;
   if (count > 0) return ok('secret', `${count} webhook ${count === 1 ? 'secret is' : 'secrets are'} available.`);
   return warning(
@@ -115,7 +122,7 @@ async function checkAgreement(
   config: Pick<Config, 'webhookSecrets' | 'webhookSecretFile'> | undefined,
 ): Promise<Check> {
   const ready = ok('bridge', `The bridge is ready at ${bridgeUrl}.`);
-  const kept = config ? splitSecrets(await readFile(config.webhookSecretFile, 'utf8').catch(() => '')) : [];
+  const kept = config ? await readSecrets(config.webhookSecretFile).catch(() => []) : [];
   const [secret] = [...kept, ...(config?.webhookSecrets ?? [])];
   if (secret === undefined) return ready;
   const { result, text } = await sendTestDelivery(`${bridgeUrl}${webhookPath}`, secret);

@@ -30,7 +30,7 @@ export async function serveBridge({ port, metrics }: BridgePorts, options: Bridg
     const keys = await agreeAtStart(temporalClient, { deployment, ring, notice: log, signal: io.interrupted });
     const bridge = createBridge({
       temporalClient,
-      secrets: createSecretSource({ fixed: config.webhookSecrets, file: config.webhookSecretFile }),
+      secrets: createSecretSource({ fixed: config.webhookSecrets, file: config.webhookSecretFile, log }),
       log,
     });
     try {

@@ -44,8 +44,12 @@ const kinds: readonly (readonly [kind: string, make: () => string, read: Read])[
   ['API key', random, fromEnvironment((secret) => ({ ...service, SANDBOX_API_KEY: secret }))],
   ['API key and a line end', random, fromEnvironment((secret) => ({ ...service, SANDBOX_API_KEY: `${secret}\n` }))],
   ['API key in a file', random, fromFile((apiKeyFile) => apiKeyOf({ apiKeyFile }))],
-  ['webhook secret', random, fromEnvironment((secret) => ({ SANDBOX_WEBHOOK_SECRET: `other ${secret}` }))],
-  ['webhook secret in a file', random, fromFile(readSecrets)],
+  [
+    'webhook secret',
+    () => `whsec_${random()}`,
+    fromEnvironment((secret) => ({ SANDBOX_WEBHOOK_SECRET: `whsec_other ${secret}` })),
+  ],
+  ['webhook secret in a file', () => `whsec_${random()}`, fromFile(readSecrets)],
   ['Temporal key', random, fromEnvironment((secret) => ({ ...temporal, TEMPORAL_API_KEY: `${secret}\n` }))],
   [
     'header for Temporal',

@@ -79,7 +79,7 @@ describe('C7: only its user can read', () => {
       TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
       SANDBOX_API_URL: `http://127.0.0.1:${port}`,
       SANDBOX_API_KEY: 'a-key-of-this-test',
-      SANDBOX_WEBHOOK_SECRET: 'a-secret-of-this-test',
+      SANDBOX_WEBHOOK_SECRET: 'whsec_secret-of-this-test',
     });
     const [socket] = await connected;
     onTestFinished(() => void socket.destroy());
