@@ -2,7 +2,7 @@
 import type { JobError } from '../../workflows/job/result.js';
 import { diskFull, isDiskFull } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
-import { numberIn, recordIn, stringIn, systemCodeOf } from './error-fields.js';
+import { numberIn, recordIn, stringIn } from './error-fields.js';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import { pathProblemOf } from './path-problems.js';
 
@@ -41,10 +41,6 @@ function codeOf(error: unknown, exitCode: number): string {
 function messageOf(error: unknown): string {
   if (error instanceof SandflowError) return error.message;
   if (isDiskFull(error)) return diskFull(stringIn(error, 'path') ?? 'a file', error).message;
-  if (systemCodeOf(error) === 'EADDRINUSE') {
-    const port = numberIn(error, 'port');
-    return `Port${port === undefined ? '' : ` ${port}`} is in use. Choose another with --port, or stop the program that uses it.`;
-  }
   const problem = pathProblemOf(error);
   if (problem !== undefined) return problem;
   if (!(error instanceof Error)) return String(error);

@@ -63,7 +63,7 @@ export function exitCodeOf(error: unknown): number {
   const own = error instanceof SandflowError ? sandflowErrorOf(error.code) : undefined;
   if (own) return exitCodeOfKind[own.kind];
   const systemCode = systemCodeOf(error);
-  if (systemCode !== undefined && (systemCode === 'EADDRINUSE' || pathCodes.has(systemCode))) return exitCodes.usage;
+  if (systemCode !== undefined && pathCodes.has(systemCode)) return exitCodes.usage;
   if (status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429) return exitCodes.usage;
   const isPlanned = error instanceof SandflowError || systemCode !== undefined || isOfTemporal(error);
   return isPlanned ? exitCodes.unreachable : exitCodes.internal;

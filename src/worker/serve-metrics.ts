@@ -17,9 +17,18 @@ export function serveMetrics(address: string, { log }: { readonly log?: (line: s
     const telemetryOptions = { metrics: { prometheus: { bindAddress: address } } };
     Runtime.install({ telemetryOptions, ...(log && { logger: loggerTo(log) }) });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SandflowError('metrics_not_served', `Metrics cannot be served at ${address}: ${why}`, { cause });
+    const said = cause instanceof Error ? cause.message : String(cause);
+    const message = `Metrics cannot be served at ${address} (--metrics): ${reasonOf(said)}`;
+    throw new SandflowError('metrics_not_served', message, { cause });
   }
+}
+
+/** Translates what Temporal's native part says about an address. */
+function reasonOf(said: string): string {
+  if (/in use/i.test(said)) return 'the port is in use.';
+  if (/assign requested address/i.test(said)) return 'this is not an address of this machine.';
+  if (/permission denied/i.test(said)) return 'you may not listen on this port.';
+  return /invalid socket address/i.test(said) ? 'this is not an IP address and a port.' : said;
 }
 
 /**

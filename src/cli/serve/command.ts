@@ -14,7 +14,10 @@ export const addDev: AddCommand = (parent, context) => {
 };
 
 export const addWorker: AddCommand = (parent, context) => {
-  declareWorker(parent).action(async (options) => (await import('./serve-worker.js')).serveWorker(options, context.io));
+  declareWorker(parent).action(async (options) => {
+    if (options.metrics !== undefined) parseAddress('--metrics', options.metrics);
+    await (await import('./serve-worker.js')).serveWorker(options, context.io);
+  });
 };
 
 export const addBridge: AddCommand = (parent, context) => {

@@ -7,13 +7,13 @@ import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
 import type { BridgeOptions } from './options.js';
-import { createLogLines, interruption, sayReady } from './serving.js';
+import { type Address, createLogLines, interruption, listened, sayReady } from './serving.js';
 
 /** Where the bridge listens. */
 export interface BridgePorts {
   readonly port: number;
   /** Undefined: no metrics are served. */
-  readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  readonly metrics: Address | undefined;
 }
 
 /** Serves until the first Ctrl-C or SIGTERM, then lets deliveries in progress finish. */
@@ -34,7 +34,7 @@ export async function serveBridge({ port, metrics }: BridgePorts, options: Bridg
       log,
     });
     try {
-      const { url } = await bridge.listen({ port, host: options.host, metrics });
+      const { url } = await listened(bridge.listen({ port, host: options.host, metrics }), metrics);
       sayReady(io, { url, text: `The bridge receives webhooks at ${url}/webhooks/sandbox.` }, options);
       await Promise.race([interruption(io.interrupted), keys.refused]);
     } finally {

@@ -6,7 +6,7 @@ import { openEncryption } from '../connect/encryption.js';
 import type { CliIo } from '../io.js';
 import { badConfiguration } from '../usage-error.js';
 import type { CodecOptions } from './options.js';
-import { interruption, sayReady } from './serving.js';
+import { interruption, listened, sayReady } from './serving.js';
 
 /** Serves until the first Ctrl-C or SIGTERM. Calls neither Temporal nor the service. */
 export async function serveCodec(port: number, options: CodecOptions, io: CliIo): Promise<void> {
@@ -18,7 +18,7 @@ export async function serveCodec(port: number, options: CodecOptions, io: CliIo)
   }
   const token = (await readPrivateText(resolve(io.cwd, options.tokenFile), 'file of the token')).trim();
   const server = createCodecServer({ codec: createPayloadCodec(ring), token, origins: options.origin });
-  const { url } = await server.listen({ port, host: options.host });
+  const { url } = await listened(server.listen({ port, host: options.host }));
   try {
     sayReady(io, { url, text: `The codec server listens at ${url}; callers must send the token.` }, options);
     await interruption(io.interrupted);

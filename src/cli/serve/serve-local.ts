@@ -7,7 +7,7 @@ import { announceLocalService } from '../connect/local-services.js';
 import type { CliIo } from '../io.js';
 import type { LocalOptions } from '../local/options.js';
 import { readLocalConfig } from './local-config.js';
-import { createLogLines, interruption, parsePort, sayReady } from './serving.js';
+import { createLogLines, interruption, listened, parsePort, sayReady } from './serving.js';
 
 /** Serves until the first Ctrl-C or SIGTERM. Work in progress continues at the next start. */
 export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void> {
@@ -35,7 +35,7 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void
   });
   let forget = async () => {};
   try {
-    const { url } = await service.listen();
+    const { url } = await listened(service.listen());
     const isOfStack = directory === stackPaths(home).localServiceDirectory;
     if (!isOfStack) forget = await announceLocalService(home, { url, apiKeyFile });
     const text = `The local Sandbox Service runs at ${url}. Sandbox isolation: ${service.isolation.text}. Use it with:

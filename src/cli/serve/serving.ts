@@ -1,5 +1,7 @@
 /** Shared parts of the commands that run a server: addresses, the ready line, the log, and the wait for a signal. */
 import { isIP } from 'node:net';
+import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { numberIn, stringIn, systemCodeOf } from '../error-fields.js';
 import type { CliIo, OutputStream } from '../io.js';
 import { jsonText } from '../output/json.js';
 import { UsageError } from '../usage-error.js';
@@ -32,12 +34,59 @@ export function parsePort(text: string): number {
   throw new UsageError(`--port: "${text}" is not a port, from 0 to 65535.`);
 }
 
+/** An address to listen on. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** Reads `host:port`. The host is an IP address; an IPv6 address is in brackets. */
-export function parseAddress(option: string, text: string): { readonly host: string; readonly port: number } {
+export function parseAddress(option: string, text: string): Address {
   const [, v6, v4, digits = ''] = /^(?:\[([0-9a-f:.]+)\]|([\d.]+)):(\d{1,5})$/i.exec(text) ?? [];
   const host = v6 ?? v4 ?? '';
   if (isIP(host) !== 0 && Number(digits) <= 65_535) return { host, port: Number(digits) };
   throw new UsageError(`${option}: "${text}" is not an address, like 127.0.0.1:9464.`);
+}
+
+/**
+ * Waits until a server listens.
+ * @param metrics the address of `--metrics`, if the server has one; all else comes from `--host` and `--port`
+ * @throws SandflowError `port_in_use` and UsageError, which name the option that does not fit this machine
+ */
+export async function listened<T>(listening: Promise<T>, metrics?: Address): Promise<T> {
+  try {
+    return await listening;
+  } catch (error) {
+    // The local service has its own error, with that of the system as its cause.
+    throw refusedAddress(error instanceof SandflowError ? error.cause : error, metrics) ?? error;
+  }
+}
+
+function refusedAddress(cause: unknown, metrics: Address | undefined): SandflowError | undefined {
+  const { host, port } = {
+    host: stringIn(cause, 'address') ?? stringIn(cause, 'hostname'),
+    port: numberIn(cause, 'port'),
+  };
+  if (!/^(?:listen|bind|getaddrinfo)$/.test(stringIn(cause, 'syscall') ?? '')) return undefined;
+  const isOfMetrics = metrics !== undefined && host === metrics.host && port === metrics.port;
+  const option = (other: string) => (isOfMetrics ? '--metrics' : other);
+  switch (systemCodeOf(cause)) {
+    case 'EADDRINUSE': {
+      const mend = 'Choose another, or stop the program that uses it.';
+      return new SandflowError('port_in_use', `${option('--port')}: port ${port} is in use. ${mend}`, { cause });
+    }
+    case 'EACCES':
+      return new UsageError(`${option('--port')}: you may not listen on port ${port}. Choose one from 1024 on.`, {
+        cause,
+      });
+    case 'EADDRNOTAVAIL':
+    case 'EINVAL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new UsageError(`${option('--host')}: ${host} is not an address of this machine.`, { cause });
+    default:
+      return undefined;
+  }
 }
 
 export type LogLines = (message: string, fields?: Readonly<Record<string, unknown>>) => void;

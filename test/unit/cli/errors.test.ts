@@ -69,7 +69,6 @@ describe('a failing command', () => {
     [Object.assign(new Error('x'), { code: 'EISDIR', path: '/x.1.part', dest: '/x', syscall: 'rename' }), 2],
     [new SandflowError('temporal_unreachable', 'x'), 3],
     [new SandflowError('temporal_server_missing', 'x'), 3],
-    [Object.assign(new Error('x'), { code: 'EADDRINUSE', port: 80 }), 2],
     [new SandflowError('fanout_lost', 'x'), 1],
     [new SandflowError({ foreign: 'of_the_service' }, 'x'), 3],
     [Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write' }), 3],
@@ -101,13 +100,6 @@ describe('a failing command', () => {
     expect(JSON.parse(stdout).error.code).toBe('internal');
     expect(await readFile(log, 'utf8')).toMatch(/TypeError: a defect\n +at /);
     expect((await stat(log)).mode & 0o777).toBe(0o600);
-  });
-
-  it('names the port in use and says what to do', () => {
-    const error = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', port: 7391 });
-    expect(failureOf(error).error.message).toBe(
-      'Port 7391 is in use. Choose another with --port, or stop the program that uses it.',
-    );
   });
 
   it('U20: says why a path cannot be used, and names no system call', () => {

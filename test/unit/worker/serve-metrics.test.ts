@@ -26,7 +26,10 @@ it('the metrics of workers refuse an address in use or an invalid one, and then 
   await unlessTaken(async () => {
     const taken = await listening();
     port = taken.port;
-    expect(() => serveMetrics(`127.0.0.1:${port}`)).toThrow(/^Metrics cannot be served at 127\.0\.0\.1:\d+: /);
+    expect(() => serveMetrics(`127.0.0.1:${port}`)).toThrow(
+      /^Metrics cannot be served at 127\.0\.0\.1:\d+ \(--metrics\): the port is in use\.$/,
+    );
+    expect(() => serveMetrics('192.0.2.1:9464')).toThrow(/\(--metrics\): this is not an address of this machine\.$/);
     expect(() => serveMetrics('here')).toThrow(expect.objectContaining({ code: 'metrics_not_served' }));
     await new Promise((resolve) => taken.server.close(resolve));
     return serves(port);
