@@ -1,5 +1,7 @@
 /** Creates the activities of a worker from their dependencies; no module holds a client. */
+
 import type { SandboxClient } from '../src/client/index.js';
+import { requireOptions } from '../src/contract/required-options.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import type { SecretStore } from '../src/secret-store/index.js';
 import { createApiKeyActivity } from './account/create-api-key.js';
@@ -54,6 +56,7 @@ export interface ActivityDependencies extends NotifyDependencies {
  * activities log a warning.
  */
 export function createActivities(dependencies: ActivityDependencies) {
+  requireOptions(dependencies, { client: 'an object', results: 'an object', taskQueue: 'a text' });
   const { client, results, taskQueue } = dependencies;
   const check = createQueueCheck(taskQueue);
   const secrets = secretsOrRefusal(dependencies.secrets);
@@ -94,7 +97,9 @@ export function createActivities(dependencies: ActivityDependencies) {
 export type SandflowActivities = ReturnType<typeof createActivities>;
 
 /** Creates and forks for batches, on a task queue whose rate limit all workers share. */
-export function createForkActivities({ client, results }: Pick<ActivityDependencies, 'client' | 'results'>) {
+export function createForkActivities(dependencies: Pick<ActivityDependencies, 'client' | 'results'>) {
+  requireOptions(dependencies, { client: 'an object', results: 'an object' });
+  const { client, results } = dependencies;
   return { createSandbox: createSandboxActivity(client, results), forkSandbox: forkSandboxActivity(client, results) };
 }
 export type ForkActivities = ReturnType<typeof createForkActivities>;
@@ -108,6 +113,7 @@ export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 
 /** Activities that last as long as the work that they follow. All follows of a process share their reads. */
 export function createFollowActivities(dependencies: ActivityDependencies) {
+  requireOptions(dependencies, { client: 'an object', results: 'an object' });
   const { client, results, follow } = dependencies;
   const hub = createFollowHub(client, follow);
   return {

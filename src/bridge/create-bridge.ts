@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Registry } from 'prom-client';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { requireCounts } from '../contract/required-numbers.js';
+import { requireOptions } from '../contract/required-options.js';
 import { logWithoutSecrets } from '../contract/secrecy/without-secrets.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
 import type { BridgeOptions } from './bridge-options.js';
@@ -36,9 +37,10 @@ export interface Bridge {
  * Creates the bridge, which turns signed webhooks into signals. It acknowledges a delivery only when Temporal has
  * accepted all its signals. Its only state is its counters for the last minute, so any number of replicas may run side
  * by side.
- * @throws SandflowError `bad_argument` for a number out of range
+ * @throws SandflowError `bad_argument` for an option that is missing, or a number out of range
  */
 export function createBridge(options: BridgeOptions): Bridge {
+  requireOptions(options, { temporalClient: 'an object', secrets: 'a function' });
   const { temporalClient: client, secrets, signalTimeoutMs = 3_000, maxBodyBytes = 256 * 1024 } = options;
   const { closeGraceMs = 5_000, registry = new Registry() } = options;
   const log = logWithoutSecrets(options.log);

@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { requireOptions } from '../contract/required-options.js';
 import { webhookSecretsIn } from '../contract/secrecy/webhook-secrets.js';
 import type { BridgeLog } from './bridge-options.js';
 
@@ -19,9 +20,10 @@ export interface SecretSourceOptions {
  * file each time and reads it only when it has changed, so that a rotation needs no restart (trap S10). If the file
  * later holds something else, or cannot be read, the secrets that it held stay valid.
  * @returns the function; until it has read the file once, it throws what `readSecrets` throws
- * @throws SandflowError `bad_configuration` for a fixed secret that cannot be one
+ * @throws SandflowError `bad_argument`; `bad_configuration` for a fixed secret that cannot be one
  */
 export function createSecretSource(options: SecretSourceOptions): () => Promise<string[]> {
+  requireOptions(options, { fixed: 'a list', file: 'a text' });
   const { file, log = () => undefined } = options;
   const fixed = webhookSecretsIn(options.fixed.join('\n'), 'fixed');
   let current: { readonly version: string | undefined; readonly secrets: string[] } | undefined;

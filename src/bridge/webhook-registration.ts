@@ -1,10 +1,12 @@
 /** Registers the bridge at the service and stores its secret. Creates, adopts, repairs or rotates the registration. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../client/create-sandbox-client.js';
 import { ApiError, ConnectionError, TimeoutError } from '../client/errors.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import type { Webhook } from '../contract/records/sandbox-records.js';
 import { sandboxEventTypes } from '../contract/records/states.js';
+import { requireOptions } from '../contract/required-options.js';
 import { isReserved, reserveSecretFile, type SecretReservation } from './secret-file.js';
 import { readSecrets } from './secret-source.js';
 
@@ -42,6 +44,7 @@ const defaultRetryDelaysMs = [500, 2_000];
  * @throws SandflowError `webhook_secret_unknown`, `webhook_duplicate`, `secret_file_unwritable`; the client's errors
  */
 export async function ensureWebhook(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
+  requireOptions({ client, ...options }, { client: 'an object', url: 'a text', name: 'a text', secretFile: 'a text' });
   const existing = await findByUrl(client, options.url);
   if (existing === undefined) return createWebhook(client, options);
 

@@ -1,3 +1,4 @@
+import { requireOptions } from '../contract/required-options.js';
 import { type AccountCalls, accountCalls } from './areas/account-calls.js';
 import { type ApiKeyCalls, apiKeyCalls } from './areas/api-key-calls.js';
 import { type EnvironmentCalls, environmentCalls } from './areas/environment-calls.js';
@@ -12,9 +13,10 @@ import { createCaller } from './caller.js';
 /**
  * Creates a client of the Sandbox Service on a pool of keep-alive connections. Opens no connection before the first
  * call.
- * @throws SandflowError `bad_configuration` if the base URL is invalid or would send the key in plain text
+ * @throws SandflowError `bad_argument` if an option is missing; `bad_configuration` if the base URL is invalid or would send the key in plain text
  */
 export function createSandboxClient(options: SandboxClientOptions): SandboxClient {
+  requireOptions(options, { baseUrl: 'a text', apiKey: ['a text', 'a function'] });
   const { call, open, request, close } = createCaller(options);
   return {
     ...accountCalls(call),

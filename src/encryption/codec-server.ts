@@ -2,6 +2,7 @@
  * Decodes and encodes payloads for the UI and the command line of Temporal, which have no keys: `POST /decode` and
  * `POST /encode`, as Temporal specifies them for codec servers. Whoever holds the token can read all encrypted data.
  */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +10,7 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { readRawBody } from '../bridge/raw-body.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { requireCounts } from '../contract/required-numbers.js';
+import { requireOptions } from '../contract/required-options.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
 
 const shortestToken = 24;
@@ -44,6 +46,7 @@ export interface CodecServer {
  *   `bad_api_key` if a header cannot carry the token; `bad_argument` if `maxBodyBytes` is no number
  */
 export function createCodecServer(options: CodecServerOptions): CodecServer {
+  requireOptions(options, { codec: 'an object', token: 'a text', origins: 'a list' });
   const { codec, origins, maxBodyBytes = 32 * 1024 * 1024 } = options;
   const token = headerSecret('The token', options.token);
   if (token.length < shortestToken) {

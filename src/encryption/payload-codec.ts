@@ -1,9 +1,11 @@
 /** Encrypts payloads with their metadata on their way to Temporal: the codec, and the data converter that uses it. */
+
 import { fileURLToPath } from 'node:url';
 import { type DataConverter, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { refusedInput } from '../contract/requests/refused-input.js';
+import { requireOptions } from '../contract/required-options.js';
 import { seal, unseal } from './cipher.js';
 import type { KeyRing } from './key-ring.js';
 
@@ -31,6 +33,7 @@ export function createPayloadCodec(
   ring: KeyRing,
   { requireEncrypted = false }: PayloadCodecOptions = {},
 ): PayloadCodec {
+  requireOptions({ ring }, { ring: 'an object' });
   return {
     async encode(payloads) {
       const { first } = ring;

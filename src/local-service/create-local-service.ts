@@ -1,8 +1,10 @@
 /** Creates the local Sandbox Service from its parts, starts it and ends it. */
+
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { machineTypes } from '../contract/records/machine-types.js';
+import { requireOptions } from '../contract/required-options.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
 import { logWithoutSecrets } from '../contract/secrecy/without-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
@@ -75,8 +77,7 @@ const asAssumed: LocalServiceProfile = {
  *   agent would run without isolation
  */
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
-  if (options.apiKey === '')
-    throw new SandflowError('bad_configuration', 'The local service requires an API key. Set apiKey.');
+  requireOptions(options, { directory: 'a text', apiKey: 'a text' });
   const apiKey = headerSecret('apiKey', options.apiKey);
   const { directory } = options;
   const log = logWithoutSecrets(options.log);

@@ -1,8 +1,10 @@
 /**
  * Stores the commands that notifications may run, by id. They are in a file of the worker, never in a workflow's input.
  */
+
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
+import { requireOptions } from '../contract/required-options.js';
 import { repeatedField } from '../contract/texts/lost-fields.js';
 import { acquireFileLock } from '../os/file-lock.js';
 import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
@@ -41,6 +43,7 @@ export interface NotifyCommands {
  *   and owned by the worker's user
  */
 export function createNotifyCommands(file: string): NotifyCommands {
+  requireOptions({ file }, { file: 'a text' });
   async function add(entries: Readonly<Record<string, string>>): Promise<void> {
     const lock = await acquireFileLock(`${file}.lock`, { waitMs: lockPatienceMs });
     try {

@@ -1,8 +1,10 @@
 /** Reads the secrets that sign notifications. Their file has mode 600 and one secret per line. */
+
 import { randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { requireOptions } from '../contract/required-options.js';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { readPrivateFile } from '../os/private-file.js';
@@ -31,6 +33,7 @@ export function createNotifySecrets(
   file: string,
   { make = false }: NotifySecretsOptions = {},
 ): () => Promise<readonly string[]> {
+  requireOptions({ file }, { file: 'a text' });
   return async () => {
     const text = (await readPrivateFile(file)) ?? (make ? await makeFile(file) : undefined);
     if (text === undefined) throw badFile(file, 'does not exist');

@@ -4,6 +4,7 @@ import { type FileHandle, lstat, open, readdir, realpath, rename, rm } from 'nod
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isDiskFull, namingFullDisk } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { requireOptions } from '../contract/required-options.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 
@@ -24,6 +25,7 @@ const attemptsToRead = 100;
  * @param directory created if it is missing
  */
 export function createResultStore(directory: string): ResultStore {
+  requireOptions({ directory }, { directory: 'a text' });
   const root = resolve(directory);
 
   function locate(key: string): string {

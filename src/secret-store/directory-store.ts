@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { requireOptions } from '../contract/required-options.js';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 
@@ -13,6 +14,7 @@ const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
  * Nothing is created before the first `put`.
  */
 export function createSecretStore(directory: string): SecretStore {
+  requireOptions({ directory }, { directory: 'a text' });
   const root = resolve(directory);
 
   function locate(ref: string): string {

@@ -1,7 +1,9 @@
 /** Connects to Temporal as a client. Used by the command line, the bridge and the supervisor. */
+
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { requireOptions } from '../contract/required-options.js';
 import { usableTemporalSettings } from '../contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from '../contract/urls.js';
 import { type ClosableConnectionOptions, connectClosably } from './closable-connection.js';
@@ -58,6 +60,8 @@ interface SplitTarget {
  * header that cannot be sent
  */
 export function splitTarget(target: TemporalTarget): SplitTarget {
+  requireOptions({ target }, { target: 'an object' });
+  if (!('connectionOptions' in target)) requireOptions(target, { address: 'a text' });
   const namespace = target.namespace ?? 'default';
   const settings = 'connectionOptions' in target ? target.connectionOptions : { address: target.address };
   const { address = '127.0.0.1:7233', tls, apiKey, metadata } = usableTemporalSettings(settings);

@@ -2,6 +2,7 @@ import type { DataConverter } from '@temporalio/common';
 import {
   type ActivityInboundCallsInterceptor,
   type NativeConnection,
+  TransportError,
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
@@ -15,6 +16,7 @@ import {
 import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/addresses.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { requireCounts, requirePositive } from '../contract/required-numbers.js';
+import { requireOptions } from '../contract/required-options.js';
 import { cleanError } from '../contract/secrecy/without-secrets.js';
 import { workflowSource } from './workflow-bundle.js';
 
@@ -71,11 +73,13 @@ export interface SandflowWorker {
  * slots of their own, since a follow lasts for hours and must not starve stops. Forks of batches have a queue with a
  * rate limit. Notifications have their own queue, so that a hanging receiver delays nothing else.
  *
- * @throws SandflowError `bad_argument` if an activity of yours has the name of one of sandflow's, `workflowsPath` lacks
- * sandflow's workflows, `workflowBundle` lacks sandflow's interceptor, or a number is out of range;
- * `result_store_unwritable`. The connection can then be closed
+ * @throws SandflowError `bad_argument` if an option is missing, a number is out of range, the namespace does not exist,
+ * an activity of yours has the name of one of sandflow's, `workflowsPath` lacks sandflow's workflows, or
+ * `workflowBundle` lacks sandflow's interceptor; `result_store_unwritable`. The connection can then be closed
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
+  const object = 'an object';
+  requireOptions(options, { connection: object, client: object, results: object, taskQueue: 'a text' });
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
   const { dataConverter } = options;
   const { maxFollows = 5_000, maxActivities = 100, forksPerSecond = 20, maxCachedWorkflows = 800 } = options;
@@ -84,14 +88,6 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
   requirePositive({ forksPerSecond });
   await options.results.checkWritable?.();
   const queues: WorkerOptions[] = [
-    {
-      ...(await workflowSource(options)),
-      taskQueue,
-      activities: allActivities(options),
-      maxConcurrentActivityTaskExecutions: maxActivities,
-      maxCachedWorkflows,
-      shutdownGraceTime,
-    },
     {
       taskQueue: followTaskQueue(taskQueue),
       activities: createFollowActivities(options),
@@ -113,6 +109,16 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
       // Each delivery may be a process, and each may hang.
       maxConcurrentActivityTaskExecutions: 50,
       activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+      shutdownGraceTime,
+    },
+    // The last one: the SDK starts the threads of workflows before it asks for the namespace, and never ends them if it
+    // is refused.
+    {
+      ...(await workflowSource(options)),
+      taskQueue,
+      activities: allActivities(options),
+      maxConcurrentActivityTaskExecutions: maxActivities,
+      maxCachedWorkflows,
       shutdownGraceTime,
     },
   ];
@@ -152,8 +158,14 @@ async function createAll(queues: readonly WorkerOptions[]): Promise<Worker[]> {
   } catch (error) {
     // A worker holds the connection until it has run.
     await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
-    throw error;
+    throw missingNamespace(error, queues[0]?.namespace) ?? error;
   }
+}
+
+/** What the native part says of it holds bytes of the protocol, and has no code. */
+function missingNamespace(cause: unknown, namespace = 'default'): SandflowError | undefined {
+  if (!(cause instanceof TransportError) || !/^Namespace .*code: NotFound/s.test(cause.message)) return undefined;
+  return new SandflowError('bad_argument', `namespace: Temporal has no namespace "${namespace}".`, { cause });
 }
 
 /** The failure of an activity goes into the history, whatever a library wrote into it. */

@@ -108,6 +108,21 @@ describe('own worker: createSandflowWorker', () => {
     await rm(directory, { recursive: true });
   });
 
+  it('a namespace that does not exist leaves nothing open', async () => {
+    const { api: client, results, taskQueue } = stand;
+    const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+    const threads = () => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
+    const before = threads();
+    const workflowBundle = { codePath: inject('workflowBundlePath') };
+    const given = { connection, client, results, taskQueue, workflowBundle };
+    await expect(createSandflowWorker({ ...given, namespace: 'no-such' })).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: 'namespace: Temporal has no namespace "no-such".',
+    });
+    await connection.close();
+    expect(threads()).toBeLessThanOrEqual(before);
+  });
+
   it('B14: releases the connection if a later one of its workers cannot be created', async () => {
     const { api: client, results } = stand;
     const connection = await NativeConnection.connect({ address: inject('temporalAddress') });

@@ -1,4 +1,5 @@
 /** Starts and lists cleanups. */
+
 import { randomBytes } from 'node:crypto';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type {
@@ -10,6 +11,7 @@ import type {
 } from '../../../workflows/cleanup/types.js';
 import { cleanupProgressQuery, workflowTypes } from '../../../workflows/messages.js';
 import { cleanupId, cleanupPrefix } from '../../contract/addresses.js';
+import { requireOptions } from '../../contract/required-options.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 import { chainStart } from '../chain-start.js';
 import { queryOnce } from '../query-once.js';
@@ -38,6 +40,7 @@ export interface StartCleanupOptions {
  * @throws SandflowError `bad_policy` before anything is started
  */
 export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
+  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text', policy: 'an object' });
   const { deployment, taskQueue, policy, mode, settings } = options;
   checkCleanup(options);
   const memo: CleanupMemo = { policy: policy.name, mode, acted: 0, fleet: null };

@@ -1,4 +1,5 @@
 /** Scheduled cleanups: one Temporal Schedule for each policy of a deployment. */
+
 import {
   type Client,
   ScheduleAlreadyRunning,
@@ -11,6 +12,7 @@ import type { CleanupInput, CleanupMemo, CleanupSettings } from '../../../workfl
 import { workflowTypes } from '../../../workflows/messages.js';
 import { cleanupId, cleanupPrefix } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { requireOptions } from '../../contract/required-options.js';
 import type { CleanupPolicy, Weekday } from '../../retention/index.js';
 import { lenientClient } from '../readable-memos.js';
 import { checkCleanup } from './input.js';
@@ -68,6 +70,7 @@ const weekdayNames = {
  * @throws SandflowError `bad_policy` before anything is scheduled
  */
 export async function applyCleanupSchedule(client: Client, options: CleanupScheduleOptions): Promise<boolean> {
+  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text', policy: 'an object' });
   const { deployment, policy } = options;
   checkCleanup(options);
   const scheduleId = cleanupId(deployment, policy.name);

@@ -1,4 +1,5 @@
 /** Starts batches and sends them requests. */
+
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -14,6 +15,7 @@ import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
 import type { TextInSummariesMemo } from '../../../workflows/shared/text-in-summaries.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { requireOptions } from '../../contract/required-options.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindError } from '../ask-workflow.js';
 import { firstQueryTimeoutMs } from '../calls.js';
@@ -84,8 +86,10 @@ export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'
 export async function startFanout(
   client: Client,
   input: NewFanout,
-  { taskQueue, results, promptInSummary = !hasCodec(client), labels: given }: StartFanoutOptions,
+  options: StartFanoutOptions,
 ): Promise<StartedFanout> {
+  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text' });
+  const { taskQueue, results, promptInSummary = !hasCodec(client), labels: given } = options;
   const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
   checkFanoutSize(checked);
   const labels = parseLabels(given, badBatch);

@@ -1,4 +1,5 @@
 /** Resumes a batch whose workflow has closed. */
+
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -8,6 +9,7 @@ import {
 import type { BatchInput } from '../../../workflows/fanout/protocol.js';
 import type { FanoutPolicy, FanoutSource } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { requireOptions } from '../../contract/required-options.js';
 import { firstInput } from '../first-input.js';
 import {
   askedBatch,
@@ -37,8 +39,10 @@ export interface ResumeFanoutOptions {
 export async function resumeFanout(
   client: Client,
   batch: FanoutAddress,
-  { taskQueue, retryFailed = true, policy = {} }: ResumeFanoutOptions,
+  options: ResumeFanoutOptions,
 ): Promise<StartedFanout> {
+  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text' });
+  const { taskQueue, retryFailed = true, policy = {} } = options;
   const there = await describeFanout(client, batch);
   if (there.status.name === 'RUNNING') throw stillRuns(batch);
   const { carried: _, resume, batchKey: known, ...earlier } = await inputOf(client, batch, there);

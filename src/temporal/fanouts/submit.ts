@@ -1,4 +1,5 @@
 /** Starts a batch with its items, and waits for it. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
@@ -6,6 +7,7 @@ import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
 import type { FanoutResult } from '../../../workflows/fanout/result.js';
 import type { FanoutItem } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { requireOptions } from '../../contract/required-options.js';
 import { notFoundError } from '../ask-workflow.js';
 import { abortable } from '../calls.js';
 import { reasonOf } from '../errors.js';
@@ -43,8 +45,10 @@ export async function submitFanout(
   client: Client,
   input: NewFanout,
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
-  { onProgress, ...options }: SubmitFanoutOptions,
+  given: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
+  requireOptions({ client, items, ...given }, { client: 'an object', items: 'an object', taskQueue: 'a text' });
+  const { onProgress, ...options } = given;
   const checked = parseFanoutInput(input);
   const packed = packItems(items, { policy: checked.policy, results: options.results });
   // An error in the first items must be thrown before the batch starts.

@@ -1,4 +1,5 @@
 /** Starts jobs and sends them requests. */
+
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -22,6 +23,7 @@ import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
 import type { TextInSummariesMemo } from '../../../workflows/shared/text-in-summaries.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { requireOptions } from '../../contract/required-options.js';
 import { bytesOf, cut, headOf } from '../../contract/texts/stored-text.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../ask-workflow.js';
@@ -104,6 +106,7 @@ export interface JobMemo extends OutcomeMemo, TextInSummariesMemo {
  * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
  */
 export async function startJob(client: Client, input: NewJob, options: StartJobOptions): Promise<StartedJob> {
+  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text' });
   const checked = await keepJobTexts(parseJobInput(input), {
     results: options.results,
     refuse: badJob,

@@ -1,8 +1,10 @@
 /** Starts a job again from the input of an earlier one. */
+
 import type { Client } from '@temporalio/client';
 import type { JobExecution } from '../../../workflows/job/carry-over.js';
 import type { JobInput } from '../../../workflows/job/types.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { requireOptions } from '../../contract/required-options.js';
 import { firstInput } from '../first-input.js';
 import { type Labels, labelsIn } from '../labels.js';
 import { askedJob, describeJob, type JobAddress, type StartedJob, type StartJobOptions, startJob } from './client.js';
@@ -27,6 +29,7 @@ export async function rerunJob(
   { newJobId, ...options }: RerunJobOptions,
 ): Promise<StartedJob> {
   if (newJobId === job.jobId) throw badJob('the new job needs another id than the earlier one');
+  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text' });
   const earlier = await inputOfEarlier(client, job);
   const labels = options.labels ?? earlier.labels;
   const again = { ...earlier.input, jobId: newJobId };

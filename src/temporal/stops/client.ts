@@ -1,4 +1,5 @@
 /** Requests stops of sandboxes. One workflow per sandbox follows all its stops. */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -11,6 +12,7 @@ import {
 import { requestStopUpdate, workflowTypes } from '../../../workflows/messages.js';
 import type { StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
 import { sandboxStopId } from '../../contract/addresses.js';
+import { requireOptions } from '../../contract/required-options.js';
 import { withAnswerTimeout } from '../calls.js';
 import { isBusy, isClosing, isSlow } from '../errors.js';
 import { parseStopOptions, type StopOptions } from './input.js';
@@ -54,8 +56,10 @@ export interface RequestStopOptions {
 export async function requestStop(
   client: Client,
   options: StopOptions,
-  { taskQueue, deployment }: RequestStopOptions,
+  at: RequestStopOptions,
 ): Promise<RequestedStop> {
+  requireOptions({ client, ...at }, { client: 'an object', taskQueue: 'a text' });
+  const { taskQueue, deployment } = at;
   const parsed = parseStopOptions(options);
   const { sandboxId, timing, maxHistoryEvents, maxMessages, requestId = randomUUID(), ...rest } = parsed;
   const request: StopRequest = { requestId, ...rest };

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import * as sandflow from '../../../src/index.js';
+import { createLocalService } from '../../../src/local-service/index.js';
 import { deliveryHeadersFor, notificationHeaders } from '../../../src/webhook/index.js';
 import { tryOut } from './snippets/local-service.js';
 import { serve } from './snippets/mount-bridge.js';
@@ -84,5 +86,47 @@ describe('snippets of docs/library.md', () => {
 
   test('snippets that need a Temporal server load and do nothing before they are called', () => {
     expect([serve, work, review].map((snippet) => typeof snippet)).toEqual(['function', 'function', 'function']);
+  });
+});
+
+describe('an entry point that lacks an option, or has one of the wrong kind, names it', () => {
+  const object = {} as never;
+  const none = undefined as never;
+  const worker = { connection: object, client: object, results: object, taskQueue: 'q' };
+  const calls: readonly (readonly [option: string, call: () => unknown])[] = [
+    ['results', () => sandflow.createSandflowWorker({ ...worker, results: none })],
+    ['taskQueue', () => sandflow.createSandflowWorker({ ...worker, taskQueue: 7 as never })],
+    ['taskQueue', () => sandflow.createActivities({ client: object, results: object } as never)],
+    ['client', () => sandflow.createForkActivities(none)],
+    ['results', () => sandflow.createFollowActivities({ ...worker, results: none })],
+    ['temporalClient', () => sandflow.createBridge(none)],
+    ['secrets', () => sandflow.createBridge({ temporalClient: object, secrets: ['whsec_x'] as never })],
+    ['file', () => sandflow.createSecretSource({ fixed: [] } as never)],
+    ['url', () => sandflow.ensureWebhook(object, { name: 'n', secretFile: 'f' } as never)],
+    ['baseUrl', () => sandflow.createSandboxClient({ apiKey: 'k' } as never)],
+    ['apiKey', () => sandflow.createSandboxClient({ baseUrl: 'http://127.0.0.1:1', apiKey: none })],
+    ['directory', () => sandflow.createResultStore(none)],
+    ['directory', () => sandflow.createSecretStore(7 as never)],
+    ['file', () => sandflow.createNotifySecrets(none)],
+    ['file', () => sandflow.createNotifyCommands(none)],
+    ['ring', () => sandflow.createPayloadCodec(none)],
+    ['origins', () => sandflow.createCodecServer({ codec: object, token: 'a-token' } as never)],
+    ['target', () => sandflow.connectTemporal(none)],
+    ['address', () => sandflow.connectWorker({} as never)],
+    ['taskQueue', () => sandflow.startJob(object, object, none)],
+    ['taskQueue', () => sandflow.rerunJob(object, object, { newJobId: 'a' } as never)],
+    ['client', () => sandflow.startFanout(none, object, { taskQueue: 'q' })],
+    ['items', () => sandflow.submitFanout(object, object, none, { taskQueue: 'q' })],
+    ['taskQueue', () => sandflow.resumeFanout(object, object, none)],
+    ['taskQueue', () => sandflow.requestStop(object, object, none)],
+    ['policy', () => sandflow.startCleanup(object, { taskQueue: 'q' } as never)],
+    ['policy', () => sandflow.applyCleanupSchedule(object, { taskQueue: 'q' } as never)],
+    ['directory', () => createLocalService({ apiKey: 'k' } as never)],
+  ];
+  test.each(calls)('%s: %s', async (option, call) => {
+    await expect((async () => call())()).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringMatching(new RegExp(`^${option} is (?:missing|of the wrong kind): it must be `)),
+    });
   });
 });
