@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { ItemsError } from './item-line.js';
-import { decode, maxItemBytes, tooLongText } from './lines.js';
+import { decode, maxItemBytes, refuseCrLines, tooLongText } from './lines.js';
 
 const delimiterNames = { ',': 'comma', ';': 'semicolon', '\t': 'tab' } as const;
 type Delimiter = keyof typeof delimiterNames;
@@ -30,6 +30,7 @@ export async function* readCsvRows(
   let lastEnd = 0;
   const pieces = decode(file, content, () => lastEnd + 1);
   const { header, rest } = await readHeader(pieces);
+  refuseCrLines(file, header);
   const delimiter = options.delimiter === '\t' ? '\t' : delimiterOf(header);
   const parser = parse({
     skip_empty_lines: true,
@@ -54,7 +55,10 @@ export async function* readCsvRows(
   }
 }
 
-/** Reads the first line that is not blank. @returns the line, and the whole content, that line included */
+/**
+ * Reads the first line that is not blank.
+ * @returns the line, without its end and its quoted names, and the whole content, that line included
+ */
 async function readHeader(
   pieces: AsyncGenerator<string>,
 ): Promise<{ readonly header: string; readonly rest: AsyncIterable<string> }> {
@@ -68,13 +72,13 @@ async function readHeader(
     yield read;
     yield* pieces;
   };
-  return { header: read.trimStart().split('\n', 1)[0] ?? '', rest: rest() };
+  const header = (read.trimStart().split('\n', 1)[0] ?? '').replace(/"[^"]*"?/g, '');
+  return { header: header.replace(/\r$/, ''), rest: rest() };
 }
 
 /** Spreadsheets write semicolons in countries where a comma begins the decimals. */
 function delimiterOf(header: string): Delimiter {
-  const unquoted = header.replace(/"[^"]*"?/g, '');
-  return ([',', ';', '\t'] as const).find((one) => unquoted.includes(one)) ?? ',';
+  return ([',', ';', '\t'] as const).find((one) => header.includes(one)) ?? ',';
 }
 
 function count(cells: readonly string[], end: string): number {

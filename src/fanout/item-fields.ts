@@ -18,7 +18,8 @@ const agent = {
 const scalar = z.union([z.string(), z.boolean()]).transform(String);
 
 const fields = {
-  id: shortName.optional(),
+  /** How long it may be is checked with what a matrix adds to it. */
+  id: z.string().min(1, 'must not be empty').optional(),
   ...agent,
   type: z.enum(sandboxTypes).optional(),
   end: z.enum(['stop', 'delete', 'keep']).optional(),

@@ -13,7 +13,8 @@ export interface Line {
 
 /**
  * Reads UTF-8 lines that end in LF or CRLF, and removes a byte order mark.
- * @throws ItemsError if the content is not UTF-8, or if a line is longer than an item may be
+ * @throws ItemsError if the content is not UTF-8, if its lines end in CR only, or if a line is longer than an item may
+ *   be
  */
 export async function* readLines(file: string, content: AsyncIterable<string | Uint8Array>): AsyncGenerator<Line> {
   let number = 1;
@@ -38,9 +39,27 @@ export async function* readLines(file: string, content: AsyncIterable<string | U
     if (from === piece.length) continue;
     held.push(piece.slice(from));
     heldLength += piece.length - from;
-    if (heldLength > maxItemBytes) throw new ItemsError({ file, line: number }, tooLongText('line'));
+    if (heldLength <= maxItemBytes) continue;
+    if (number === 1) refuseCrLines(file, held.join(''));
+    throw new ItemsError({ file, line: number }, tooLongText('line'));
   }
-  if (held.length > 0) yield finish('');
+  if (held.length === 0) return;
+  const last = finish('');
+  if (last.number === 1) refuseCrLines(file, last.text);
+  yield last;
+}
+
+/**
+ * Such a file would be read as one line. Beside other line ends, a CR is content.
+ * @param firstLine without its line end
+ * @throws ItemsError if a CR separates lines in it
+ */
+export function refuseCrLines(file: string, firstLine: string): void {
+  if (!firstLine.includes('\r')) return;
+  throw new ItemsError(
+    { file, line: 1 },
+    "its lines end in CR only, as on old Macs. Save the file with LF or CRLF, or convert it: tr '\\r' '\\n' < FILE > NEW_FILE",
+  );
 }
 
 /** Decodes bytes to text. A character may span two pieces. */

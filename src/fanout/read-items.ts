@@ -10,7 +10,8 @@ import { readTextLines } from './text-lines.js';
 
 export type ItemFormat = 'text' | 'jsonl' | 'json' | 'csv' | 'tsv';
 
-const longestId = 120;
+/** In characters, with what a matrix adds. A batch has the same limit. */
+const longestId = 200;
 const formatsByEnding: Readonly<Record<string, ItemFormat>> = {
   jsonl: 'jsonl',
   ndjson: 'jsonl',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Matrix, matrixSize } from '../../../src/fanout/index.js';
+import { parseFanoutItem } from '../../../src/temporal/fanouts/input.js';
 import { read } from './read.js';
 
 const one: Matrix = { providers: [], models: [], efforts: [], repeats: 1 };
@@ -28,6 +29,21 @@ describe('a matrix', () => {
       ['1', 'own'],
       ['2', 'm'],
     ]);
+  });
+
+  it('O2: counts for the one limit of an id, however the item got it', async () => {
+    const id = (length: number) => JSON.stringify({ id: 'x'.repeat(length), prompt: 'a' });
+    const refusal = (length: number) => `f:1: the id has ${length} characters; the limit is 200.`;
+    await expect(read(id(300), { format: 'jsonl' })).rejects.toThrow(refusal(300));
+    await expect(read(`id,prompt\n${'x'.repeat(201)},a\n`, { format: 'csv' })).rejects.toThrow('f:2: the id has 201');
+    const matrix = { ...one, repeats: 2 };
+    await expect(read(id(199), { format: 'jsonl', matrix })).rejects.toThrow(refusal(201));
+  });
+
+  it('O2: leaves room for every id that a batch takes', async () => {
+    const items = await read(JSON.stringify({ id: 'x'.repeat(200), prompt: 'a' }), { format: 'jsonl' });
+    for (const { id, prompts } of items) expect(() => parseFanoutItem({ id, prompts }, 0)).not.toThrow();
+    expect(() => parseFanoutItem({ id: 'x'.repeat(201), prompts: [{ prompt: 'a' }] }, 0)).toThrow('id');
   });
 
   it('of several values conflicts with an item that has its own', async () => {

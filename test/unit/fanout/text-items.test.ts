@@ -42,6 +42,27 @@ describe('items of a text file', () => {
     );
   });
 
+  it.each([
+    ['text', 'one\rtwo\r'],
+    ['text', '---\rone\r---\rtwo'],
+    ['jsonl', '{"prompt":"one"}\r{"prompt":"two"}\r'],
+    ['csv', 'prompt\rone\rtwo\r'],
+    ['csv', 'prompt,"a note"\rone,"two\nlines"\r'],
+    ['tsv', '\r\rprompt\ta\rone\ttwo\r'],
+  ] as const)('O1: refuse lines that end in CR only: %s %j', async (format, content) => {
+    await expect(read(content, { format })).rejects.toMatchObject({
+      code: 'bad_items',
+      message: expect.stringMatching(/^f:1: its lines end in CR only.*: tr '\\r' '\\n' < FILE/),
+    });
+  });
+
+  it('O1: keep a CR beside other line ends, and need no end of the last line', async () => {
+    expect(await prompts('one\rtwo\r\nthree\r')).toEqual(['one\rtwo', 'three']);
+    expect(await prompts('one\r')).toEqual(['one']);
+    expect(await prompts('prompt\n"one\rtwo"\n', { format: 'csv' })).toEqual(['one\rtwo']);
+    expect(await prompts('[\r"one",\r"two"\r]\r', { format: 'json' })).toEqual(['one', 'two']);
+  });
+
   it('refuse text that is not UTF-8, and an endless line', async () => {
     await expect(read(Buffer.from([0x61, 0x0a, 0xff, 0xfe]))).rejects.toThrow('f:1: this is not UTF-8 text');
     await expect(read('x'.repeat(17_000_000))).rejects.toThrow('f:1: this line exceeds the limit of');
