@@ -98,12 +98,14 @@ async function bodyOf(typed: readonly string[], raw: readonly string[], cwd: str
 
 /**
  * A value that is JSON is sent as it is written. A number that would be written differently, such as `12e45678` or
- * `1.10`, is more likely a name or a version: it is text.
+ * `1.10`, is more likely a name or a version: it is text. So is a value with blanks around it, except for a list or an
+ * object.
  */
 async function typedJson(value: string, cwd: string): Promise<string> {
   const text = value.startsWith('@') ? await readTextOrFile(value, '--field', cwd) : value;
   const parsed = text === value ? parseJson(value) : undefined;
-  const isText = parsed === undefined || (typeof parsed === 'number' && String(parsed) !== value);
+  const isWhole = value === value.trim() || /^\s*[[{]/.test(value);
+  const isText = parsed === undefined || !isWhole || (typeof parsed === 'number' && String(parsed) !== value);
   return isText ? JSON.stringify(text) : value;
 }
 

@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { planRequest } from '../../../../src/cli/api/plan-request.js';
 import { runCli } from '../../../../src/cli/run-cli.js';
 import { readConfig } from '../../../../src/config.js';
 import { type Answer, aSandbox, createClosing, errorBody, sendJson, startStand } from '../../../client/http-harness.js';
@@ -71,6 +72,26 @@ describe('sandflow api', () => {
       none: 'null',
       at: '@none',
       number: '7',
+    });
+  });
+
+  const bodyOf = async (field: readonly string[]) => {
+    const io = { stdin: (async function* () {})(), cwd: '.' };
+    const options = { field, rawField: [], query: [], body: undefined, confirm: undefined };
+    return (await planRequest('POST', '/sandboxes', options, io)).body;
+  };
+
+  it('O3: sends a scalar with a blank beside it as text', async () => {
+    expect(await bodyOf(['h= true'])).toBe('{"h":" true"}');
+  });
+
+  it('O3: so too after it, and for null and quotes, but not for a list or an object', async () => {
+    expect(await bodyOf(['a=null ', 'b=\tfalse\n', 'c= "x"', 'd= 7'])).toBe(
+      String.raw`{"a":"null ","b":"\tfalse\n","c":" \"x\"","d":" 7"}`,
+    );
+    expect(JSON.parse((await bodyOf(['list=\n[1]\n', 'object= { "a": true }'])) ?? '')).toEqual({
+      list: [1],
+      object: { a: true },
     });
   });
 
