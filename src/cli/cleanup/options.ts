@@ -22,7 +22,7 @@ export const declareCleanup = (parent: Parent) =>
     .description('Stop and delete sandboxes by a policy; skip those still in use')
     .addHelpText('after', help);
 
-const allText = 'also list each sandbox that is skipped, with the reason';
+const allText = 'also list each sandbox that is skipped, with the reason, and every pattern that matches nothing';
 const ignoreWindowText = 'act at any time; the limits of the night still apply';
 
 export const declarePlan = (parent: Parent) =>

@@ -66,8 +66,15 @@ function decisionText({ results, action, why, snapshotIds }: ReportEntry): strin
 const ownerText = ({ owner }: ReportEntry) =>
   owner.workflowId === null ? owner.status : `${owner.status} ${owner.workflowId}`;
 
-/** A few lines: the outcome, what was done, and what to check. */
-export function summaryLines({ outcome, planned, counts, policy, error }: CleanupSummary): string[] {
+/**
+ * A few lines: the outcome, what was done, and what to check. The summary of a run holds only the first patterns and
+ * warnings.
+ * @param whole the plan, from the report, to name all of them
+ */
+export function summaryLines(
+  { outcome, planned, counts, policy, error }: CleanupSummary,
+  whole?: Pick<NonNullable<CleanupReport['plan']>, 'unmatched' | 'warnings'> | null,
+): string[] {
   const lines: string[] = [];
   const done = (Object.entries(counts) as [string, number][]).filter(([, count]) => count > 0);
   const outcomes = done.map(([name, count]) => `${count} ${name.replace('_', ' ')}`);
@@ -87,12 +94,16 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   if (planned && planned.unreadable > 0) {
     lines.push(`${planned.unreadable} sandboxes or snapshots were skipped because they could not be read. Check them.`);
   }
-  if (planned && planned.unmatchedCount > 0) lines.push(unmatchedText(planned));
-  for (const { sandboxId, name, dataExpiresAt } of planned?.warnings ?? []) {
+  const shown = whole?.unmatched ?? planned?.unmatched.slice(0, patternsShown) ?? [];
+  if (planned && planned.unmatchedCount > 0) lines.push(unmatchedText(shown, planned));
+  const warnings = whole?.warnings ?? planned?.warnings ?? [];
+  for (const { sandboxId, name, dataExpiresAt } of warnings) {
     lines.push(
       `The service deletes the data of the protected sandbox ${name ?? ''} (${sandboxId}) at ${dataExpiresAt}.`,
     );
   }
+  const more = (planned?.warningCount ?? 0) - warnings.length;
+  if (more > 0) lines.push(`… and of ${sandboxes(more)} more (list them with --all).`);
   return lines.map(oneLine);
 }
 
@@ -105,12 +116,16 @@ type Refusal = NonNullable<NonNullable<CleanupSummary['planned']>['refusal']>;
 
 const sandboxes = (count: number) => (count === 1 ? '1 sandbox' : `${count} sandboxes`);
 
-/** Maximum number of patterns in the line. */
+/** Maximum number of patterns in the line, unless the whole plan is given. */
 const patternsShown = 10;
 
-function unmatchedText({ unmatched, unmatchedCount }: NonNullable<CleanupSummary['planned']>): string {
-  const shown = unmatched.slice(0, patternsShown).map(({ where, pattern }) => `${pattern} (${where})`);
-  const more = unmatchedCount > shown.length ? `, and ${unmatchedCount - shown.length} more` : '';
+function unmatchedText(
+  unmatched: NonNullable<CleanupSummary['planned']>['unmatched'],
+  { unmatchedCount }: Pick<NonNullable<CleanupSummary['planned']>, 'unmatchedCount'>,
+): string {
+  const shown = unmatched.map(({ where, pattern }) => `${pattern} (${where})`);
+  const more =
+    unmatchedCount > shown.length ? `, and ${unmatchedCount - shown.length} more (list them with --all)` : '';
   const [pattern, match] = unmatchedCount === 1 ? ['pattern', 'matches'] : ['patterns', 'match'];
   return `${unmatchedCount} ${pattern} of the policy ${match} nothing now: ${shown.join(', ')}${more}.`;
 }

@@ -93,7 +93,7 @@ async function show(
   else if (report) io.stdout.write(reportText(report, { all }));
   const paint = createPaint(io.stderr);
   const isWell = wentWell(summary);
-  for (const [index, line] of summaryLines(summary).entries()) {
+  for (const [index, line] of summaryLines(summary, all ? report?.plan : null).entries()) {
     io.stderr.write(`${index === 0 ? paint(isWell ? 'green' : 'red', line) : line}\n`);
   }
   if (!report)

@@ -55,6 +55,26 @@ test('B4: patterns that match nothing are named in one line, at most ten of them
   expect(summaryLines(summaryWith(one))[1]).toBe('1 pattern of the policy matches nothing now: golden-* (protect).');
   const unmatched = Array.from({ length: 50 }, (_, at) => ({ where: 'the name of "a\nb"', pattern: `p${at}` }));
   const line = summaryLines(summaryWith({ unmatched, unmatchedCount: 60 }))[1];
-  expect(line).toMatch(/^60 patterns of the policy match nothing now: p0 \(the name of "a b"\), .*, and 50 more\.$/);
+  expect(line).toMatch(
+    /^60 patterns of the policy match nothing now: p0 \(the name of "a b"\), .*, and 50 more \(list them with --all\)\.$/,
+  );
   expect(wentWell(summaryWith(one))).toBe(true);
+});
+
+test('O5: with --all, every pattern that matches nothing is named', () => {
+  const unmatched = Array.from({ length: 60 }, (_, at) => ({ where: 'protect', pattern: `p${at}` }));
+  const summary = summaryWith({ unmatched: unmatched.slice(0, 50), unmatchedCount: 60 });
+  const line = summaryLines(summary, { unmatched, warnings: [] })[1];
+  expect(line).toMatch(/^60 patterns .*: p0 \(protect\), .*, p59 \(protect\)\.$/);
+});
+
+test('O5: with --all, every warning is shown; without, the number of the others', () => {
+  const warnings = Array.from({ length: 51 }, (_, at) => ({
+    sandboxId: `bx_${at}`,
+    name: null,
+    dataExpiresAt: 'soon',
+  }));
+  const summary = summaryWith({ warnings: warnings.slice(0, 50), warningCount: 51 });
+  expect(summaryLines(summary, { unmatched: [], warnings })).toHaveLength(52);
+  expect(summaryLines(summary).at(-1)).toBe('… and of 1 sandbox more (list them with --all).');
 });
