@@ -5,6 +5,7 @@ import { jobIdOfWorkflow, jobWorkflowId } from '../contract/addresses.js';
 import { chainStart } from './chain-start.js';
 import { checkDeployment } from './cleanups/input.js';
 import { type Labels, labelsIn } from './labels.js';
+import { type Listed, newestStarts } from './newest-starts.js';
 import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js';
 
 /** What the lists of jobs and of batches have in common. */
@@ -65,78 +66,95 @@ export interface ListJobsOptions {
 export type ListFanoutsOptions = ListJobsOptions;
 
 /**
- * Lists the newest jobs first. Each job is listed once, with its newest execution. Visibility lags: a job that was
- * started a moment ago may be missing.
+ * Lists the newest jobs first, those that run and those that ended. Each job is listed once, with its newest execution.
+ * Visibility lags: a job that was started a moment ago may be missing.
  * @throws SandflowError `bad_configuration`
  */
 export async function listJobs(client: Client, options: ListJobsOptions): Promise<JobSummary[]> {
-  const { limit = 50 } = options;
-  const jobs: JobSummary[] = [];
-  for await (const { id, memo, unreadable, ...listed } of executions(client, 'createThenPrompt', options)) {
-    jobs.push({ jobId: id, ...listed, prompt: textIn(memo.prompt), unreadable });
-    if (jobs.length >= limit) break;
-  }
-  return jobs;
+  const found = await newestExecutions(client, 'createThenPrompt', options);
+  return found.map(({ id, memo, unreadable, ...listed }) => ({
+    jobId: id,
+    ...listed,
+    prompt: textIn(memo.prompt),
+    unreadable,
+  }));
 }
 
 /**
- * Lists the newest batches first. Each batch is listed once, with its newest execution. Visibility lags: a batch that
- * was started a moment ago may be missing.
+ * Lists the newest batches first, those that run and those that ended. Each batch is listed once, with its newest
+ * execution. Visibility lags: a batch that was started a moment ago may be missing.
  * @throws SandflowError `bad_configuration`
  */
 export async function listFanouts(client: Client, options: ListFanoutsOptions): Promise<FanoutSummary[]> {
-  const { limit = 50 } = options;
-  const batches: FanoutSummary[] = [];
-  for await (const { id, memo, unreadable, ...listed } of executions(client, 'forkFanout', options)) {
-    batches.push({ batchId: id, ...listed, title: textIn(memo.title), unreadable });
-    if (batches.length >= limit) break;
-  }
-  return batches;
+  const found = await newestExecutions(client, 'forkFanout', options);
+  return found.map(({ id, memo, unreadable, ...listed }) => ({
+    batchId: id,
+    ...listed,
+    title: textIn(memo.title),
+    unreadable,
+  }));
 }
 
-const isRunning = `ExecutionStatus = 'Running'`;
+interface Execution extends ListedWorkflow {
+  readonly id: string;
+  readonly memo: Readonly<Record<string, unknown>>;
+}
 
 /** The newest execution of each workflow, if it fits the options. */
-async function* executions(
+async function newestExecutions(
   client: Client,
   type: keyof typeof workflowTypes,
-  { deployment, limit = 50, open, failed, since, labels }: ListJobsOptions,
-): AsyncGenerator<ListedWorkflow & { readonly id: string; readonly memo: Readonly<Record<string, unknown>> }> {
+  options: ListJobsOptions,
+): Promise<Execution[]> {
+  const { deployment, limit = 50, open, since } = options;
   checkDeployment(deployment);
   const prefix = `WorkflowId STARTS_WITH '${jobWorkflowId(deployment, '')}'`;
-  // Runs that continued as new are excluded, because the workflow has not ended with them.
-  const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix, `ExecutionStatus != 'ContinuedAsNew'`];
-  if (open) query.push(isRunning);
+  const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix];
   if (since) query.push(`(StartTime >= '${since.toISOString()}' OR CloseTime >= '${since.toISOString()}')`);
-  const pageSize = Math.min(limit, 1_000);
-  // Temporal sorts by the time of the end, running ones first: an older execution of the same workflow comes later.
   const known = new Set<string>();
+  const read = (status: string) => executions(client, [...query, status].join(' AND '), known, options);
+  // What ends after the first list was read is in the second one. Runs that continued as new are in neither, because
+  // the workflow has not ended with them.
+  const running = read(`ExecutionStatus = 'Running'`);
+  const ended = read(`ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew'`);
+  return newestStarts(open ? [running] : [running, ended], limit);
+}
+
+/**
+ * Temporal sorts what runs by the start of its run, and what has ended by its end, the last one first. An older
+ * execution of the same workflow comes later.
+ * @param known ids of the workflows whose newest execution was read
+ */
+async function* executions(
+  client: Client,
+  query: string,
+  known: Set<string>,
+  { deployment, limit = 50, failed, since, labels }: ListJobsOptions,
+): AsyncGenerator<Listed<Execution>> {
+  const pageSize = Math.min(2 * limit, 1_000);
   for await (const { workflowId, status, startTime, closeTime, memo } of lenientClient(client).workflow.list({
-    query: query.join(' AND '),
+    query,
     pageSize,
   })) {
-    const id = jobIdOfWorkflow(deployment, workflowId);
-    if (id === undefined || known.has(id)) continue;
-    known.add(id);
+    const notAfter = (closeTime ?? startTime).toISOString();
     const { memo: readable, unreadable } = memoOf(memo);
     const startedAt = chainStart({ startTime, memo: readable });
-    // The query compares the start of the newest run, which is later.
-    if (since && startedAt < since && !(closeTime && closeTime >= since)) continue;
     const listed = {
       status: status.name.toLowerCase(),
       outcome: status.name === 'RUNNING' ? null : textIn(readable.outcome),
       labels: labelsIn(readable.labels),
     };
-    if (failed && !hasFailed(listed)) continue;
-    if (labels && !Object.entries(labels).every(([name, value]) => listed.labels[name] === value)) continue;
-    yield {
-      id,
-      ...listed,
-      startedAt: startedAt.toISOString(),
-      endedAt: closeTime?.toISOString() ?? null,
-      memo: readable,
-      unreadable,
-    };
+    const id = jobIdOfWorkflow(deployment, workflowId);
+    const isWanted =
+      id !== undefined &&
+      !known.has(id) &&
+      // The query compares the start of the newest run, which is later.
+      !(since && startedAt < since && !(closeTime && closeTime >= since)) &&
+      !(failed && !hasFailed(listed)) &&
+      Object.entries(labels ?? {}).every(([name, value]) => listed.labels[name] === value);
+    const times = { startedAt: startedAt.toISOString(), endedAt: closeTime?.toISOString() ?? null };
+    yield { notAfter, row: isWanted ? { id, ...listed, ...times, memo: readable, unreadable } : undefined };
+    if (id !== undefined) known.add(id);
   }
 }
 

@@ -49,6 +49,8 @@ it('U2: a list of jobs has the outcome of each', async () => {
     'good: completed, completed',
     'terminated: terminated, null',
   ]);
+  const starts = rows.map(({ startedAt }) => startedAt);
+  expect(starts, 'O4: the last start first').toEqual(starts.toSorted().reverse());
 });
 
 it('U2: --failed lists what failed or was terminated, not what was cancelled', () =>

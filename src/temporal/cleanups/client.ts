@@ -70,7 +70,10 @@ export interface CleanupListed {
   readonly unreadable: UnreadableMemo | null;
 }
 
-/** Lists the newest cleanups first. Visibility lags: a cleanup that was started a moment ago may be missing. */
+/**
+ * Lists the running cleanups first, and then those that ended last. Visibility lags: a cleanup that was started a moment
+ * ago may be missing.
+ */
 export async function listCleanups(
   client: Client,
   { deployment, limit = 20 }: { readonly deployment: string; readonly limit?: number },
