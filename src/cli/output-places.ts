@@ -1,8 +1,10 @@
 /** Checks before anything starts that results can be saved where the options say. */
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { lstat, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { diskFull, isDiskFull } from '../contract/disk-full.js';
 import { withoutEndSlashes } from '../contract/urls.js';
+import { makeFolders } from '../os/make-folders.js';
 import { stringIn } from './error-fields.js';
 import { pathProblems } from './path-problems.js';
 import { UsageError } from './usage-error.js';
@@ -15,10 +17,12 @@ export interface OutputPlace {
   /** What is saved there. A file may also be saved into a folder, under its own name, if `intoFolder` is true. */
   readonly kind: 'file' | 'folder';
   readonly intoFolder?: boolean;
+  /** True if a link to a folder is no place: it may come from the code of a project, and lead anywhere. */
+  readonly refusesLink?: boolean;
 }
 
 /**
- * Missing folders are created later.
+ * Missing folders are created later. Now they are only tried.
  * @throws UsageError for the first place that cannot be used
  */
 export async function requirePlaces(places: readonly OutputPlace[], cwd: string): Promise<void> {
@@ -36,7 +40,7 @@ export async function requireReportPlace(
   if (out !== undefined) await requirePlaces([{ option: '--out', path: out, kind: 'file' }], cwd);
 }
 
-async function requirePlace({ option, path, kind, intoFolder = false }: OutputPlace, cwd: string): Promise<void> {
+async function requirePlace({ option, path, kind, intoFolder, refusesLink }: OutputPlace, cwd: string): Promise<void> {
   const target = resolve(cwd, path);
   const found = await kindOf(target);
   // A saved file takes the place of what was there, and a device or a pipe would be lost.
@@ -49,19 +53,43 @@ async function requirePlace({ option, path, kind, intoFolder = false }: OutputPl
     );
   }
   if (found === 'file' && kind === 'folder') throw new UsageError(`${option}: ${path} is a file. Choose a folder.`);
-  let folder = found === 'folder' ? target : dirname(target);
+  if (found === 'folder' && refusesLink && (await lstat(target)).isSymbolicLink()) {
+    throw new UsageError(`${option}: ${path} is a link to a folder. Name the place in that folder.`);
+  }
+  const place = found === 'folder' || kind === 'folder' ? join(target, 'file') : target;
+  let folder = dirname(place);
+  const missing: string[] = [];
   for (let above = await kindOf(folder); above !== 'folder'; above = await kindOf(folder)) {
     if (above !== undefined)
       throw new UsageError(`${option}: ${path} cannot be saved: ${folder} is a file, not a folder.`);
     if (dirname(folder) === folder) return;
+    missing.push(folder);
     folder = dirname(folder);
   }
   try {
-    await access(folder, constants.W_OK | constants.X_OK);
+    await tryToSave(place, missing);
   } catch (cause) {
-    const why =
-      (pathProblems as Readonly<Record<string, string>>)[stringIn(cause, 'code') ?? ''] ?? 'it is not writable';
+    if (isDiskFull(cause)) throw diskFull(target, cause);
+    const why = whyNot[stringIn(cause, 'code') ?? ''] ?? 'it is not writable';
     throw new UsageError(`${option}: ${path} cannot be saved in ${folder}: ${why}. Choose another path.`, { cause });
+  }
+}
+
+const whyNot: Readonly<Record<string, string>> = { ...pathProblems, ENOENT: 'nothing can be created there' };
+
+/**
+ * Only a try shows whether a file can be saved: below /proc, every folder is writable for root. Leaves nothing behind.
+ * @param missing the folders above the place that do not exist, the innermost first
+ */
+async function tryToSave(place: string, missing: readonly string[]): Promise<void> {
+  const temporary = `${place}.${randomBytes(4).toString('hex')}.part`;
+  try {
+    await makeFolders(dirname(place));
+    await writeFile(temporary, '', { flag: 'wx' });
+    await rm(temporary);
+  } finally {
+    // A folder stays if another process has put something into it.
+    for (const folder of missing) await rmdir(folder).catch(() => undefined);
   }
 }
 

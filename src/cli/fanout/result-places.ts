@@ -14,7 +14,8 @@ export function requireResultPlaces(
   { out, report }: Pick<WatchFanoutOptions, 'out' | 'report'>,
   { cwd }: Pick<CliIo, 'cwd'>,
 ): Promise<void> {
-  const folder = { option: '--out', path: out ?? folderOf(batchId), kind: 'folder' } as const;
+  const refusesLink = out === undefined;
+  const folder = { option: '--out', path: out ?? folderOf(batchId), kind: 'folder', refusesLink } as const;
   const file = report === undefined ? [] : [{ option: '--report', path: report, kind: 'file' } as const];
   return requirePlaces([folder, ...file], cwd);
 }

@@ -12,6 +12,7 @@ import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { requirePlaces } from '../output-places.js';
 import { replaceFile } from '../replace-file.js';
 import { readStatus } from '../stack/read-status.js';
 import { anyLength, parseDurationMs } from '../units.js';
@@ -61,6 +62,7 @@ export async function setClock({ hold, release, advance, json }: ClockOptions, c
 export async function exportState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   const path = resolve(io.cwd, file);
+  await requirePlaces([{ option: 'local export', path: file, kind: 'file' }], io.cwd);
   await replaceFile(path, (temporary) =>
     withLocalAdmin(context, async (admin) => {
       // Only the owner may read the file, because it contains keys and signing secrets. Somebody else may have created

@@ -92,8 +92,11 @@ export function withPatch(get: readonly string[], diff: GetPair | undefined): re
 
 /** @throws UsageError if a file cannot be saved at its local path */
 export function requireGetPlaces(pairs: readonly GetPair[], cwd: string): Promise<void> {
-  const places = pairs.map(({ local }) => ({ option: '--get', path: local, kind: 'file', intoFolder: true }) as const);
-  return requirePlaces(places, cwd);
+  const how = { option: '--get', kind: 'file', intoFolder: true, refusesLink: true } as const;
+  return requirePlaces(
+    pairs.map(({ local }) => ({ ...how, path: local })),
+    cwd,
+  );
 }
 
 /** Reads every `--get`. Refuses two files for one local path: one would overwrite the other. */
