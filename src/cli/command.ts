@@ -7,6 +7,11 @@ export interface CommandContext {
   /** The job of the command, for error reports. */
   jobId: string | null;
   exitCode: number;
+  /**
+   * What an interruption now leaves undone, for its message, like `started no job`. Undefined once the command may have
+   * done it, and for a command that changes nothing.
+   */
+  undone?: string | undefined;
   /** The profile that the command line names. */
   profile?: string | undefined;
 }

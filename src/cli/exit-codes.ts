@@ -30,7 +30,7 @@ export const exitCodes = {
   watchDeadline: 4,
   /** An unexpected error: a defect of sandflow. */
   internal: 70,
-  /** Detached by Ctrl-C; the job or batch is still running. */
+  /** Ended by Ctrl-C; the job or batch is still running, if it was started. */
   detached: 130,
 } as const;
 

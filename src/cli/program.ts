@@ -38,7 +38,7 @@ Exit codes:
   3    Temporal or the service is unreachable, throttles or returns errors, or a disk is full; try again later
   4    --watch-deadline passed; the job or batch is still running
   70   an unexpected error: a bug in sandflow
-  130  detached by Ctrl-C; the job or batch is still running
+  130  ended by Ctrl-C; the job or batch is still running, if it was started
 
 Settings come from the environment, and from a profile (sandflow help config): SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
 SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_ENCRYPTION_KEYS_FILE,

@@ -51,7 +51,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
       return exitCodes.usage;
     }
     const failure = io.interrupted.aborted
-      ? interruptedFailure
+      ? interruptedFailure(context)
       : await namingDisk(failureOf(withMeant(error, program, args)), context);
     const isInternal = failure.exitCode === exitCodes.internal;
     report(args, context, isInternal ? await withReport(failure.error, error, io) : failure.error);
@@ -93,7 +93,10 @@ async function refuseForeignHome({ home }: Config): Promise<void> {
 }
 
 /** After Ctrl-C, any error counts as the interruption. */
-const interruptedFailure = { exitCode: exitCodes.detached, error: plainError('interrupted', 'Interrupted.') };
+function interruptedFailure({ undone }: CommandContext): Failure {
+  const message = undone === undefined ? 'Interrupted.' : `Interrupted. This command has ${undone}.`;
+  return { exitCode: exitCodes.detached, error: plainError('interrupted', message) };
+}
 
 /** Errors because of a full disk rarely say so. Adds the name of the disk, and how to continue. */
 async function namingDisk(failure: Failure, { io, jobId }: CommandContext): Promise<Failure> {

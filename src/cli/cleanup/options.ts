@@ -13,7 +13,7 @@ Exit codes:
   0    the plan is complete, or every due action was done or skipped for a reason
   1    an action failed or was not confirmed, or nothing was done: outside the window, during another run, or
        because a limit of the policy lets nothing act on an account of this size
-  130  Ctrl-C ended the wait; the cleanup continues
+  130  Ctrl-C ended the command; the cleanup continues, if it was started
 `;
 
 export const declareCleanup = (parent: Parent) =>

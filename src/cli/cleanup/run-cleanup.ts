@@ -20,6 +20,7 @@ type ReportOptions = Pick<RunCleanupOptions, 'json' | 'all'>;
 /** @returns the exit code */
 export async function runCleanup(file: string, options: RunCleanupOptions, context: CommandContext): Promise<number> {
   const { io } = context;
+  context.undone = 'started no cleanup';
   if (options.wait && options.detach) throw new UsageError('Use --wait or --detach, not both.');
   const { policy: written, notifyCommand } = await readPolicyFile(file, io);
   const policy = options.ignoreWindow ? withOpenWindows(written) : written;
@@ -28,7 +29,10 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
     const { startCleanup } = await import('../../temporal/cleanups/client.js');
     const { deployment, taskQueue } = config;
     const mode = options.dryRun ? 'plan' : 'apply';
-    const handle = await patiently(() => startCleanup(temporal, { deployment, taskQueue, policy, mode }));
+    const handle = await patiently(() => {
+      context.undone = undefined;
+      return startCleanup(temporal, { deployment, taskQueue, policy, mode });
+    });
     const id = handle.workflowId.slice(cleanupPrefix(deployment).length);
     const comeBack = `See the report with: sandflow cleanup report ${id}`;
     if (options.detach) {

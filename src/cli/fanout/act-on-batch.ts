@@ -99,6 +99,8 @@ export async function resumeBatch(
       const { retryFailed } = options;
       if (options.check) await requireSource(platform, batch, { signal: io.interrupted, notices: view });
       sayIsolation(platform.isolation, view);
+      io.interrupted.throwIfAborted();
+      context.undone = undefined;
       await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
       view.notice(`Batch ${batchId} resumed: running the items that are missing or failed.`, 'detail');
     }

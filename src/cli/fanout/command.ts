@@ -16,6 +16,7 @@ import {
 /** `sandflow fanout`: a batch of prompts, each in its own fork of one prepared sandbox. */
 export const addFanout: AddCommand = (parent, context) => {
   const batches = declareFanout(parent).action(async (items, options) => {
+    context.undone = 'started no batch';
     const read = await (await import('./read-fanout.js')).readFanout(items, withEnd(options), context.io);
     const { runFanout } = await import('./run-fanout.js');
     context.exitCode = await runFanout(read, withEnd(options), context);
@@ -36,6 +37,7 @@ export const addFanout: AddCommand = (parent, context) => {
     context.exitCode = await cancelAndReport(batchId, options, context);
   });
   declareResume(batches).action(async (batchId, options) => {
+    context.undone = 'resumed no batch';
     const policy = await (await import('./read-resume.js')).readResume(batchId, withEnd(options), context.io);
     const { resumeBatch } = await import('./act-on-batch.js');
     context.exitCode = await resumeBatch(batchId, policy, withEnd(options), context);

@@ -26,16 +26,16 @@ Examples:
   sandflow fanout prompts.txt --snapshot base --first 5 --dry-run
   generate | sandflow fanout - --format jsonl --id nightly-42
 
-The batch runs in Temporal: Ctrl-C detaches and the batch keeps running. At the end, results.jsonl, report.html and
+The batch runs in Temporal: once it has started, Ctrl-C leaves it running. At the end, results.jsonl, report.html and
 the items' files are in ./fanout-<id>, and the path of results.jsonl is on stdout.
 
 Exit codes:
   0    the batch completed: every item, or as many as --first requires
   1    the batch ended with another outcome, left something behind, or a file of a completed item is missing
   2    invalid usage or items; nothing was started
-  3    Temporal or the service is unreachable; the batch keeps running
+  3    Temporal or the service is unreachable; the batch keeps running, if it was started
   4    --watch-deadline passed; the batch keeps running
-  130  detached by Ctrl-C; the batch keeps running
+  130  ended by Ctrl-C; the batch keeps running, if it was started
 `;
 
 const machineSizes = ['small', 'default', 'large', 'xlarge'] as const;

@@ -61,7 +61,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     await keepNotifyCommand(options.notify, config);
     const input = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
     await send(platform, input, filled(read, platform, io.interrupted), {
-      view,
+      ...{ view, context },
       total: survey.items,
       labels: read.labels,
     });
@@ -90,11 +90,19 @@ async function* filled(
 /** After these errors, the id belongs to another batch or workflow, and no item was sent to it. */
 const othersIdCodes: ReadonlySet<string> = new Set(['fanout_differs', 'not_a_fanout']);
 
+interface SendOptions {
+  readonly view: BatchView;
+  /** Learns when the batch may have started. */
+  readonly context: Pick<CommandContext, 'undone'>;
+  readonly total: number;
+  readonly labels: Labels;
+}
+
 async function send(
   platform: Platform,
   input: FanoutInput,
   items: AsyncIterable<FanoutItem>,
-  { view, total, labels }: { readonly view: BatchView; readonly total: number; readonly labels: Labels },
+  { view, context, total, labels }: SendOptions,
 ): Promise<void> {
   const { batchId } = input;
   try {
@@ -104,12 +112,16 @@ async function send(
         results: platform.sharedResults,
         promptInSummary: platform.config.promptSummaries,
         labels,
+        onStart: () => {
+          context.undone = undefined;
+        },
         onProgress: ({ items: sent }) => view.step(`sending items: ${sent} of ${total}`),
       }),
     );
     if (started) view.notice(`Batch ${batchId} started with ${total} items.`, 'detail');
     else view.notice(`Batch ${batchId} already exists; watching it. Use another --id for a new one.`, 'detail');
   } catch (error) {
+    if (context.undone !== undefined) throw error;
     if (error instanceof SandflowError && othersIdCodes.has(error.code)) throw error;
     view.notice(
       `Not every item was sent; batch ${batchId} may be waiting for the rest. Send them with the same command and --id ${batchId}, or cancel it: sandflow fanout cancel ${batchId}`,

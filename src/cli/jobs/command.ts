@@ -35,6 +35,7 @@ export const addJobs: AddCommand = (parent, context) => {
     context.exitCode = await watchAgain(jobId, options, context);
   });
   declareRerun(jobs).action(async (jobId, options) => {
+    context.undone = 'started no job';
     const { readRerun } = await import('./read-rerun.js');
     const read = await readRerun(jobId, options, context.io);
     const { rerunEarlier } = await import('./rerun.js');

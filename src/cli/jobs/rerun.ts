@@ -27,6 +27,8 @@ export async function rerunEarlier(
       const asking = { service: platform.service, signal: context.io.interrupted, notices: reporter };
       if (named) await checkSource(named, asking);
     }
+    context.io.interrupted.throwIfAborted();
+    context.undone = undefined;
     const { started } = await rerunJob(
       platform.temporal,
       { deployment, jobId },

@@ -5,6 +5,7 @@ import { declareRun } from './options.js';
 export const addRun: AddCommand = (parent, context) => {
   declareRun(parent).action(async (prompts, options) => {
     context.jobId = options.id ?? null;
+    context.undone = 'started no job';
     const { readRun } = await import('./read-run.js');
     const read = await readRun(prompts, withEnd(options), context.io);
     const { runJob } = await import('./run-job.js');

@@ -51,15 +51,16 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     context.jobId = jobId;
     const { taskQueue, promptSummaries: promptInSummary } = config;
     const { sharedResults: results } = platform;
-    const { started } = await platform.patiently(() =>
-      startJob(platform.temporal, input, { taskQueue, again: options.again, results, promptInSummary, labels }).catch(
-        (error: unknown) => {
-          if (io.interrupted.aborted)
-            reporter.notice(`The job may have started. Check with: sandflow jobs show ${jobId}`);
-          throw error;
-        },
-      ),
-    );
+    const { started } = await platform.patiently(() => {
+      context.undone = undefined;
+      return startJob(platform.temporal, input, {
+        ...{ taskQueue, again: options.again, results, promptInSummary, labels },
+      }).catch((error: unknown) => {
+        if (io.interrupted.aborted)
+          reporter.notice(`The job may have started. Check with: sandflow jobs show ${jobId}`);
+        throw error;
+      });
+    });
     if (started) sayStarted(platform, job, options, reporter);
     else await attachTo(platform.temporal, input, options, reporter);
     if (options.detach) return leaveRunning(platform, jobId, options, { io, reporter });

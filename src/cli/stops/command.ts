@@ -5,6 +5,7 @@ import { declareExplain, declareList, declareStop, declareStops } from './option
 /** `sandflow stop`: stops sandboxes and confirms that they are stopped. */
 export const addStop: AddCommand = (parent, context) => {
   declareStop(parent).action(async (sandboxIds, options) => {
+    context.undone = 'requested no stop';
     const read = (await import('./stop-request.js')).readStopCommand(sandboxIds, options);
     const { stopSandboxes } = await import('./stop-sandboxes.js');
     context.exitCode = await stopSandboxes(read, options, context);

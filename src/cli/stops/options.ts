@@ -12,7 +12,7 @@ Exit codes:
   0    every stop was accepted; with --wait, every sandbox ended archived or already_archived
   1    at least one stop was not accepted or, with --wait, ended differently
   2    invalid usage, or none of the sandboxes exists; nothing was stopped
-  130  Ctrl-C ended the wait; the stops continue
+  130  Ctrl-C ended the command; the stops that were requested continue
 `;
 
 export const declareStop = (parent: Parent) =>

@@ -45,6 +45,7 @@ export async function stopSandboxes(
     await keepNotifyCommand(options.notify, config);
     const sandboxIds = given ?? (await chooseSandboxes(platform.reads, options, io));
     if (sandboxIds.length === 0) io.stderr.write('No matching sandbox can be stopped.\n');
+    context.undone = undefined;
     const ends = await stopEach(sandboxIds, request, options, { context, platform, reporter });
     reporter.close();
     if (options.json) printJson(io.stdout, { requestId: request.requestId, stops: ends.map(reportOf), error: null });
@@ -89,11 +90,11 @@ function stopEach(
 /** The same fields for every sandbox and every outcome. */
 function reportOf({ sandboxId, end }: Ended): object {
   if (end.kind === 'seen') return { sandboxId, ...end.view };
-  return { sandboxId, outcome: null, error: end.kind === 'failed' ? end.error : null };
+  return { sandboxId, outcome: null, error: end.error };
 }
 
 function exitCodeOf(ends: readonly Ended[], request: StopRequest, waited: boolean, { io }: CommandContext): number {
-  const left = ends.filter(({ end }) => end.kind === 'left').map(({ sandboxId }) => sandboxId);
+  const left = ends.flatMap(({ sandboxId, end }) => (end.kind === 'left' ? [{ ...end, sandboxId }] : []));
   if (left.length > 0) {
     io.stderr.write(`${reattachHint(left, request)}\n`);
     return exitCodes.detached;

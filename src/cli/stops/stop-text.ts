@@ -7,8 +7,8 @@ import { pasteable } from '../output/pasteable.js';
 /** How the command ended for one sandbox. */
 export type StopEnd =
   | { readonly kind: 'seen'; readonly view: StopRequestView }
-  /** Ctrl-C came before the end. */
-  | { readonly kind: 'left' }
+  /** Ctrl-C came before the end. The error is null if the stop was, or may have been, requested. */
+  | { readonly kind: 'left'; readonly error: JobError | null }
   | { readonly kind: 'failed'; readonly error: JobError; readonly exitCode: number };
 
 const hints: Partial<Readonly<Record<StopOutcome, string>>> = {
@@ -24,7 +24,7 @@ export function isGood(end: StopEnd, waited: boolean): boolean {
 }
 
 export function endText(end: StopEnd): string {
-  if (end.kind === 'left') return 'detached before it ended';
+  if (end.kind === 'left') return end.error?.message ?? 'detached before it ended';
   if (end.kind === 'failed') return `failed: ${end.error.message}`;
   return requestText(end.view);
 }
@@ -58,13 +58,19 @@ export function newsText(view: StopRequestView, seen: StopRequestView | undefine
   return undefined;
 }
 
-/** Names the command that waits for the same requests again. That command requests no stop twice. */
-export function reattachHint(sandboxIds: readonly string[], { requestId }: StopRequest): string {
+/** Says what continues, and names the command that waits for the same requests. It requests no stop twice. */
+export function reattachHint(
+  left: readonly { readonly sandboxId: string; readonly error: JobError | null }[],
+  { requestId }: StopRequest,
+): string {
   const request = /^[\w.:-]+$/.test(requestId) ? requestId : `'${requestId.replaceAll("'", "'\\''")}'`;
-  const one = sandboxIds.length === 1;
-  const ids = sandboxIds.map((id) => pasteable(id, 'SANDBOX')).join(' ');
-  return [
-    `Detached; ${one ? 'the stop continues' : `${sandboxIds.length} stops continue`}.`,
-    `Wait for ${one ? 'it' : 'them'} again with: sandflow stop ${ids} --wait --request ${request}`,
-  ].join('\n');
+  const one = left.length === 1;
+  const ids = left.map(({ sandboxId }) => pasteable(sandboxId, 'SANDBOX')).join(' ');
+  const again = `sandflow stop ${ids} --wait --request ${request}`;
+  const missing = left.filter(({ error }) => error !== null).length;
+  const going = left.length - missing;
+  const continuing = going === 1 ? 'the stop continues' : `${going} stops continue`;
+  if (missing === 0) return `Detached; ${continuing}.\nWait for ${one ? 'it' : 'them'} again with: ${again}`;
+  const state = going === 0 ? 'no stop was requested' : `${continuing.replace('the', 'one')}, ${missing} not requested`;
+  return `Interrupted; ${state}.\nRequest ${missing === 1 ? 'it' : 'them'} with: ${again}`;
 }

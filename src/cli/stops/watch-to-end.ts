@@ -4,7 +4,7 @@ import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
 import { requestStop } from '../../temporal/stops/client.js';
 import { awaitStop } from '../../temporal/stops/read.js';
-import { failureOf } from '../errors.js';
+import { failureOf, plainError } from '../errors.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import type { ConcurrencyLimit } from './concurrency-limit.js';
@@ -32,6 +32,7 @@ export async function watchStopToEnd(sandboxId: string, options: WatchStopOption
   // Each wait adds listeners, so each sandbox has its own signal.
   const signal = anySignal([options.interrupted]);
   let seen: StopRequestView | undefined;
+  let isRequested = false;
   const onChange = (view: StopRequestView) => {
     if (!seen && view.stopId !== null) reporter.notice(`${sandboxId}: stop ${view.stopId} accepted`, 'detail');
     const news = newsText(view, seen);
@@ -42,7 +43,10 @@ export async function watchStopToEnd(sandboxId: string, options: WatchStopOption
     const requested = await gate(async () => {
       signal.throwIfAborted();
       await options.requireVisible?.(sandboxId);
-      return link.call((temporal) => requestStop(temporal, { sandboxId, ...request }, { taskQueue, deployment }));
+      return link.call((temporal) => {
+        isRequested = true;
+        return requestStop(temporal, { sandboxId, ...request }, { taskQueue, deployment });
+      });
     });
     if (!wait) return { kind: 'seen', view: requested.accepted };
     onChange(requested.accepted);
@@ -57,6 +61,7 @@ export async function watchStopToEnd(sandboxId: string, options: WatchStopOption
       }
     }
   } catch (error) {
-    return signal.aborted ? { kind: 'left' } : { kind: 'failed', ...failureOf(error) };
+    if (!signal.aborted) return { kind: 'failed', ...failureOf(error) };
+    return { kind: 'left', error: isRequested ? null : plainError('interrupted', 'The stop was not requested.') };
   }
 }

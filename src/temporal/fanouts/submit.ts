@@ -30,6 +30,8 @@ const patienceMs = 300_000;
 
 /** Options of submitting a batch with its items. */
 export interface SubmitFanoutOptions extends StartFanoutOptions {
+  /** Called once the first items were read, before the batch starts: after an earlier error, it has not. Default: none. */
+  readonly onStart?: () => void;
   /** Called after each chunk that the batch accepts. Default: none. */
   readonly onProgress?: (sent: { readonly chunks: number; readonly items: number }) => void;
 }
@@ -48,12 +50,13 @@ export async function submitFanout(
   given: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
   requireOptions({ client, items, ...given }, { client: 'an object', items: 'an object', taskQueue: 'a text' });
-  const { onProgress, ...options } = given;
+  const { onStart, onProgress, ...options } = given;
   const checked = parseFanoutInput(input);
   const packed = packItems(items, { policy: checked.policy, results: options.results });
   // An error in the first items must be thrown before the batch starts.
   const first = await packed.next();
   if (first.done) throw bad('The batch has no items.');
+  onStart?.();
   const started = await startFanout(client, checked, options);
   if (!started.started && (await hasAll(client, checked))) return started;
   let chunks = 0;

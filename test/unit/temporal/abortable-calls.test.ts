@@ -28,3 +28,10 @@ it('an abort ends every request of a long wait, and does not affect the signal o
   await new Promise((resolve) => setImmediate(resolve));
   expect(warned).not.toHaveBeenCalled();
 });
+
+it('O7: after the abort, no request is sent', async () => {
+  const { client } = clientOfManyRequests(1);
+  const calls = vi.fn(async () => 'started');
+  await expect(abortable(client, AbortSignal.abort('SIGINT'), calls)).rejects.toBe('SIGINT');
+  expect(calls).not.toHaveBeenCalled();
+});

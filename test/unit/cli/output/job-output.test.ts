@@ -139,7 +139,7 @@ describe('the output of a finished job', () => {
     const files = hostile.files.map((collected) => ({ ...collected, localPath: null }));
     const { stderr } = await finished({ kind: 'ended', result: hostile }, { files });
     const degraded = { sandboxId: text, reason: null, since: null };
-    const shown = `${stderr}\n${degradedText(degraded)}\n${reattachHint([text], { requestId: 'r', deadlineMs: 1, alertAfterMs: null })}`;
+    const shown = `${stderr}\n${degradedText(degraded)}\n${reattachHint([{ sandboxId: text, error: null }], { requestId: 'r', deadlineMs: 1, alertAfterMs: null })}`;
     const suggested = [...shown.matchAll(/(?:sandflow (?:stop|sandboxes)|--get) (.*)/g)].map(([, rest]) => rest);
     expect(suggested).toEqual([
       'PATH)',

@@ -137,7 +137,7 @@ describe('the output of a stop request', () => {
     [seen({ outcome: 'gone' }), false, false, 'gone: the sandbox does not exist'],
     [seen({ outcome: 'still_failing' }), false, false, 'still_failing'],
     [seen({ outcome: 'rejected' }), false, false, 'rejected'],
-    [{ kind: 'left' } as const, false, false, 'detached before it ended'],
+    [{ kind: 'left', error: null } as const, false, false, 'detached before it ended'],
   ])('treats %j as success if acceptance is enough: %s; if waited for: %s', (end, accepted, waited, text) => {
     expect([isGood(end, false), isGood(end, true), endText(end)]).toEqual([accepted, waited, text]);
   });
@@ -162,9 +162,24 @@ describe('the output of a stop request', () => {
 
 it('the command that resumes a wait is safe for a shell', () => {
   const text = (requestId: string) =>
-    reattachHint([id], { requestId, deadlineMs: 1, alertAfterMs: null, notify: undefined }).split('\n')[1];
+    reattachHint([{ sandboxId: id, error: null }], { requestId, deadlineMs: 1, alertAfterMs: null }).split('\n')[1];
   expect(text('nightly:1')).toBe(`Wait for it again with: sandflow stop ${id} --wait --request nightly:1`);
   expect(text("it's; rm")).toMatch(/--request 'it'\\''s; rm'$/);
+});
+
+it('O7: after Ctrl-C, stops that were not requested are not said to continue', () => {
+  const error = { code: 'interrupted', message: 'no', status: null, requestId: null, details: null };
+  const [going, missing] = [
+    { sandboxId: 'bx_22222222', error: null },
+    { sandboxId: 'bx_33333333', error },
+  ];
+  const text = (left: Parameters<typeof reattachHint>[0]) =>
+    reattachHint(left, { requestId: 'r', deadlineMs: 1, alertAfterMs: null });
+  expect(text([going, missing])).toBe(
+    'Interrupted; one stop continues, 1 not requested.\nRequest it with: sandflow stop bx_22222222 bx_33333333 --wait --request r',
+  );
+  expect(text([missing])).toMatch(/^Interrupted; no stop was requested\.\nRequest it with: sandflow stop bx_33333333 /);
+  expect(text([going, going])).toMatch(/^Detached; 2 stops continue\.\nWait for them again with: /);
 });
 
 it('a concurrency limit runs a number of calls at once, in order, also after a failure', async () => {

@@ -1,0 +1,68 @@
+/** After Ctrl-C, a command says truly whether it has started something. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { watchStopToEnd } from '../../../src/cli/stops/watch-to-end.js';
+import type { FanoutItem } from '../../../src/index.js';
+import { submitFanout } from '../../../src/temporal/fanouts/submit.js';
+import { cli } from './in-process.js';
+import { temporaryDirectory } from './temporary-directory.js';
+
+/** Nothing listens there. */
+const env = { TEMPORAL_ADDRESS: '127.0.0.1:9', SANDBOX_API_URL: 'http://127.0.0.1:9/v1', SANDBOX_API_KEY: 'key' };
+const interrupted = AbortSignal.abort('SIGINT');
+
+it('O7: a batch that was not started is not said to run', async () => {
+  const cwd = await temporaryDirectory();
+  await writeFile(join(cwd, 'prompts.txt'), 'one\ntwo\n');
+  const { exitCode, stdout, stderr } = await cli(['fanout', 'prompts.txt', '--json'], { cwd, env, interrupted });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 130,
+    stderr: 'error: Interrupted. This command has started no batch.\n',
+  });
+  expect(JSON.parse(stdout).error.code).toBe('interrupted');
+});
+
+it.each([
+  ['run hello --id one', 'started no job'],
+  ['jobs rerun one', 'started no job'],
+  ['fanout resume one', 'resumed no batch'],
+  ['stop bx_2345abcd', 'requested no stop'],
+  ['cleanup run night.yaml', 'started no cleanup'],
+])('O7: so too after sandflow %s: it has %s', async (words, undone) => {
+  const cwd = await temporaryDirectory();
+  await writeFile(join(cwd, 'night.yaml'), 'name: night\nrules: [{rule: a, action: stop}]\n');
+  const { exitCode, stderr } = await cli(words.split(' '), { cwd, env, interrupted });
+  expect(exitCode).toBe(130);
+  expect(stderr).toContain(`error: Interrupted. This command has ${undone}.\n`);
+  expect(stderr).not.toMatch(/may have started|running|continue/);
+});
+
+it('O7: a batch whose first items cannot be read is not started', async () => {
+  const input = {
+    deployment: 'd',
+    batchId: 'b',
+    source: { kind: 'sandbox', sandboxId: 'bx_22222222', allowStale: false },
+  } as const;
+  const items = (async function* (): AsyncGenerator<FanoutItem> {
+    yield { id: '1', prompts: [{ prompt: 'one' }] };
+    throw new Error('gone');
+  })();
+  const started: string[] = [];
+  const client = {} as Parameters<typeof submitFanout>[0];
+  const submitted = submitFanout(client, input, items, { taskQueue: 'q', onStart: () => started.push('b') });
+  await expect(submitted).rejects.toThrow('gone');
+  expect(started).toEqual([]);
+});
+
+it('O7: a stop that waited for its turn was not requested', async () => {
+  const unreachable = () => expect.unreachable();
+  const end = await watchStopToEnd('bx_2345abcd', {
+    request: { requestId: 'r', deadlineMs: 1, alertAfterMs: null },
+    ...{ taskQueue: 'q', deployment: 'd', wait: true, lookEveryMs: [1, 1], interrupted },
+    gate: (work) => work(),
+    link: { call: unreachable },
+    reporter: { notice: unreachable } as never,
+  });
+  expect(end).toMatchObject({ kind: 'left', error: { code: 'interrupted', message: 'The stop was not requested.' } });
+});
