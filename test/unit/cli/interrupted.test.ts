@@ -1,7 +1,7 @@
 /** After Ctrl-C, a command says truly whether it has started something. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { watchStopToEnd } from '../../../src/cli/stops/watch-to-end.js';
 import type { FanoutItem } from '../../../src/index.js';
 import { submitFanout } from '../../../src/temporal/fanouts/submit.js';
@@ -38,21 +38,23 @@ it.each([
   expect(stderr).not.toMatch(/may have started|running|continue/);
 });
 
-it('O7: a batch whose first items cannot be read is not started', async () => {
+it('O7: a batch may have started once its first items were read, and not before', async () => {
   const input = {
     deployment: 'd',
     batchId: 'b',
     source: { kind: 'sandbox', sandboxId: 'bx_22222222', allowStale: false },
   } as const;
-  const items = (async function* (): AsyncGenerator<FanoutItem> {
-    yield { id: '1', prompts: [{ prompt: 'one' }] };
+  const item = { id: '1', prompts: [{ prompt: 'one' }] };
+  const broken = (async function* (): AsyncGenerator<FanoutItem> {
+    yield item;
     throw new Error('gone');
   })();
-  const started: string[] = [];
-  const client = {} as Parameters<typeof submitFanout>[0];
-  const submitted = submitFanout(client, input, items, { taskQueue: 'q', onStart: () => started.push('b') });
-  await expect(submitted).rejects.toThrow('gone');
-  expect(started).toEqual([]);
+  const onStart = vi.fn();
+  const noTemporal = {} as Parameters<typeof submitFanout>[0];
+  await expect(submitFanout(noTemporal, input, broken, { taskQueue: 'q', onStart })).rejects.toThrow('gone');
+  expect(onStart).not.toHaveBeenCalled();
+  await expect(submitFanout(noTemporal, input, [item], { taskQueue: 'q', onStart })).rejects.toThrow();
+  expect(onStart).toHaveBeenCalledOnce();
 });
 
 it('O7: a stop that waited for its turn was not requested', async () => {
