@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { WaitingFilesFirst } from './test/setup/waiting-files-first.js';
 
 /**
  * The seed of property tests. The gate draws the same examples in each run, so that it cannot fail by chance. `TEST_SEED=new`, which
@@ -32,6 +33,7 @@ const waiting = { maxConcurrency: 12 };
 export default defineConfig({
   test: {
     reporters: ['default', './test/setup/closing-line-reporter.ts'],
+    sequence: { sequencer: WaitingFilesFirst },
     // Projects transform the same files.
     experimental: { fsModuleCache: true },
     projects: [
