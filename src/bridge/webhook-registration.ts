@@ -44,7 +44,8 @@ const defaultRetryDelaysMs = [500, 2_000];
  * @throws SandflowError `webhook_secret_unknown`, `webhook_duplicate`, `secret_file_unwritable`; the client's errors
  */
 export async function ensureWebhook(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
-  requireOptions({ client, ...options }, { client: 'an object', url: 'a text', name: 'a text', secretFile: 'a text' });
+  requireOptions({ client }, { client: 'an object' });
+  requireOptions(options, { url: 'a text', name: 'a text', secretFile: 'a text' });
   const existing = await findByUrl(client, options.url);
   if (existing === undefined) return createWebhook(client, options);
 

@@ -40,7 +40,8 @@ export interface StartCleanupOptions {
  * @throws SandflowError `bad_policy` before anything is started
  */
 export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
-  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text', policy: 'an object' });
+  requireOptions({ client }, { client: 'an object' });
+  requireOptions(options, { taskQueue: 'a text', policy: 'an object' });
   const { deployment, taskQueue, policy, mode, settings } = options;
   checkCleanup(options);
   const memo: CleanupMemo = { policy: policy.name, mode, acted: 0, fleet: null };

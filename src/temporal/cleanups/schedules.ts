@@ -70,7 +70,8 @@ const weekdayNames = {
  * @throws SandflowError `bad_policy` before anything is scheduled
  */
 export async function applyCleanupSchedule(client: Client, options: CleanupScheduleOptions): Promise<boolean> {
-  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text', policy: 'an object' });
+  requireOptions({ client }, { client: 'an object' });
+  requireOptions(options, { taskQueue: 'a text', policy: 'an object' });
   const { deployment, policy } = options;
   checkCleanup(options);
   const scheduleId = cleanupId(deployment, policy.name);

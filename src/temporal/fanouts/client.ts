@@ -88,7 +88,8 @@ export async function startFanout(
   input: NewFanout,
   options: StartFanoutOptions,
 ): Promise<StartedFanout> {
-  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text' });
+  requireOptions({ client }, { client: 'an object' });
+  requireOptions(options, { taskQueue: 'a text' });
   const { taskQueue, results, promptInSummary = !hasCodec(client), labels: given } = options;
   const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
   checkFanoutSize(checked);

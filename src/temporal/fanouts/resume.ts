@@ -41,7 +41,8 @@ export async function resumeFanout(
   batch: FanoutAddress,
   options: ResumeFanoutOptions,
 ): Promise<StartedFanout> {
-  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text' });
+  requireOptions({ client }, { client: 'an object' });
+  requireOptions(options, { taskQueue: 'a text' });
   const { taskQueue, retryFailed = true, policy = {} } = options;
   const there = await describeFanout(client, batch);
   if (there.status.name === 'RUNNING') throw stillRuns(batch);

@@ -49,7 +49,8 @@ export async function submitFanout(
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
   given: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
-  requireOptions({ client, items, ...given }, { client: 'an object', items: 'an object', taskQueue: 'a text' });
+  requireOptions({ client, items }, { client: 'an object', items: 'an object' });
+  requireOptions(given, { taskQueue: 'a text' });
   const { onStart, onProgress, ...options } = given;
   const checked = parseFanoutInput(input);
   const packed = packItems(items, { policy: checked.policy, results: options.results });

@@ -106,7 +106,8 @@ export interface JobMemo extends OutcomeMemo, TextInSummariesMemo {
  * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
  */
 export async function startJob(client: Client, input: NewJob, options: StartJobOptions): Promise<StartedJob> {
-  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text' });
+  requireOptions({ client }, { client: 'an object' });
+  requireOptions(options, { taskQueue: 'a text' });
   const checked = await keepJobTexts(parseJobInput(input), {
     results: options.results,
     refuse: badJob,

@@ -29,7 +29,8 @@ export async function rerunJob(
   { newJobId, ...options }: RerunJobOptions,
 ): Promise<StartedJob> {
   if (newJobId === job.jobId) throw badJob('the new job needs another id than the earlier one');
-  requireOptions({ client, ...options }, { client: 'an object', taskQueue: 'a text' });
+  requireOptions({ client }, { client: 'an object' });
+  requireOptions(options, { taskQueue: 'a text' });
   const earlier = await inputOfEarlier(client, job);
   const labels = options.labels ?? earlier.labels;
   const again = { ...earlier.input, jobId: newJobId };

@@ -58,7 +58,8 @@ export async function requestStop(
   options: StopOptions,
   at: RequestStopOptions,
 ): Promise<RequestedStop> {
-  requireOptions({ client, ...at }, { client: 'an object', taskQueue: 'a text' });
+  requireOptions({ client }, { client: 'an object' });
+  requireOptions(at, { taskQueue: 'a text' });
   const { taskQueue, deployment } = at;
   const parsed = parseStopOptions(options);
   const { sandboxId, timing, maxHistoryEvents, maxMessages, requestId = randomUUID(), ...rest } = parsed;

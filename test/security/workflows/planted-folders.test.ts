@@ -43,9 +43,11 @@ it('the report of a job, with the files of the agent, is not written through a l
 
 it('the results of a batch and its report are not written through a link', async () => {
   await writeFile(join(folder, 'project', 'items.txt'), script('echo evil'));
+  const batch = ['fanout', 'items.txt', '--id', 'weekly'];
+  expect(await run([...batch, '--out', 'results'])).toMatchObject({ exitCode: 0 });
   await plant('fanout-weekly');
-  const ran = await run(['fanout', 'items.txt', '--id', 'weekly']);
-  expect(ran.stderr).toContain('is a link or a file');
+  const ofTheRun = { exitCode: 2, stderr: expect.stringContaining('is a link to a folder') };
+  expect(await run(batch)).toMatchObject(ofTheRun);
   expect(await run(['fanout', 'report', 'weekly'])).toMatchObject(refused);
   expect(await readdir(join(folder, 'keys'))).toEqual([]);
 });
