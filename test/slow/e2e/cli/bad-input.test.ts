@@ -62,7 +62,7 @@ describe('an input that is found wrong only when it is used', () => {
     const secret = { SANDBOX_WEBHOOK_SECRET: 'whsec_of_nobody' };
     expect(await cli.run(['bridge', '--port', port], { ...env, ...secret })).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(`Port ${port} is in use`),
+      stderr: expect.stringContaining(`--port: port ${port} is in use`),
     });
     expect(await cli.run(['bridge', '--port', '0'], env)).toMatchObject({
       exitCode: 2,
