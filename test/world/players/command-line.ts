@@ -33,16 +33,19 @@ export async function playCommandLine(account: Account, { key, workSeconds }: Co
   child.stderr.on('data', (chunk: Buffer) => {
     said.stderr += chunk.toString();
   });
-  let isTerminated = false;
-  const timer = setTimeout(() => {
-    isTerminated = true;
-    client.workflow
-      .getHandle(workflowId)
-      .terminate('its person has no more patience')
-      .catch(() => child.kill());
-  }, patienceMs);
+  const handle = client.workflow.getHandle(workflowId);
+  const timer = setTimeout(
+    () => void handle.terminate('its person has no more patience').catch(() => child.kill()),
+    patienceMs,
+  );
   await new Promise((resolve) => child.once('close', resolve));
   clearTimeout(timer);
+  // Another person may have terminated it, too. A job that never started has no status.
+  const status = await handle.describe().then(
+    (described) => described.status.name,
+    () => null,
+  );
+  const isTerminated = status === 'TERMINATED';
   const report = JSON.parse(said.stdout || '{}') as Partial<JobReport>;
   const base = { job: key, workflowId, given: [], othersPromptIds: [], isTerminated };
   if (report.outcome == null) {
