@@ -10,6 +10,9 @@ const noWorkflows = 'No workflows registered, not polling for workflow tasks';
 /** The SDK writes this, as an error, if a workflow's interceptor refuses a query. */
 const refusedQuery = 'Failed to process Workflow Activation';
 
+/** Hands the lines of Temporal's native part to the logger. It would print them itself: with colours and secrets. */
+export const logging = { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } as const;
+
 /**
  * Temporal's default logger, without secrets. It omits the first of these lines, and the second is not an error for an
  * early query.
@@ -27,7 +30,7 @@ export class WorkerLogger extends DefaultLogger {
 /** Installs the logger, unless the process has installed or started Temporal's runtime before. */
 export function installWorkerLogger(): void {
   try {
-    Runtime.install({ logger: new WorkerLogger('INFO') });
+    Runtime.install({ logger: new WorkerLogger('INFO'), telemetryOptions: { logging } });
   } catch (error) {
     if (!(error instanceof IllegalStateError)) throw error;
   }

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { type DefaultLogger, Runtime } from '@temporalio/worker';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { withoutSecrets } from '../contract/secrecy/without-secrets.js';
-import { WorkerLogger } from '../temporal/runtime-log.js';
+import { logging, WorkerLogger } from '../temporal/runtime-log.js';
 
 /**
  * Serves the metrics of this process's workers at `http://<address>/metrics` until the process ends. They include
@@ -14,7 +14,7 @@ import { WorkerLogger } from '../temporal/runtime-log.js';
  */
 export function serveMetrics(address: string, { log }: { readonly log?: (line: string) => void } = {}): void {
   try {
-    const telemetryOptions = { metrics: { prometheus: { bindAddress: address } } };
+    const telemetryOptions = { metrics: { prometheus: { bindAddress: address } }, ...(log && { logging }) };
     Runtime.install({ telemetryOptions, ...(log && { logger: loggerTo(log) }) });
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause);
@@ -36,7 +36,7 @@ function reasonOf(said: string): string {
  * and not together with `serveMetrics`, which takes `log` too.
  */
 export function logTo(log: (line: string) => void): void {
-  Runtime.install({ logger: loggerTo(log) });
+  Runtime.install({ logger: loggerTo(log), telemetryOptions: { logging } });
 }
 
 function loggerTo(log: (line: string) => void): DefaultLogger {

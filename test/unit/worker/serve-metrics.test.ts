@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Runtime } from '@temporalio/worker';
 import { expect, it } from 'vitest';
-import { serveMetrics } from '../../../src/worker/index.js';
+import { logTo, serveMetrics } from '../../../src/worker/index.js';
 import { unlessTaken } from '../os/free-ports.js';
 
 async function listening(): Promise<{ readonly server: Server; readonly port: number }> {
@@ -38,5 +38,11 @@ it('the metrics of workers refuse an address in use or an invalid one, and then 
   const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   await expect.poll(metrics).toMatch(/^sandflow_stop_alerts 2$/m);
   expect(() => serveMetrics(`127.0.0.1:${port}`)).toThrow(expect.objectContaining({ code: 'metrics_not_served' }));
+  await Runtime.instance().shutdown();
+});
+
+it('B29: the log takes the lines of the native part, which would print them with colours and secrets', async () => {
+  logTo(() => undefined);
+  expect(Runtime.instance().options).toMatchObject({ runtimeOptions: { logExporter: { type: 'forward' } } });
   await Runtime.instance().shutdown();
 });
