@@ -71,7 +71,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     const mark = uniqueSeconds();
     const outcome = await host.run(ownSandboxId, { command: `sleep ${mark} & setsid sleep ${mark} & echo done` });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: 'done\n' });
-    if (isolation === 'plain') expect(runningWith(mark).length).toBe(2);
+    if (isolation === 'plain') await expect.poll(() => runningWith(mark).length).toBe(2);
     await host.endProcesses(ownSandboxId);
     expect(runningWith(mark)).toEqual([]);
     expect(readdirSync(join(directory, 'processes'))).toEqual([]);
