@@ -21,6 +21,7 @@ import { createFollowHub, type FollowHubOptions } from './prompt/follow-hub.js';
 import { interruptSandboxActivity } from './prompt/interrupt.js';
 import { createPromptReads, sendPromptActivity } from './prompt/send.js';
 import { storeTranscriptActivity } from './prompt/transcript.js';
+import type { RotateOptions } from './retry/rotate.js';
 import { createCommandActivities } from './sandbox/commands.js';
 import { createSandboxActivity, forkSandboxActivity } from './sandbox/create.js';
 import { createDiffActivities } from './sandbox/diff.js';
@@ -47,6 +48,8 @@ export interface ActivityDependencies extends NotifyDependencies {
   readonly taskQueue: string;
   /** Settings of the follows. Default: none. */
   readonly follow?: FollowHubOptions;
+  /** Settings of rotations. Default: none. */
+  readonly rotation?: RotateOptions;
 }
 
 /**
@@ -57,7 +60,7 @@ export interface ActivityDependencies extends NotifyDependencies {
  */
 export function createActivities(dependencies: ActivityDependencies) {
   requireOptions(dependencies, { client: 'an object', results: 'an object', taskQueue: 'a text' });
-  const { client, results, taskQueue } = dependencies;
+  const { client, results, taskQueue, rotation } = dependencies;
   const check = createQueueCheck(taskQueue);
   const secrets = secretsOrRefusal(dependencies.secrets);
   return {
@@ -70,7 +73,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createAccountWrites(client, secrets),
     ...createSandboxReads(client),
     ...createCommandActivities(client, results),
-    ...createSecretActivities(client, secrets),
+    ...createSecretActivities(client, secrets, rotation),
     ...createWatchActivities(client, results, taskQueue),
     ...createCleanupPlanning(client, results),
     ...createCleanupApply(client, results, taskQueue),
@@ -79,8 +82,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     describeWorkflows,
     createSandbox: checking(check, createSandboxActivity(client, results)),
     forkSandbox: checking(check, forkSandboxActivity(client, results)),
-    createApiKey: createApiKeyActivity(client, secrets),
-    createWebhook: createWebhookActivity(client, secrets),
+    createApiKey: createApiKeyActivity(client, secrets, rotation),
+    createWebhook: createWebhookActivity(client, secrets, rotation),
     updateEnvironment: updateEnvironmentActivity(client, secrets),
     stopSandbox: stopSandboxActivity(client, results),
     resumeSandbox: resumeSandboxActivity(client),

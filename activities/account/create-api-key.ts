@@ -4,13 +4,14 @@
  */
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { ApiKey } from '../../src/contract/records/account-records.js';
 import type { CreateApiKeyBody } from '../../src/contract/requests/account-requests.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { type Attempt, createAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';
+import { type RotateOptions, rotate, unlessRefused } from '../retry/rotate.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
 import { apiKeyView } from './redact.js';
 import { checkSecretsCanBeKept, type KeptApiKey } from './secrets.js';
@@ -25,7 +26,7 @@ type Created = { readonly kept: KeptApiKey } | { readonly lost: ApiKey };
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether a key was created, or if the secret of a
  *   created key is lost. The message names that key
  */
-export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore) {
+export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore, options: RotateOptions = {}) {
   return async function createApiKey(body: CreateApiKeyBody): Promise<Counted<KeptApiKey>> {
     const attempt = createAttempt();
     const ofThisName = async () => {
@@ -53,38 +54,29 @@ export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore
         return lost && others.length === 0 ? { lost } : null;
       },
     });
-    const value = 'kept' in created ? created.kept : await adopt(client, secrets, attempt, created.lost);
+    const value = 'kept' in created ? created.kept : await adopt(created.lost, { client, secrets, attempt, options });
     return { value, calls: attempt.calls() };
   };
 }
 
-async function adopt(
-  client: SandboxClient,
-  secrets: SecretStore,
-  attempt: Attempt,
-  { id, name }: ApiKey,
-): Promise<KeptApiKey> {
-  const rotated = await unlessRefused(attempt, (signal) => client.rotateApiKey(id, { signal }));
+interface Adopting {
+  readonly client: SandboxClient;
+  readonly secrets: SecretStore;
+  readonly attempt: Attempt;
+  readonly options: RotateOptions;
+}
+
+async function adopt({ id, name }: ApiKey, { client, secrets, attempt, options }: Adopting): Promise<KeptApiKey> {
+  const rotated = await unlessRefused(() => rotate(attempt, (signal) => client.rotateApiKey(id, { signal }), options));
   if (rotated) {
     const { apiKey, secret } = rotated;
     return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef: await secrets.put(`api-key-${id}`, secret) };
   }
-  if (await unlessRefused(attempt, (signal) => client.revokeApiKey(id, { signal }))) {
+  if (await unlessRefused(() => attempt.call((signal) => client.revokeApiKey(id, { signal })))) {
     // The revoked key no longer appears, so the next attempt cannot mistake it for its own.
     await Context.current().client.activity.heartbeat(activityInfo().taskToken, { phase: 'not_sent' });
     throw ApplicationFailure.retryable(`The key ${id}, whose secret was lost, was revoked`, 'api_key_revoked');
   }
   const left = `The key ${id}, named "${name ?? ''}", was created, and its secret is lost. Rotate or revoke it.`;
   throw outcomeUnknown(left, { endpoint: 'createApiKey', calls: attempt.calls() });
-}
-
-/** @returns undefined if the service refuses permanently; after any other failure, the next attempt repeats the call */
-async function unlessRefused<T>(attempt: Attempt, make: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-  try {
-    return await attempt.call(make);
-  } catch (error) {
-    if (error instanceof ApiError && error.typed && error.meaning === 'permanent') return undefined;
-    const { message } = error instanceof Error ? error : { message: 'no answer' };
-    throw ApplicationFailure.retryable(`The secret of the new key could not be rotated: ${message}`);
-  }
 }

@@ -5,26 +5,35 @@ import type { Webhook } from '../../src/contract/records/sandbox-records.js';
 import type { CreateWebhookBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { createAttempt } from '../retry/attempt.js';
+import { outcomeUnknown } from '../retry/classify.js';
+import { type RotateOptions, rotate, unlessRefused } from '../retry/rotate.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
 import { type WebhookView, webhookView } from './redact.js';
-import { checkSecretsCanBeKept, type KeptSecret, rotateAndKeep } from './secrets.js';
+import { checkSecretsCanBeKept, type KeptSecret } from './secrets.js';
 
 export interface CreatedWebhook extends KeptSecret {
   readonly webhook: WebhookView;
 }
 
+type Created = { readonly kept: CreatedWebhook } | { readonly lost: Webhook };
+
 /**
  * Registers a webhook, once; its secret is stored as `webhook-<id>`. If the answer is lost, the only new webhook with
  * this URL and name is adopted, and its lost secret is rotated.
  *
- * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the webhook was created
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the webhook was created, or if the secret of a
+ *   created webhook is lost. The message names that webhook
  */
-export function createWebhookActivity(client: SandboxClient, secrets: SecretStore) {
+export function createWebhookActivity(client: SandboxClient, secrets: SecretStore, options: RotateOptions = {}) {
+  const keep = async (webhook: Webhook, secret: string): Promise<CreatedWebhook> => ({
+    webhook: webhookView(webhook),
+    secretRef: await secrets.put(`webhook-${webhook.id}`, secret),
+  });
   return async function createWebhook(body: CreateWebhookBody): Promise<Counted<CreatedWebhook>> {
     const attempt = createAttempt();
     const list = async () => (await attempt.call((signal) => client.listWebhooks({ signal }))).webhooks;
     const isOurs = ({ url, name }: Webhook) => url === body.url && (name ?? body.name) === body.name;
-    const value = await sendOnce<CreatedWebhook, readonly string[]>({
+    const created = await sendOnce<Created, readonly string[]>({
       endpoint: 'createWebhook',
       attempt,
       what: 'the webhook',
@@ -35,16 +44,24 @@ export function createWebhookActivity(client: SandboxClient, secrets: SecretStor
       },
       async send(timeoutMs) {
         const { webhook, secret } = await client.createWebhook(body, { timeoutMs });
-        return { webhook: webhookView(webhook), secretRef: await secrets.put(`webhook-${webhook.id}`, secret) };
+        return { kept: await keep(webhook, secret) };
       },
       async look(known = []) {
-        const matches = (await list()).filter((one) => isOurs(one) && !known.includes(one.id));
-        const [match] = matches;
-        if (!match || matches.length > 1) return null;
-        const secretRef = await attempt.call((signal) => rotateAndKeep(client, secrets, match.id, signal));
-        return { webhook: webhookView(match), secretRef };
+        const [lost, ...others] = (await list()).filter((one) => isOurs(one) && !known.includes(one.id));
+        return lost && others.length === 0 ? { lost } : null;
       },
     });
+    const value = 'kept' in created ? created.kept : await adopt(created.lost);
     return { value, calls: attempt.calls() };
+
+    async function adopt(webhook: Webhook): Promise<CreatedWebhook> {
+      const { id } = webhook;
+      const rotated = await unlessRefused(() =>
+        rotate(attempt, (signal) => client.rotateWebhookSecret(id, { signal }), options),
+      );
+      if (rotated) return keep(webhook, rotated.secret);
+      const left = `The webhook ${id} was created, and its secret is lost. Rotate or delete it.`;
+      throw outcomeUnknown(left, { endpoint: 'createWebhook', calls: attempt.calls() });
+    }
   };
 }

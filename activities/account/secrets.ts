@@ -1,6 +1,6 @@
 /**
  * Secrets that the service shows once. They stay in the worker's secret store, and workflows get references to them.
- * Retry class `secret` (rotate): the call is repeated until a secret is stored.
+ * Retry class `secret` (`retry/rotate.ts`): the call is repeated until a secret is stored.
  */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
@@ -9,6 +9,7 @@ import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { withCallCount } from '../retry/attempt.js';
+import { type RotateOptions, rotate } from '../retry/rotate.js';
 import { type ApiKeyView, apiKeyView } from './redact.js';
 
 export interface KeptSecret {
@@ -21,38 +22,29 @@ export interface KeptApiKey extends KeptSecret {
   readonly apiKey: ApiKeyView | null;
 }
 
-/** Replaces the signing secret of a webhook and stores the new one. */
-export async function rotateAndKeep(
-  client: SandboxClient,
-  secrets: SecretStore,
-  webhookId: string,
-  signal?: AbortSignal,
-): Promise<string> {
-  const { secret } = await client.rotateWebhookSecret(webhookId, { signal });
-  return secrets.put(`webhook-${webhookId}`, secret);
-}
-
-export function createSecretActivities(client: SandboxClient, secrets: SecretStore) {
+export function createSecretActivities(client: SandboxClient, secrets: SecretStore, options: RotateOptions = {}) {
   return {
     /**
      * Replaces the signing secret of a webhook, and stores the new one as `webhook-<id>`. A repetition replaces it
-     * again.
+     * again: after a lost answer, half a minute later.
      */
     async rotateWebhookSecret(webhookId: string): Promise<Counted<KeptSecret>> {
-      return withCallCount(async ({ call }) => {
+      return withCallCount(async (attempt) => {
         await checkSecretsCanBeKept(secrets);
-        return { secretRef: await call((signal) => rotateAndKeep(client, secrets, webhookId, signal)) };
+        const { secret } = await rotate(attempt, (signal) => client.rotateWebhookSecret(webhookId, { signal }), options);
+        return { secretRef: await secrets.put(`webhook-${webhookId}`, secret) };
       });
     },
 
     /**
      * Replaces the secret of a key immediately, and stores the new one as `api-key-<id>`. A repetition replaces it
-     * again.
+     * again: after a lost answer, half a minute later.
      */
     async rotateApiKey(apiKeyId: string): Promise<Counted<KeptApiKey>> {
-      return withCallCount(async ({ call }) => {
+      return withCallCount(async (attempt) => {
         await checkSecretsCanBeKept(secrets);
-        const { apiKey, secret } = await call((signal) => client.rotateApiKey(apiKeyId, { signal }));
+        const answer = await rotate(attempt, (signal) => client.rotateApiKey(apiKeyId, { signal }), options);
+        const { apiKey, secret } = answer;
         const secretRef = await secrets.put(`api-key-${apiKeyId}`, secret);
         return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef };
       });

@@ -73,7 +73,7 @@ export function followPromptActivity(client: SandboxClient, hub: FollowHub, resu
       const value = await cutResult(end, input, results);
       return { value: degraded === null ? value : { ...value, degraded }, calls: attempt.calls() };
     } catch (error) {
-      throw repeatableFailure(error, { calls: attempt.calls() });
+      throw repeatableFailure(error, { calls: attempt.calls(), pauseMs: attempt.pauseMs });
     } finally {
       clearInterval(timer);
     }

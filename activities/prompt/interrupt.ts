@@ -78,7 +78,7 @@ export function interruptSandboxActivity(client: SandboxClient, results: ResultS
       const isWithoutEffect = effectOf(error) === 'none' && !maybeSent;
       maybeSent ||= !isWithoutEffect;
       beats.leave(isWithoutEffect ? { newest: undefined, spent: spent() } : { spent: spent() });
-      throw repeatableFailure(error, spent());
+      throw repeatableFailure(error, { ...spent(), pauseMs: attempt.pauseMs });
     }
   };
 }

@@ -1,5 +1,7 @@
 /** Runs the calls of one activity attempt: counts them, sends heartbeats during them, and maps errors to failures. */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
+import type { RetryPolicy } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time.js';
 import { type Counted, unanswered } from '../../src/contract/errors/service-failure.js';
 import { maxActivityResultBytes, payloadBytes } from '../../src/contract/texts/stored-text.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
@@ -24,6 +26,10 @@ export interface Attempt {
   readonly calls: () => number;
   /** True if an earlier attempt may have taken effect. */
   readonly maybeSent: boolean;
+  /** True if the previous attempt ended without a result, for example because its worker was killed. */
+  readonly followsCrash: boolean;
+  /** How long the retry policy waits after this attempt, in ms. */
+  readonly pauseMs: number;
 }
 
 /** Creates the attempt of the current activity; tests may create their own. */
@@ -35,6 +41,8 @@ export function createAttempt(): Attempt {
   return {
     attempt,
     maybeSent: before.maybeSent,
+    followsCrash: before.isUnknown === true,
+    pauseMs: pauseAfter(attempt, activityInfo().retryPolicy),
     signal,
     call: (make) => {
       calls += 1;
@@ -44,15 +52,23 @@ export function createAttempt(): Attempt {
   };
 }
 
+/** How long Temporal would wait after an attempt, in ms. An old server does not tell the policy: then its defaults. */
+export function pauseAfter(attempt: number, policy: RetryPolicy = {}): number {
+  const { initialInterval = 1_000, backoffCoefficient = 2, maximumInterval } = policy;
+  const firstMs = msToNumber(initialInterval);
+  const longestMs = maximumInterval === undefined ? firstMs * 100 : msToNumber(maximumInterval);
+  return Math.min(longestMs, firstMs * backoffCoefficient ** (attempt - 1));
+}
+
 /**
  * The calls that earlier attempts have made. A local activity has no heartbeat and makes one call per attempt. If a
  * worker was killed, the calls of its attempt are unknown.
  */
-function spentBefore(): Spent {
+function spentBefore(): Spent & { readonly isUnknown?: boolean } {
   const { attempt, isLocal, heartbeatDetails } = activityInfo();
   if (isLocal) return { calls: attempt - 1, maybeSent: false };
   const { spent } = (heartbeatDetails ?? {}) as { readonly spent?: Spent };
-  return spent ?? { calls: 0, maybeSent: attempt > 1 };
+  return spent ?? { calls: 0, maybeSent: attempt > 1, isUnknown: attempt > 1 };
 }
 
 /**
@@ -70,7 +86,7 @@ export async function withCallCount<T>(body: (attempt: Attempt) => Promise<T>): 
       // The next attempt continues the count.
       const spent: Spent = { calls, maybeSent: maybeSent || effectOf(error) === 'unknown' };
       if (!activityInfo().isLocal) heartbeat({ spent });
-      throw repeatableFailure(error, { calls, maybeSent });
+      throw repeatableFailure(error, { calls, maybeSent, pauseMs: attempt.pauseMs });
     }
   });
 }

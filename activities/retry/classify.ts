@@ -84,22 +84,38 @@ export function retryOwner(meaning: ErrorMeaning, effect: Effect): 'temporal' | 
   return effect === 'unknown' ? 'temporal' : 'workflow';
 }
 
-/** The failure of a call that may be repeated: all retry classes except `evidence` and `once`. */
+/**
+ * The failure of a call that may be repeated: all retry classes except `evidence` and `once`.
+ * @param spent.pauseMs how long Temporal waits before the next attempt, unless the service asks for another time
+ * @param spent.leastPauseMs how long Temporal waits at least, in ms. Default: 0
+ */
 export function repeatableFailure(
   error: unknown,
-  { calls, maybeSent = false }: { readonly calls: number; readonly maybeSent?: boolean },
+  spent: {
+    readonly calls: number;
+    readonly maybeSent?: boolean;
+    readonly pauseMs: number;
+    readonly leastPauseMs?: number;
+  },
 ): unknown {
+  const { calls, maybeSent = false, pauseMs, leastPauseMs = 0 } = spent;
   const described = describeFailure(error, calls);
   if (!described) return error;
   const failure = { ...described, maybeSent };
   const again = retryOwner(failure.meaning, effectOf(error)) === 'temporal';
+  const delayMs = Math.max(leastPauseMs, Math.min(failure.retryAfterMs ?? pauseMs, longestPauseMs));
   return ApplicationFailure.create({
     message: failure.message,
     type: failure.code,
     nonRetryable: !again,
-    nextRetryDelay: again && failure.retryAfterMs !== null ? Math.min(failure.retryAfterMs, longestPauseMs) : undefined,
+    nextRetryDelay: again ? spread(delayMs) : undefined,
     details: [failure],
   });
+}
+
+/** After an outage, thousands of workflows would otherwise repeat their calls in step (specification, "Errors"). */
+export function spread(pauseMs: number): number {
+  return Math.round(pauseMs * (1 + Math.random() / 4));
 }
 
 /**

@@ -110,7 +110,7 @@ export async function readFirst<T>(
       const lag = isMissing(error) ? mayBeLag(error) : undefined;
       const missingSinceMs = lag ? (memory.missingSinceMs ?? Date.now()) : null;
       await remember({ missingSinceMs, spent }).catch(() => undefined);
-      const failure = lag ?? repeatableFailure(error, spent);
+      const failure = lag ?? repeatableFailure(error, { ...spent, pauseMs: attempt.pauseMs });
       throw memory.before === null ? failure : withMemory(failure, { sentBefore: memory.before });
     }
   };

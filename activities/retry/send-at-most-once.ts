@@ -16,7 +16,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import { notSentCode, outcomeUnknownCode } from '../../src/contract/errors/service-failure.js';
 import type { Attempt, Spent } from './attempt.js';
-import { describeFailure, effectOf, finalFailure, outcomeUnknown, retryOwner } from './classify.js';
+import { describeFailure, effectOf, finalFailure, outcomeUnknown, retryOwner, spread } from './classify.js';
 import { createIntentBeats, type IntentBeats } from './heartbeat.js';
 
 /** What other activities may have done before, according to their records. */
@@ -169,7 +169,8 @@ function notSent(error: unknown, attempt: Attempt): unknown {
   const failure = describeFailure(error, attempt.calls());
   if (!failure) return error;
   if (retryOwner(failure.meaning, 'none') !== 'temporal') return finalFailure(failure);
-  return ApplicationFailure.create({ message: failure.message, type: failure.code, details: [failure] });
+  const { message, code: type } = failure;
+  return ApplicationFailure.create({ message, type, nextRetryDelay: spread(attempt.pauseMs), details: [failure] });
 }
 
 const whatHappened = {

@@ -30,7 +30,7 @@ export function followSetupActivity(client: SandboxClient, hub: FollowHub) {
     try {
       return { value: await follow(sandboxId, { client, hub, attempt, readLagMs }), calls: attempt.calls() };
     } catch (error) {
-      throw repeatableFailure(error, { calls: attempt.calls() });
+      throw repeatableFailure(error, { calls: attempt.calls(), pauseMs: attempt.pauseMs });
     } finally {
       clearInterval(timer);
     }

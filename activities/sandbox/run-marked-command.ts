@@ -155,7 +155,7 @@ async function recover(call: MarkedCall): Promise<MarkedEnd> {
           .catch((error: unknown) => {
             failIfDraining(call, true);
             heartbeat(intentOf(call, true));
-            throw repeatableFailure(error, { calls: attempt.calls(), maybeSent: true });
+            throw repeatableFailure(error, { calls: attempt.calls(), maybeSent: true, pauseMs: attempt.pauseMs });
           });
         const word = markerWord(marker.name, answer.stderr);
         if (word === 'not_begun') return { how: word };

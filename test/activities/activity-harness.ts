@@ -30,12 +30,20 @@ export interface ActivityStand {
   close(): Promise<void>;
 }
 
+/** How long a rotation waits after a lost answer, in ms. */
+export const lateForMs = 300;
+
 /** The tests provoke the warnings of activities. */
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
-/** @param options.withSecrets false for a worker without a secret store; `client`: settings of its client */
+/**
+ * @param options.withSecrets false for a worker without a secret store; `client`: settings of its client
+ */
 export async function createActivityStand(
-  options: { readonly withSecrets?: boolean; readonly client?: Partial<SandboxClientOptions> } = {},
+  options: {
+    readonly withSecrets?: boolean;
+    readonly client?: Partial<SandboxClientOptions>;
+  } = {},
 ): Promise<ActivityStand> {
   const closing = createClosing();
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-activities-'));
@@ -52,6 +60,7 @@ export async function createActivityStand(
     results,
     secrets: options.withSecrets === false ? undefined : secrets,
     taskQueue,
+    rotation: { lateForMs },
   });
   const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
   const running = worker.run();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aSandbox, errorBody, type SeenRequest, sendJson } from '../client/http-harness.js';
-import { type ActivityStand, createActivityStand } from './activity-harness.js';
+import { type ActivityStand, createActivityStand, lateForMs } from './activity-harness.js';
 
 let stand: ActivityStand;
 beforeAll(async () => {
@@ -164,15 +164,39 @@ describe('a secret when the answer is lost', () => {
     ['rotateWebhookSecret', 'wh_1', 'webhook-wh_1'],
     ['rotateApiKey', 'sak_1', 'api-key-sak_1'],
   ])('%s is repeated until a secret has been stored', async (name, id, kept) => {
-    let turn = 0;
+    const atMs: number[] = [];
     stand.answer((_, response) => {
-      turn += 1;
-      if (turn === 1) response.destroy();
-      else sendJson(response, 200, { ok: true, secret: `key_${turn}` });
+      atMs.push(performance.now());
+      if (atMs.length === 1) response.destroy();
+      else sendJson(response, 200, { ok: true, secret: `key_${atMs.length}` });
     });
     const { value } = (await stand.run(name, id)) as { value: { secretRef: string } };
     expect(value.secretRef).toContain(kept);
     expect(await stand.secrets.get(value.secretRef)).toBe('key_2');
+    const [lost = 0, next = 0] = atMs;
+    // The lost call may still be executed, and must not be executed after the next one.
+    expect(next - lost).toBeGreaterThanOrEqual(lateForMs);
+  });
+
+  it('of a webhook whose create and first rotation got no answer is that of a rotation that came later', async () => {
+    const body = { name: 'twice lost', url: 'https://a.example/twice', events: ['sandbox.ready'] };
+    const webhooks: object[] = [];
+    const rotatedAtMs: number[] = [];
+    stand.answer(({ method, url, body: sent }, response) => {
+      if (method === 'GET') return sendJson(response, 200, { ok: true, webhooks });
+      if (!url.endsWith('/rotate')) {
+        webhooks.push({ ...JSON.parse(sent), id: 'wh_made' });
+        return response.destroy();
+      }
+      rotatedAtMs.push(performance.now());
+      if (rotatedAtMs.length === 1) return response.destroy();
+      return sendJson(response, 200, { ok: true, secret: `whsec_${rotatedAtMs.length}` });
+    });
+    const { value } = (await stand.run('createWebhook', body)) as { value: { secretRef: string } };
+    expect(await stand.secrets.get(value.secretRef)).toBe('whsec_2');
+    const [lost = 0, next = 0] = rotatedAtMs;
+    expect(next - lost).toBeGreaterThanOrEqual(lateForMs);
+    expect(webhooks).toHaveLength(1);
   });
 });
 

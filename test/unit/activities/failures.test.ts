@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
+import { pauseAfter } from '../../../activities/retry/attempt.js';
 import {
   describeFailure,
   effectOf,
@@ -31,6 +32,12 @@ const apiError = (status: number, code: string, over: Over = {}) =>
     details: over.details ?? null,
   });
 
+/** At least `baseMs`, and at most a quarter longer. */
+function expectSpread(delay: unknown, baseMs: number): void {
+  expect(delay).toBeGreaterThanOrEqual(baseMs);
+  expect(delay).toBeLessThanOrEqual(baseMs * 1.25);
+}
+
 /** Which part repeats a call after each error code. */
 const owners = {
   permanent: 'nobody',
@@ -52,13 +59,14 @@ describe('the failure of each error code', () => {
     ({ code, status, meaning, retryAfterMs }) => {
       const error = apiError(status, code, { retryAfterMs: retryAfterMs ?? undefined });
       expect(retryOwner(meaning, effectOf(error))).toBe(owners[meaning]);
-      const failure = repeatableFailure(error, { calls: 1 }) as ApplicationFailure;
+      const failure = repeatableFailure(error, { calls: 1, pauseMs: 2_000 }) as ApplicationFailure;
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure.type).toBe(code);
       expect(failure.nonRetryable).toBe(owners[meaning] !== 'temporal');
       expect(failure.details?.[0]).toMatchObject({ code, status, meaning, requestId: 'req_1', calls: 1, retryAfterMs });
       const byTemporal = owners[meaning] === 'temporal';
-      expect(failure.nextRetryDelay).toBe(byTemporal ? (retryAfterMs ?? undefined) : undefined);
+      if (byTemporal) expectSpread(failure.nextRetryDelay, retryAfterMs ?? 2_000);
+      else expect(failure.nextRetryDelay).toBeUndefined();
       const byWorkflow = refusedCallDelayMs({ meaning, retryAfterMs }, 0);
       if (owners[meaning] === 'workflow') expect(byWorkflow).toBeGreaterThanOrEqual(retryAfterMs ?? 1_000);
       if (owners[meaning] === 'nobody') expect(byWorkflow).toBeUndefined();
@@ -71,9 +79,25 @@ describe('the failure of each error code', () => {
     expect(retryOwner('wait_out', effectOf(error))).toBe('temporal');
   });
 
-  it('honours Retry-After', () => {
-    const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 7_000 }), { calls: 1 });
-    expect((failure as ApplicationFailure).nextRetryDelay).toBe(7_000);
+  it('D7: the pause follows the policy of the activity', () => {
+    const policy = { initialInterval: '500 milliseconds', maximumInterval: 3_000 } as const;
+    expect([1, 2, 3, 4, 900].map((attempt) => pauseAfter(attempt, policy))).toEqual([500, 1_000, 2_000, 3_000, 3_000]);
+    expect(pauseAfter(4, { initialInterval: 50, backoffCoefficient: 1 })).toBe(50);
+    expect([pauseAfter(1), pauseAfter(50)]).toEqual([1_000, 100_000]);
+  });
+
+  it('D7: pauses differ from call to call, with and without Retry-After, and none is shorter than asked', () => {
+    for (const [retryAfterMs, baseMs] of [
+      [7_000, 7_000],
+      [undefined, 2_000],
+    ] as const) {
+      const failures = Array.from({ length: 20 }, () =>
+        repeatableFailure(apiError(503, 'http_500', { retryAfterMs }), { calls: 1, pauseMs: 2_000 }),
+      );
+      const delays = failures.map((failure) => (failure as ApplicationFailure).nextRetryDelay);
+      for (const delay of delays) expectSpread(delay, baseMs);
+      expect(new Set(delays).size).toBeGreaterThan(1);
+    }
   });
 });
 
@@ -86,9 +110,9 @@ describe('the failure of a call without a readable answer', () => {
     ['a time-out', new TimeoutError('sendPrompt', true, 5), null],
     ['an unreadable answer', new UnexpectedResponseError('sendPrompt', 202, 'conversationId', 'is missing'), 202],
   ])('of %s is repeated by Temporal, whatever its effect, and says what was called', (_, error, status) => {
-    const failure = repeatableFailure(error, { calls: 3 }) as ApplicationFailure;
+    const failure = repeatableFailure(error, { calls: 3, pauseMs: 2_000 }) as ApplicationFailure;
     expect(failure).toMatchObject({ type: error.code, message: error.message, nonRetryable: false });
-    expect(failure.nextRetryDelay).toBeUndefined();
+    expectSpread(failure.nextRetryDelay, 2_000);
     const { code, message } = error;
     expect(failure.details).toEqual([{ ...noAnswer, code, message, endpoint: 'sendPrompt', status, calls: 3 }]);
   });
@@ -114,7 +138,7 @@ describe('what a failure carries', () => {
 
   it('says whether an earlier attempt may have been sent: not unless the caller says so', () => {
     const sent = (maybeSent?: boolean) =>
-      (repeatableFailure(apiError(503, 'http_500'), { calls: 1, maybeSent }) as ApplicationFailure).details?.[0];
+      (repeatableFailure(apiError(503, 'http_500'), { calls: 1, maybeSent, pauseMs: 2_000 }) as ApplicationFailure).details?.[0];
     expect([sent(), sent(false), sent(true)]).toMatchObject([
       { maybeSent: false },
       { maybeSent: false },
@@ -123,8 +147,8 @@ describe('what a failure carries', () => {
   });
 
   it('obeys no Retry-After for longer than five minutes', () => {
-    const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 3_600_000 }), { calls: 1 });
-    expect((failure as ApplicationFailure).nextRetryDelay).toBe(300_000);
+    const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 3_600_000 }), { calls: 1, pauseMs: 1 });
+    expectSpread((failure as ApplicationFailure).nextRetryDelay, 300_000);
   });
 });
 
@@ -171,5 +195,5 @@ describe('effectOf', () => {
 it('passes other errors on to Temporal', () => {
   const bug = new TypeError('bug');
   expect(describeFailure(bug, 0)).toBeUndefined();
-  expect(repeatableFailure(bug, { calls: 0 })).toBe(bug);
+  expect(repeatableFailure(bug, { calls: 0, pauseMs: 2_000 })).toBe(bug);
 });

@@ -1,0 +1,53 @@
+/**
+ * Retry class `secret`: rotations. The service may execute a call whose answer was lost after the next one. The secret
+ * of the next one would then be invalid, and nothing would show it. So the next one waits until that cannot happen.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import { ApiError } from '../../src/client/index.js';
+import { lateCallMs } from '../../src/contract/late-calls.js';
+import type { Attempt } from './attempt.js';
+import { effectOf, repeatableFailure } from './classify.js';
+
+export interface RotateOptions {
+  /** How long a call without an answer may still take effect, in ms. Default: 30 000, the time limit of a call. */
+  readonly lateForMs?: number | undefined;
+}
+
+/**
+ * Makes a call that replaces a secret. Safe to repeat.
+ * @throws ApplicationFailure that Temporal retries after `lateForMs` if the secret may have been replaced without an
+ *   answer; otherwise the client's error
+ */
+export async function rotate<T>(
+  attempt: Attempt,
+  make: (signal: AbortSignal) => Promise<T>,
+  { lateForMs = lateCallMs }: RotateOptions = {},
+): Promise<T> {
+  if (attempt.followsCrash) {
+    const message = 'An earlier attempt ended without a result, and its rotation may still take effect';
+    throw ApplicationFailure.create({ message, type: 'rotation_may_be_late', nextRetryDelay: lateForMs });
+  }
+  try {
+    return await attempt.call(make);
+  } catch (error) {
+    if (effectOf(error) === 'none') throw error;
+    const { maybeSent, pauseMs } = attempt;
+    throw repeatableFailure(error, { calls: attempt.calls(), maybeSent, pauseMs, leastPauseMs: lateForMs });
+  }
+}
+
+/**
+ * Makes a call that corrects an object whose secret was lost.
+ * @returns undefined if the service refuses permanently
+ * @throws ApplicationFailure that Temporal retries, after any other failure
+ */
+export async function unlessRefused<T>(make: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof ApplicationFailure) throw error;
+    if (error instanceof ApiError && error.typed && error.meaning === 'permanent') return undefined;
+    const { message } = error instanceof Error ? error : { message: 'no answer' };
+    throw ApplicationFailure.retryable(`The secret of the new object could not be replaced: ${message}`);
+  }
+}
