@@ -31,7 +31,11 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
     async rotateWebhookSecret(webhookId: string): Promise<Counted<KeptSecret>> {
       return withCallCount(async (attempt) => {
         await checkSecretsCanBeKept(secrets);
-        const { secret } = await rotate(attempt, (signal) => client.rotateWebhookSecret(webhookId, { signal }), options);
+        const { secret } = await rotate(
+          attempt,
+          (signal) => client.rotateWebhookSecret(webhookId, { signal }),
+          options,
+        );
         return { secretRef: await secrets.put(`webhook-${webhookId}`, secret) };
       });
     },

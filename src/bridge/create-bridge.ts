@@ -8,6 +8,7 @@ import { logWithoutSecrets } from '../contract/secrecy/without-secrets.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { createReadiness } from './readiness.js';
+import { createRefusedSignatures } from './refused-signatures.js';
 import { createRequestHandler } from './request-handler.js';
 import { createSignalAllowance } from './signal-allowance.js';
 
@@ -49,7 +50,8 @@ export function createBridge(options: BridgeOptions): Bridge {
   const metrics = createBridgeMetrics(registry);
   const readiness = createReadiness(client, secrets);
   const allowance = createSignalAllowance();
-  const receiver = { client, secrets, allowance, signalTimeoutMs, metrics, log };
+  const signatures = createRefusedSignatures(log);
+  const receiver = { client, secrets, allowance, signalTimeoutMs, metrics, log, signatures };
   const handle = createRequestHandler({ receiver, readiness, metrics, maxBodyBytes, log });
   const underWay = new Set<Promise<void>>();
   const metricsHandler = createMetricsHandler(registry, log);
@@ -110,6 +112,7 @@ export function createBridge(options: BridgeOptions): Bridge {
       metrics.reset();
       readiness.reset();
       allowance.reset();
+      signatures.accepted();
     },
     close() {
       closing ??= shutDown();

@@ -9,6 +9,7 @@ import { parseSandboxWebhookEvent, type SandboxWebhookEvent } from '../contract/
 import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog, SecretSource } from './bridge-options.js';
+import type { RefusedSignatures } from './refused-signatures.js';
 import type { SignalAllowance } from './signal-allowance.js';
 import { addressesOf, type EventAddress, type SignalOutcome, signalEvent } from './signal-event.js';
 
@@ -42,6 +43,7 @@ export interface Receiver {
   readonly signalTimeoutMs: number;
   readonly metrics: BridgeMetrics;
   readonly log: BridgeLog;
+  readonly signatures: RefusedSignatures;
 }
 
 export async function receiveDelivery(
@@ -49,12 +51,15 @@ export async function receiveDelivery(
   headers: IncomingHttpHeaders,
   rawBody: Buffer,
 ): Promise<DeliveryResult> {
-  const { metrics, log } = receiver;
+  const { metrics, log, signatures } = receiver;
   const secrets = await secretsNow(receiver);
   if (secrets.length === 0) return 'no_secret';
   const nowMs = Date.now();
   const verified = verifyDelivery({ headers, rawBody, secrets, nowMs });
-  if (!verified.ok) return verified.reason;
+  if (!verified.ok) {
+    if (verified.reason === 'bad_signature') signatures.refused();
+    return verified.reason;
+  }
   metrics.clockSkew(nowMs / 1000 - verified.timestamp);
 
   const event = parseSandboxWebhookEvent(parseJson(rawBody));
@@ -62,6 +67,8 @@ export async function receiveDelivery(
   if (event === 'unknown_type') return 'unknown_type';
   // The signature covers both ids, so a difference is a mistake of the sender. It is unknown which id is right.
   if (event.id !== verified.deliveryId) return 'id_mismatch';
+  // A test delivery has an unknown type: it shows the secret of its sender, not that of the service.
+  signatures.accepted();
   if (event.legacy) metrics.legacy();
 
   const { signalTimeoutMs: timeoutMs, client } = receiver;

@@ -9,6 +9,9 @@ import { deliveryStatuses, type Receiver, receiveDelivery } from './receive-deli
 /** The path that the service delivers to. */
 export const webhookPath = '/webhooks/sandbox';
 
+/** Begins a line of `GET /readyz`, which goes on with their number since the last accepted delivery. */
+export const refusedSignaturesLine = 'refused signatures: ';
+
 export interface RequestHandlerOptions {
   readonly receiver: Receiver;
   readonly readiness: Readiness;
@@ -46,7 +49,9 @@ export function createRequestHandler(options: RequestHandlerOptions): Route {
       method: 'GET',
       route: async (_, response) => {
         const problem = await readiness.problem();
-        answer(response, problem === undefined ? 200 : 503, `${problem ?? 'ready'}\n`);
+        const refused = receiver.signatures.count();
+        const note = refused > 0 ? `${refusedSignaturesLine}${refused}\n` : '';
+        answer(response, problem === undefined ? 200 : 503, `${problem ?? 'ready'}\n${note}`);
       },
     },
   };

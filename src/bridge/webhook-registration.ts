@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../client/create-sandbox-client.js';
 import { ApiError, ConnectionError, TimeoutError } from '../client/errors.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { lateCallMs } from '../contract/late-calls.js';
 import type { Webhook } from '../contract/records/sandbox-records.js';
 import { sandboxEventTypes } from '../contract/records/states.js';
 import { requireOptions } from '../contract/required-options.js';
@@ -24,6 +25,8 @@ export interface EnsureWebhookOptions {
   readonly currentSecrets?: readonly string[];
   /** Pauses before each retry after an ambiguous failure, in ms. Default: 500 and 2 000. */
   readonly retryDelaysMs?: readonly number[];
+  /** How long a rotation without an answer may still take effect, in ms. The next one waits. Default: 30 000. */
+  readonly lateForMs?: number;
 }
 
 /** The result of `ensureWebhook` and `rotateWebhook`. */
@@ -62,17 +65,18 @@ export async function ensureWebhook(client: SandboxClient, options: EnsureWebhoo
 /**
  * Replaces the signing secret and makes the new one the first in its file. The previous secret stays second until the
  * next rotation, because an attempt that is already under way may have its signature (trap S10). The rotation is
- * repeated until a secret has been read.
+ * repeated until a secret has been read. After a lost answer it waits for `lateForMs`: the lost call could be executed
+ * after the next one, and make its secret invalid.
  * @throws SandflowError `secret_file_unwritable`, before anything is replaced; the client's errors
  */
 export async function rotateWebhook(
   client: SandboxClient,
   webhookId: string,
-  options: Pick<EnsureWebhookOptions, 'secretFile' | 'retryDelaysMs'>,
+  options: Pick<EnsureWebhookOptions, 'secretFile' | 'retryDelaysMs' | 'lateForMs'>,
 ): Promise<EnsuredWebhook> {
-  const { retryDelaysMs = defaultRetryDelaysMs } = options;
+  const { retryDelaysMs = defaultRetryDelaysMs, lateForMs = lateCallMs } = options;
   return reserved(options.secretFile, async (reservation) => {
-    const { secret } = await repeated(() => client.rotateWebhookSecret(webhookId), retryDelaysMs);
+    const { secret } = await repeated(() => client.rotateWebhookSecret(webhookId), retryDelaysMs, lateForMs);
     await reservation.keep(secret);
     return { webhookId, action: 'rotated' };
   });
@@ -173,16 +177,21 @@ async function reserved<T>(file: string, use: (reservation: SecretReservation) =
   }
 }
 
-/** Makes a call that is safe to repeat, and repeats it after failures that may pass. */
-async function repeated<T>(attempt: () => Promise<T>, delaysMs: readonly number[]): Promise<T> {
+/**
+ * Makes a call that is safe to repeat, and repeats it after failures that may pass.
+ * @param lateForMs pause, at least, after a call that may have taken effect
+ */
+async function repeated<T>(attempt: () => Promise<T>, delaysMs: readonly number[], lateForMs = 0): Promise<T> {
   for (const delayMs of delaysMs) {
+    let isLost = false;
     try {
       return await attempt();
     } catch (error) {
       const noAnswer = error instanceof ConnectionError || error instanceof TimeoutError;
-      if (!noAnswer && !mayHaveHappened(error)) throw error;
+      isLost = mayHaveHappened(error);
+      if (!noAnswer && !isLost) throw error;
     }
-    await sleep(delayMs);
+    await sleep(isLost ? Math.max(delayMs, lateForMs) : delayMs);
   }
   return attempt();
 }

@@ -40,10 +40,7 @@ Runtime.install({ logger: new DefaultLogger('ERROR') });
  * @param options.withSecrets false for a worker without a secret store; `client`: settings of its client
  */
 export async function createActivityStand(
-  options: {
-    readonly withSecrets?: boolean;
-    readonly client?: Partial<SandboxClientOptions>;
-  } = {},
+  options: { readonly withSecrets?: boolean; readonly client?: Partial<SandboxClientOptions> } = {},
 ): Promise<ActivityStand> {
   const closing = createClosing();
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-activities-'));

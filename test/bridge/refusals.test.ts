@@ -33,6 +33,22 @@ describe('S10: the bridge refuses a delivery without our signature with 401', ()
     expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="bad_signature"}')).toBe(2);
   });
 
+  it('and tells of a secret that became wrong: in the log, in the metrics, and when asked, until it is right again', async () => {
+    const lines: string[] = [];
+    await bridge.close();
+    bridge = await startBridge(temporal.client, { log: (message) => lines.push(message) });
+    const ready = async () => (await fetch(`${bridge.url}/readyz`)).text();
+    expect(await ready()).toBe('ready\n');
+    for (const _ of [1, 2]) await deliver(bridge.url, eventBody(), { secret: 'whsec_other' });
+    expect(lines).toEqual([expect.stringMatching(/another secret.*connect --rotate.*webhooks rotate/)]);
+    expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="bad_signature"}')).toBe(2);
+    // A test delivery is signed with the secret of this machine, and says nothing about the service's.
+    await deliver(bridge.url, eventBody({ type: 'sandflow.connection_test' }));
+    expect(await ready()).toBe('ready\nrefused signatures: 2\n');
+    await deliver(bridge.url, eventBody());
+    expect(await ready()).toBe('ready\n');
+  });
+
   it('with changed bytes but the same meaning', async () => {
     const body = eventBody({ sandboxId });
     const headers = { 'x-svc-signature': `v1=${'0'.repeat(64)}` };

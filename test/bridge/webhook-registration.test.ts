@@ -10,6 +10,7 @@ import {
   rejectionOf,
   type SeenRequest,
   sendJson,
+  startRefusingPort,
   startStand,
 } from '../client/http-harness.js';
 
@@ -67,7 +68,7 @@ async function startService(
   return { client: closing.client(stand), webhooks, writes };
 }
 
-const options = () => ({ url, name: 'bridge', secretFile, retryDelaysMs: [1, 1] });
+const options = () => ({ url, name: 'bridge', secretFile, retryDelaysMs: [1, 1], lateForMs: 1 });
 const fileText = () => readFile(secretFile, 'utf8');
 
 describe('ensureWebhook', () => {
@@ -169,6 +170,20 @@ describe('rotateWebhook', () => {
     await rotateWebhook(service.client, 'wh_7', options());
     expect(service.writes()).toHaveLength(3);
     expect(await fileText()).toBe('whsec_2\n');
+  });
+
+  it('waits after a lost answer, but not after a call that was never sent, so that a late call cannot undo it', async () => {
+    const hook = { id: 'wh_7', url, events: four, name: 'x' };
+    const service = await startService([hook], { rotate: ['lose the answer'] });
+    const lateForMs = 200;
+    const startedAtMs = performance.now();
+    await rotateWebhook(service.client, 'wh_7', { ...options(), lateForMs });
+    expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(lateForMs);
+    expect(await fileText()).toBe('whsec_2\n');
+    const gone = closing.keep(await startRefusingPort());
+    // Such a wait would outlast the test.
+    const unsent = rotateWebhook(closing.client(gone), 'wh_7', { ...options(), lateForMs: 3_600_000 });
+    await expect(unsent).rejects.toMatchObject({ code: 'connection_failed', requestSent: false });
   });
 
   it('replaces nothing if the secret cannot be stored', async () => {

@@ -1,4 +1,5 @@
 /** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
+import { refusedSignaturesLine } from '../../bridge/request-handler.js';
 import { readSecrets } from '../../bridge/secret-source.js';
 import type { Config } from '../../config.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
@@ -105,7 +106,7 @@ export async function checkBridge(
   try {
     const response = await fetch(readyUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     const body = (await answerText(response)).slice(0, 300);
-    if (response.ok) return await checkAgreement(withoutEndSlashes(bridgeUrl), config);
+    if (response.ok) return refusing(bridgeUrl, body) ?? (await checkAgreement(withoutEndSlashes(bridgeUrl), config));
     return failed('bridge', `${readyUrl} returned ${response.status}: ${body}`, "Check the bridge's log.");
   } catch (error) {
     const reason = failureOf(error).error.message;
@@ -115,6 +116,17 @@ export async function checkBridge(
       'Start it with `sandflow bridge`, or fix the network path to it.',
     );
   }
+}
+
+/** The secret of this machine may agree with the bridge's, and both be other than the service's. */
+function refusing(bridgeUrl: string, ready: string): Check | undefined {
+  const line = ready.split('\n').find((one) => one.startsWith(refusedSignaturesLine));
+  const refused = Number(line?.slice(refusedSignaturesLine.length));
+  if (line === undefined || !Number.isSafeInteger(refused)) return undefined;
+  const message = `The bridge at ${bridgeUrl} has refused ${refused} ${refused === 1 ? 'delivery' : 'deliveries'} since the last one that it accepted: another secret signed them. ${meanwhile}.`;
+  const mend =
+    'If the service sent them, replace the secret: repeat `sandflow webhooks connect` with `--rotate`, or run `sandflow webhooks rotate WEBHOOK`.';
+  return warning('bridge', message, mend);
 }
 
 async function checkAgreement(

@@ -4,7 +4,15 @@ import type { Attempt } from '../../../activities/retry/attempt.js';
 import type { SandboxClient } from '../../../src/client/index.js';
 
 const signal = new AbortController().signal;
-const attempt: Attempt = { attempt: 1, signal, call: (make) => make(signal), calls: () => 0, maybeSent: false, followsCrash: false, pauseMs: 1 };
+const attempt: Attempt = {
+  attempt: 1,
+  signal,
+  call: (make) => make(signal),
+  calls: () => 0,
+  maybeSent: false,
+  followsCrash: false,
+  pauseMs: 1,
+};
 
 interface Shown {
   readonly provider?: string;

@@ -138,7 +138,8 @@ describe('what a failure carries', () => {
 
   it('says whether an earlier attempt may have been sent: not unless the caller says so', () => {
     const sent = (maybeSent?: boolean) =>
-      (repeatableFailure(apiError(503, 'http_500'), { calls: 1, maybeSent, pauseMs: 2_000 }) as ApplicationFailure).details?.[0];
+      (repeatableFailure(apiError(503, 'http_500'), { calls: 1, maybeSent, pauseMs: 2_000 }) as ApplicationFailure)
+        .details?.[0];
     expect([sent(), sent(false), sent(true)]).toMatchObject([
       { maybeSent: false },
       { maybeSent: false },

@@ -13,7 +13,15 @@ const query: PromptQuery = {
   ...{ recordKey: 'k', isOwnSandbox: true, sandboxMadeAt: null },
 };
 const signal = new AbortController().signal;
-const attempt: Attempt = { attempt: 1, signal, call: (make) => make(signal), calls: () => 0, maybeSent: false, followsCrash: false, pauseMs: 1 };
+const attempt: Attempt = {
+  attempt: 1,
+  signal,
+  call: (make) => make(signal),
+  calls: () => 0,
+  maybeSent: false,
+  followsCrash: false,
+  pauseMs: 1,
+};
 
 const refused = (status: number) =>
   new ApiError('no', {

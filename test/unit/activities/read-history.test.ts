@@ -55,7 +55,15 @@ async function serving(
 }
 
 const signal = new AbortController().signal;
-const attempt: Attempt = { attempt: 1, signal, call: (make) => make(signal), calls: () => 0, maybeSent: false, followsCrash: false, pauseMs: 1 };
+const attempt: Attempt = {
+  attempt: 1,
+  signal,
+  call: (make) => make(signal),
+  calls: () => 0,
+  maybeSent: false,
+  followsCrash: false,
+  pauseMs: 1,
+};
 
 it('continues after a page with one unreadable event', async () => {
   const [client] = await serving(150, (at) => (at === 40 ? bad(at) : event(at)));

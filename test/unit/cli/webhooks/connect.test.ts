@@ -135,3 +135,16 @@ test('U4: doctor names the registration that is not the bridge of the stack, the
     message: expect.stringContaining('another secret'),
   });
 });
+
+test('doctor tells of deliveries that another secret signed, and how to replace the secret', async () => {
+  const page = await listening(createServer((_request, response) => response.end('ready\nrefused signatures: 2\n')));
+  expect(await checkBridge(page)).toMatchObject({
+    status: 'warning',
+    message: expect.stringContaining('refused 2 deliveries'),
+    mend: expect.stringMatching(/webhooks connect.*--rotate.*webhooks rotate/),
+  });
+  const foreign = await listening(
+    createServer((_request, response) => response.end('ready\nrefused signatures: no\n')),
+  );
+  expect(await checkBridge(foreign)).toMatchObject({ status: 'ok' });
+});
