@@ -90,7 +90,7 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse): Api
   const code = isShortText(envelope.data.code) ? currentErrorCode(envelope.data.code) : `http_${status}`;
   const message = cut(envelope.data.message || 'The service refused the request.', maxMessageLength);
   const details = error?.details ?? null;
-  return new ApiError(`${message} (${status} ${code})${setUpText(message, details)}`, {
+  return new ApiError(`${message} (${status} ${code})${whereToGo(message, details)}`, {
     endpoint,
     status,
     code,
@@ -102,14 +102,19 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse): Api
   });
 }
 
-/** Longest URL that a message quotes, in characters. */
+/** Longest URL that a message quotes, in characters, and the most URLs. */
 const maxUrlLength = 500;
+const maxUrls = 3;
 
-/** Where the user sets up what is missing, if the service says it and its message does not. */
-function setUpText(message: string, details: ApiErrorFields['details']): string {
-  const url = details?.setupUrl;
-  if (typeof url !== 'string' || url.length > maxUrlLength || message.includes(url)) return '';
-  return /^https?:\/\/[\x21-\x7e]+$/.test(url) ? `. Set it up: ${url}` : '';
+/** The pages on which the user can remove the cause, if the service names them and its message does not. */
+function whereToGo(message: string, details: ApiErrorFields['details']): string {
+  const urls = Object.entries(details ?? {}).flatMap(([name, url]) => {
+    // The URL of a desktop is a secret (specification, "Authentication").
+    if (!/url$/i.test(name) || /desktop|vnc/i.test(name)) return [];
+    const isQuotable = typeof url === 'string' && url.length <= maxUrlLength && /^https:\/\/[\x21-\x7e]+$/.test(url);
+    return isQuotable && !message.includes(url) ? [url] : [];
+  });
+  return urls.length === 0 ? '' : `. See ${[...new Set(urls)].slice(0, maxUrls).join(' and ')}`;
 }
 
 function parseJson(body: Buffer | string): unknown {

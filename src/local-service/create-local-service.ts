@@ -82,7 +82,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const { directory } = options;
   const log = logWithoutSecrets(options.log);
   const agentOf = agentsOf(options);
-  const defaultProvider = configuredProvider(options.defaultProvider ?? 'codex');
+  const { defaultProvider: wanted = 'codex' } = options;
+  const defaultProvider = wanted === null ? null : configuredProvider(wanted);
   const repos = configuredRepos(options.repos ?? []);
   await makeFolders(directory, { mode: 0o700 });
   const database = openDatabase(directory);

@@ -37,8 +37,8 @@ export interface LocalServiceOptions {
    * command is not configured.
    */
   readonly scriptedProviders?: readonly string[];
-  /** The provider of prompts that do not name a provider. Default: `codex`. */
-  readonly defaultProvider?: string;
+  /** The provider of prompts that do not name a provider. Null: they are refused. Default: `codex`. */
+  readonly defaultProvider?: string | null;
   /** How sandboxes are isolated. Default: `auto`, bubblewrap if it works. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
   /** The network of sandboxes. Default: a network of their own, with internet access if slirp4netns works. */

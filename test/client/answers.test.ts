@@ -29,7 +29,7 @@ describe('an error answer', () => {
   });
 
   it.each([
-    ['is named in the message', 'https://a.example/setup', '. Set it up: https://a.example/setup'],
+    ['is named in the message', 'https://a.example/setup', '. See https://a.example/setup'],
     ['is not named if it is no URL', 'javascript:alert(1)', ''],
     ['is not named if it holds other than printable characters', 'https://a.example/\u001b[2J', ''],
     ['is not named if it is long', `https://a.example/${'x'.repeat(500)}`, ''],
@@ -38,6 +38,21 @@ describe('an error answer', () => {
     const body = errorBody(409, 'provider_not_configured', 'No credentials', { provider: 'pi', setupUrl });
     const error = await rejectionOf((await clientOf(409, body)).sendPrompt(id, { prompt: 'x' }));
     expect(error).toHaveProperty('message', `No credentials (409 provider_not_configured)${text}`);
+  });
+
+  it('D8: names the page to go to, under any name, but not a secret URL and not twice', async () => {
+    const billingUrl = 'https://a.example/billing';
+    const message = async (details: Record<string, unknown>, text = 'Pay first') => {
+      const client = await clientOf(402, errorBody(402, 'billing_required', text, details));
+      return ((await rejectionOf(client.getMe())) as ApiError).message;
+    };
+    expect(await message({ billingUrl })).toBe(`Pay first (402 billing_required). See ${billingUrl}`);
+    expect(await message({ url: billingUrl, upgradeURL: 'https://a.example/up', ownerUrl: billingUrl })).toBe(
+      `Pay first (402 billing_required). See ${billingUrl} and https://a.example/up`,
+    );
+    expect(await message({ billingUrl }, `Pay at ${billingUrl}`)).not.toContain('See');
+    const desktopUrl = 'https://d.example/?_token=abc';
+    expect(await message({ desktopUrl, plainUrl: 'http://a.example', curl: 7 })).not.toContain('See');
   });
 
   it('S15: has its code in the current vocabulary', async () => {

@@ -124,12 +124,12 @@ const wrongPrompts = [
   ['no prompt', {}, 400, 'prompt_required'],
   ['a prompt of another type', { prompt: 7 }, 400, 'invalid_request'],
   ['an unknown conversation', { prompt: 'a', conversationId: 'conv_00' }, 404, 'not_found'],
-  ['an unknown provider', { prompt: 'a', provider: 'nobody' }, 400, 'provider_required'],
+  ['an unknown provider', { prompt: 'a', provider: 'nobody' }, 400, 'invalid_request'],
   ['an unknown effort', { prompt: 'a', reasoningEffort: 'huge' }, 400, 'invalid_request'],
 ] as const;
 
 rule(
-  ['prompts.required', 'errors.prompt-required', 'errors.provider-required', 'prompts.reasoning-effort-enum'],
+  ['prompts.required', 'errors.prompt-required', 'prompts.reasoning-effort-enum'],
   'invalid prompts are refused, each with its code',
   async () => {
     const id = await target.ready();
@@ -138,6 +138,19 @@ rule(
       expect(refused, which).toMatchObject({ status, body: { code } });
     }
   },
+);
+
+rule(
+  'errors.provider-required',
+  'a prompt without a provider is refused if there is no default',
+  async () => {
+    const local = await startLocalTarget({ defaultProvider: null });
+    const id = await local.ready();
+    expect(await local.prompt(id, 'hello')).toMatchObject({ status: 400, body: { code: 'provider_required' } });
+    expect(await local.prompt(id, 'hello', { provider: 'nobody' })).toMatchObject({ body: { code: 'invalid_request' } });
+    expect(await local.prompt(id, 'hello', { provider: 'pi' })).toMatchObject({ status: 202 });
+  },
+  { needs: ['local'] },
 );
 
 rule(

@@ -19,7 +19,7 @@ const localConfigSchema = z
       z.strictObject({ command: z.string().min(1), isolation: z.literal('plain').optional() }),
     ),
     scriptedProviders: z.array(z.string()),
-    defaultProvider: z.string().min(1),
+    defaultProvider: z.string().min(1).nullable(),
     timings: z.strictObject(Object.fromEntries(timingNames.map((name) => [name, count.optional()]))),
     limits: z.strictObject({ requestsPerSecond: count, activeSandboxes: count, sandboxesPerDay: count }).partial(),
     profile: z.strictObject({ ignoreName: z.boolean(), omitPromptId: z.boolean(), extraFields: z.boolean() }).partial(),

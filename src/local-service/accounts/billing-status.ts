@@ -54,8 +54,8 @@ function requireGoodStanding(
     return;
   }
   if (account.billingRequired) {
-    const message = `The account needs a payment method. Add one at ${billingUrl}.`;
-    throw new ServiceError(402, 'billing_required', message, { details: { billingUrl: billingUrl } });
+    const message = 'The account needs a payment method.';
+    throw new ServiceError(402, 'billing_required', message, { details: { billingUrl } });
   }
   if (account.trial) requireTrialTerms(wanted);
 }

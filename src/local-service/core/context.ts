@@ -94,7 +94,8 @@ export interface Core {
   readonly schedule: (kind: WorkKind, subject: string, token: string, dueAt: number) => void;
   /** The agent of a provider; undefined if the provider is not configured. */
   readonly agentOf: (provider: string) => Agent | undefined;
-  readonly defaultProvider: string;
+  /** Null: a prompt must name its provider. */
+  readonly defaultProvider: string | null;
   readonly sandboxCredentials: SandboxCredentials;
   /** The repositories of each account that has no list of its own. */
   readonly repos: readonly SelectedRepository[];

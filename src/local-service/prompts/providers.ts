@@ -14,12 +14,16 @@ function providerNameOf(nameOrAlias: string): ProviderName | undefined {
   return providerNames.find((known) => known === name);
 }
 
-/** @throws ServiceError `provider_required` for an unknown provider */
-export function requireProvider(nameOrAlias: string): ProviderName {
+/**
+ * @param nameOrAlias what the prompt or its default names; null without either
+ * @throws ServiceError `provider_required` without a provider, `invalid_request` for an unknown one
+ */
+export function requireProvider(nameOrAlias: string | null): ProviderName {
+  const choice = `Choose one of ${providerNames.join(', ')}.`;
+  if (nameOrAlias === null) throw new ServiceError(400, 'provider_required', `The prompt needs a provider. ${choice}`);
   const name = providerNameOf(nameOrAlias);
   if (name) return name;
-  const message = `"${nameOrAlias}" is not a provider. Choose one of ${providerNames.join(', ')}.`;
-  throw new ServiceError(400, 'provider_required', message);
+  throw invalidRequest(`provider: "${nameOrAlias}" is not a provider. ${choice}`);
 }
 
 /** The two models of a provider: one accepts every level of effort, the other accepts none. */

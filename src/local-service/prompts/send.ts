@@ -13,7 +13,8 @@ import { requireEffort, requireProvider } from './providers.js';
  * Queues a prompt; the sandbox is `running` from here on. There is no idempotency key: a repeated call queues a second
  * prompt (trap S3).
  * @throws ServiceError `prompt_required`, `sandbox_not_promptable`, `provider_required`, `provider_not_configured`,
- *   `not_found` for an unknown conversation, `invalid_request` for an effort that the model does not accept
+ *   `not_found` for an unknown conversation, `invalid_request` for an unknown provider or an effort that the model does
+ *   not accept
  */
 export function sendPrompt(
   context: Context,
