@@ -21,8 +21,11 @@ export interface UpdateSecretsInput {
 }
 
 export interface UpgradeResult {
+  /** Sandboxes that this call moved. */
   readonly upgraded: number;
   readonly failed: number;
+  /** True if an earlier call, whose answer was lost, may have moved others. They are not counted. */
+  readonly repeated?: true;
 }
 
 export function createAccountWrites(client: SandboxClient, secrets: SecretStore) {
@@ -51,16 +54,21 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
       });
     },
 
-    /** Moves sandboxes to the latest version of an environment; null if the environment does not exist. */
+    /**
+     * Moves sandboxes to the latest version of an environment; null if the environment does not exist. A repetition
+     * moves those that are left, also to a version that was made in between.
+     */
     async upgradeEnvironment(
       environmentId: string,
       body: UpgradeEnvironmentBody = {},
     ): Promise<Counted<UpgradeResult | null>> {
-      return withCallCount(async ({ call }) => {
+      return withCallCount(async ({ call, maybeSent }) => {
         const answer = await orNullWhenMissing(
           call((signal) => client.upgradeEnvironment(environmentId, body, { signal })),
         );
-        return answer && { upgraded: answer.upgraded, failed: answer.failed };
+        if (answer === null) return null;
+        const { upgraded, failed } = answer;
+        return { upgraded, failed, ...(maybeSent && { repeated: true }) };
       });
     },
 

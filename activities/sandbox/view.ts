@@ -1,5 +1,5 @@
 import type { Sandbox, StopOperation } from '../../src/contract/records/sandbox-records.js';
-import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
+import type { HydrationView, SandboxView, SharingView, StopView } from '../../src/contract/records/sandbox-view.js';
 import { cut } from '../../src/contract/texts/stored-text.js';
 
 /** Limit of texts written by people and scripts, which may have any length. */
@@ -42,7 +42,8 @@ export function sandboxView(sandbox: Sandbox): SandboxView {
  */
 function whereKnown(sandbox: Sandbox): Partial<SandboxView> {
   const { health, healthReason, degradedSince, archiveAfter, environment, environmentVersion } = sandbox;
-  const { visibility, hydration, sshEndpoint, cost } = sandbox;
+  const { visibility, hydration, hydratedAt, sshEndpoint, cost, lastSnapshotAttemptAt } = sandbox;
+  const { team, createdBy, createdById, holdsCreatorLogins, wipePendingUntilRestart } = sandbox;
   return {
     ...(health !== undefined && { health }),
     ...(healthReason != null && { healthReason: cut(healthReason, maxShortLength) }),
@@ -51,10 +52,27 @@ function whereKnown(sandbox: Sandbox): Partial<SandboxView> {
     ...(environment != null && { environment: cut(environment, maxShortLength) }),
     ...(environmentVersion != null && { environmentVersion }),
     ...(visibility != null && { visibility }),
-    ...(hydration && { hydration: { phase: cut(hydration.phase, maxShortLength), percent: hydration.percent } }),
+    ...(wipePendingUntilRestart && { wipePendingUntilRestart }),
+    ...(holdsCreatorLogins && { holdsCreatorLogins }),
+    ...(team && { team: { id: team.id, name: cut(team.name, maxShortLength) } }),
+    ...(team && createdBy != null && { createdBy: cut(createdBy, maxShortLength) }),
+    ...(team && createdById != null && { createdById }),
+    ...(hydration && { hydration: hydrationView(hydration) }),
+    ...(hydratedAt != null && { hydratedAt }),
+    ...(lastSnapshotAttemptAt != null && { lastSnapshotAttemptAt }),
     ...(sshEndpoint != null && { sshEndpoint: cut(sshEndpoint, maxShortLength) }),
     ...(cost && { cost: { seconds: cost.seconds, dollars: cost.dollars } }),
   };
+}
+
+function hydrationView(hydration: NonNullable<Sandbox['hydration']>): HydrationView {
+  const { phase, percent, entriesDone, entriesTotal } = hydration;
+  return { phase: cut(phase, maxShortLength), percent, entriesDone, entriesTotal };
+}
+
+/** The answer to a share or an unshare. */
+export function sharingView(answer: { readonly sandbox: Sandbox; readonly message?: string | null }): SharingView {
+  return { ...sandboxView(answer.sandbox), message: short(answer.message) };
 }
 
 export function stopView(stop: StopOperation): StopView {
@@ -64,5 +82,6 @@ export function stopView(stop: StopOperation): StopView {
     requestedAt: stop.requestedAt ?? null,
     lastAttemptAt: stop.lastAttemptAt ?? null,
     error: short(stop.error),
+    ...(stop.endedAt != null && { endedAt: stop.endedAt }),
   };
 }

@@ -1,12 +1,12 @@
 /** Retry class `safe`, writes: repeating them leads to the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/errors/service-failure.js';
-import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
+import type { SandboxView, SharingView } from '../../src/contract/records/sandbox-view.js';
 import type { UpdateSandboxBody } from '../../src/contract/requests/sandbox-requests.js';
 import { withCallCount } from '../retry/attempt.js';
 import { deletionOfAnswer } from './accepted-operation.js';
 import { orNullWhenMissing } from './read.js';
-import { sandboxView } from './view.js';
+import { sandboxView, sharingView } from './view.js';
 
 export interface DeletionStarted {
   /** Null if there was nothing left to delete. */
@@ -40,20 +40,21 @@ export function createWrites(client: SandboxClient) {
     },
 
     /**
-     * Shares a sandbox with the organization, once its creator's logins are wiped; null if the sandbox does not exist.
+     * Shares a sandbox with the organization, once its creator's logins are wiped: at its next start if
+     * `wipePendingUntilRestart` is true; null if the sandbox does not exist.
      */
-    async shareSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
+    async shareSandbox(sandboxId: string): Promise<Counted<SharingView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.shareSandbox(sandboxId, { signal })));
-        return answer && sandboxView(answer.sandbox);
+        return answer && sharingView(answer);
       });
     },
 
     /** Restricts a sandbox to its creator, effective immediately; null if the sandbox does not exist. */
-    async unshareSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
+    async unshareSandbox(sandboxId: string): Promise<Counted<SharingView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.unshareSandbox(sandboxId, { signal })));
-        return answer && sandboxView(answer.sandbox);
+        return answer && sharingView(answer);
       });
     },
 

@@ -200,6 +200,34 @@ describe('a secret when the answer is lost', () => {
   });
 });
 
+describe('D14: an upgrade of sandboxes', () => {
+  it('whose first answer was lost does not give its counts for the whole', async () => {
+    let turn = 0;
+    stand.answer((_, response) => {
+      turn += 1;
+      if (turn === 1) response.destroy();
+      else sendJson(response, 200, { success: true, upgraded: 0, failed: 0 });
+    });
+    expect(await stand.run('upgradeEnvironment', 'e1')).toEqual({
+      value: { upgraded: 0, failed: 0, repeated: true },
+      calls: 2,
+    });
+    expect(await stand.run('upgradeEnvironment', 'e1')).toEqual({ value: { upgraded: 0, failed: 0 }, calls: 1 });
+  });
+
+  it('that was refused before is not repeated', async () => {
+    let turn = 0;
+    stand.answer((_, response) => {
+      turn += 1;
+      // A refusal of the service itself had no effect.
+      if (turn === 1) sendJson(response, 429, errorBody(429, 'rate_limited'));
+      else sendJson(response, 200, { success: true, upgraded: 3, failed: 0 });
+    });
+    expect(await stand.failureOf('upgradeEnvironment', 'e1')).toMatchObject({ type: 'rate_limited' });
+    expect(await stand.run('upgradeEnvironment', 'e1')).toMatchObject({ value: { upgraded: 3, failed: 0 } });
+  });
+});
+
 describe('a download', () => {
   it('is repeated if it breaks, and the result store gets the complete content', async () => {
     const content = Buffer.alloc(3 * 1024 * 1024, 'x');

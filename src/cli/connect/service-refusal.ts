@@ -42,7 +42,7 @@ export function refusalOf(error: unknown, apiUrl: string, askedMs?: number): unk
     return new ServiceRefusal('service_unreachable', `${service} cannot be reached${lasted}: ${said}`, true, error);
   }
   const { status, code, meaning } = error;
-  const said = `${oneLine(error.message)}${whereToMend(error)}`;
+  const said = oneLine(error.message);
   const told = (message: string, mayPass: boolean) => new ServiceRefusal(code, message, mayPass, error);
   if (status === 401 || code === 'api_key_expired') {
     return told(`${service} rejects the key (${status} ${code}). Set SANDBOX_API_KEY to a valid key. ${said}`, false);
@@ -53,10 +53,4 @@ export function refusalOf(error: unknown, apiUrl: string, askedMs?: number): unk
   if (status === 429) return told(`${service} throttles this key${lasted}: ${said}. ${later}`, true);
   if (meaning === 'unavailable') return told(`${service} answers with errors${lasted}: ${said}. ${later}`, true);
   return told(`${service} is not ready${lasted}: ${said}. ${later}`, true);
-}
-
-/** URLs in the details of the error, such as the billing page. */
-function whereToMend({ details }: ApiError): string {
-  const urls = Object.values(details ?? {}).filter((value) => typeof value === 'string' && /^https?:\/\//.test(value));
-  return urls.length === 0 ? '' : ` See ${urls.map((url) => oneLine(String(url))).join(', ')}`;
 }

@@ -15,6 +15,8 @@ export interface StopView {
   readonly lastAttemptAt?: string | null;
   /** Why the last attempt failed; null if it did not. */
   readonly error: string | null;
+  /** When it was completed or superseded, as an ISO 8601 time; absent before. */
+  readonly endedAt?: string;
 }
 
 /** Progress of a restore. */
@@ -23,6 +25,10 @@ export interface HydrationView {
   readonly phase: string;
   /** 0 to 99; null while unknown. It may stop short of 99. */
   readonly percent: number | null;
+  /** Files, folders and links copied so far. */
+  readonly entriesDone: number;
+  /** The number of files, folders and links; null while unknown. */
+  readonly entriesTotal: number | null;
 }
 
 /** A sandbox in the form that workflows use. Fields that the service did not return are absent or null. */
@@ -75,14 +81,34 @@ export interface SandboxView {
   readonly environmentVersion?: number;
   /** `shared` or `private`; absent for a personal sandbox. */
   readonly visibility?: string;
+  /** True if it was shared and has not restarted since: its creator's logins are wiped at the next start. */
+  readonly wipePendingUntilRestart?: true;
+  /** True while it holds personal logins of its creator. */
+  readonly holdsCreatorLogins?: true;
+  /** The organization that is billed; absent if its owner is. */
+  readonly team?: { readonly id: string; readonly name: string };
+  /** Display name of who created it; absent for a personal sandbox. */
+  readonly createdBy?: string;
+  /** Account id of who created it; absent for a personal sandbox. */
+  readonly createdById?: string;
   /** Progress of its restore; present only in a read of one sandbox that is not hydrated. */
   readonly hydration?: HydrationView;
+  /** When its last restore finished, as an ISO 8601 time; absent without one. */
+  readonly hydratedAt?: string;
+  /** When a snapshot was last attempted, as an ISO 8601 time; absent if never. */
+  readonly lastSnapshotAttemptAt?: string;
   /** `host:port` of its SSH server; absent if the machine has an address of its own. */
   readonly sshEndpoint?: string;
   /** Machine time of this month, in seconds, and its price; present only in a list that includes the cost. */
   readonly cost?: { readonly seconds: number; readonly dollars: number };
   /** The latest stop; null without one. */
   readonly stop: StopView | null;
+}
+
+/** What a share or an unshare returns. */
+export interface SharingView extends SandboxView {
+  /** What the service says about it, such as that the share takes effect at the next start; null without a text. */
+  readonly message: string | null;
 }
 
 /** A sandbox that is alive but not fully reachable. */

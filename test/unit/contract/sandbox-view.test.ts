@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sandboxView } from '../../../activities/sandbox/view.js';
+import { sandboxView, sharingView, stopView } from '../../../activities/sandbox/view.js';
 import { degradedOf } from '../../../src/contract/records/sandbox-view.js';
 import { payloadBytes } from '../../../src/contract/texts/stored-text.js';
 
@@ -25,7 +25,7 @@ it('client rows: the view of a sandbox has what a workflow decides on, and no UR
   const view = sandboxView({ ...sandbox, ...known, ...more });
   expect(view).toMatchObject({
     ...known,
-    hydration: { phase: 'images', percent: 50 },
+    hydration: { phase: 'images', entriesDone: 1, entriesTotal: 2, percent: 50 },
     cost: { seconds: 3_600, dollars: 0.5 },
   });
   expect(JSON.stringify(view)).not.toContain('example.com');
@@ -35,6 +35,30 @@ it('client rows: the view of a sandbox has what a workflow decides on, and no UR
     since: '2026-01-01T00:00:00.000Z',
   });
   expect(degradedOf(sandboxView({ ...sandbox, health: 'ok' }))).toBeNull();
+});
+
+it('D13: a share says that it takes effect at the next start, and whose sandbox it is', () => {
+  const team = { id: 'team_1', name: 'Blue', plan: 'x' };
+  const creator = { createdBy: 'Ada', createdById: 'acct_1' };
+  const shared = { ...sandbox, ...creator, team, wipePendingUntilRestart: true, holdsCreatorLogins: true };
+  expect(sharingView({ sandbox: shared, message: 'Restart it' })).toMatchObject({
+    ...creator,
+    message: 'Restart it',
+    wipePendingUntilRestart: true,
+    holdsCreatorLogins: true,
+    team: { id: 'team_1', name: 'Blue' },
+  });
+  const personal = { ...sandbox, ...creator, team: null, wipePendingUntilRestart: false, holdsCreatorLogins: false };
+  expect(sandboxView(personal)).toEqual(sandboxView(sandbox));
+});
+
+it('D13: a stop says when it ended, and a sandbox when it was restored and last saved', () => {
+  const stop = { id: 'stop_1', status: 'completed', requestedAt: null, lastAttemptAt: null, error: null };
+  const endedAt = '2026-01-01T00:00:00.000Z';
+  expect(stopView({ ...stop, endedAt })).toEqual({ ...stop, endedAt });
+  expect(stopView({ ...stop, status: 'pending', endedAt: null })).not.toHaveProperty('endedAt');
+  const times = { hydratedAt: endedAt, lastSnapshotAttemptAt: endedAt };
+  expect(sandboxView({ ...sandbox, ...times })).toMatchObject(times);
 });
 
 it('client rows: the view of a sandbox is bounded, and takes no room for what the service did not return', () => {
