@@ -30,7 +30,7 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
       if (sandbox.stop?.lastAttemptAt === null) await sampleAtStop(context, sandbox);
       await context.ssh.close(subject);
       await host.endProcesses(subject);
-      if (snapshotId !== null) snapshot = await takeSnapshot(context, sandbox, snapshotId);
+      if (snapshotId !== null) snapshot = await takeSnapshot(context, current, snapshotId);
     } catch (cause) {
       const now = current();
       if (now?.state !== 'archiving' || context.closing.aborted) return;
@@ -60,10 +60,15 @@ type SnapshotFound =
 
 /** Takes the snapshot. If the boot could not create the disk, there is nothing to keep. */
 async function takeSnapshot(
-  { host, faults, clock }: Context,
-  sandbox: SandboxRecord,
+  context: Context,
+  current: () => SandboxRecord | undefined,
   snapshotId: string,
 ): Promise<SnapshotFound> {
+  const { host, faults, clock } = context;
+  const sandbox = current();
+  // A resume was first.
+  if (sandbox?.state !== 'archiving') return null;
+  changeSandbox(context, sandbox, { lastSnapshotStatus: 'in_progress', lastSnapshotAttemptAt: clock.iso() });
   if (sandbox.snapshotId !== null && faults.take('snapshot_unchanged')) return 'unchanged';
   const createdAt = clock.iso();
   try {
@@ -121,7 +126,9 @@ function complete(context: Context, sandbox: SandboxRecord, snapshot: SnapshotFo
 
 function recorded(context: Context, sandbox: SandboxRecord, snapshot: SnapshotFound) {
   if (snapshot === 'unchanged') return recordNothingNew(context, sandbox);
-  return snapshot ? recordSnapshot(context, sandbox, snapshot) : { snapshotId: sandbox.snapshotId };
+  if (snapshot) return recordSnapshot(context, sandbox, snapshot);
+  const status = sandbox.snapshots ? ({ lastSnapshotStatus: 'cancelled' } as const) : {};
+  return { snapshotId: sandbox.snapshotId, ...status };
 }
 
 /** The work `expire_data`: deletes the data that a stopped sandbox has kept (trap S12). */

@@ -45,12 +45,18 @@ export function resumeSandbox(context: Context, sandboxId: string, body: ResumeB
       hydrated: restoreFrom === null && sandbox.hydrated,
       hydratedAt: restoreFrom === null ? sandbox.hydratedAt : null,
       pendingSnapshotId: null,
+      ...(isUnderWay(sandbox.lastSnapshotStatus) && { lastSnapshotStatus: 'cancelled' }),
       epoch: sandbox.epoch + 1,
     });
     for (const kind of ['archive', 'expire_data', 'recover'] as const) context.stores.work.cancel(kind, sandboxId);
     scheduleBoot(context, after);
     return after;
   });
+}
+
+/** Only a stop that is superseded leaves such a snapshot. */
+function isUnderWay(status: SandboxRecord['lastSnapshotStatus']): boolean {
+  return status === 'queued' || status === 'in_progress';
 }
 
 function superseded(context: Context, sandbox: SandboxRecord): StopRecord | null {

@@ -55,7 +55,11 @@ function beginStop(context: Context, sandbox: SandboxRecord, reason: string): St
       stop,
       epoch,
       archiveAfter: null,
-      pendingSnapshotId: settled.snapshots ? newSnapshotId() : null,
+      ...(settled.snapshots && {
+        pendingSnapshotId: newSnapshotId(),
+        lastSnapshotStatus: 'queued',
+        lastSnapshotAttemptAt: stop.requestedAt,
+      }),
     });
     for (const kind of ['auto_stop', 'hydrate', 'recover'] as const) stores.work.cancel(kind, sandbox.id);
     context.schedule('archive', sandbox.id, String(epoch), context.clock.now() + timings.archiveMs);

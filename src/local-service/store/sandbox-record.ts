@@ -79,7 +79,7 @@ export interface SandboxRecord {
   /** When a check last found nothing new since that snapshot; null if none did. */
   readonly snapshotVerifiedAt: string | null;
   readonly lastSnapshotAttemptAt: string | null;
-  readonly lastSnapshotStatus: 'in_progress' | 'completed' | 'failed' | null;
+  readonly lastSnapshotStatus: 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | null;
   /** The name that the next snapshot takes (assumption: PATCH with `snapshotName` before there is a snapshot). */
   readonly nextSnapshotName: string | null;
   readonly setupScript: string | null;

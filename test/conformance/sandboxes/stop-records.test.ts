@@ -72,7 +72,7 @@ rule(
 
 rule(
   ['stops.work-does-not-cancel', 'stops.failing-retried', 'stops.status-moves'],
-  'commands and prompts during a failing stop do not cancel it: it is retried and completes',
+  'commands and prompts during a failing stop are refused and do not cancel it: it is retried and completes',
   async () => {
     const local = await startLocalTarget({ timings: { stopRetryMs: 60_000 } });
     const id = await local.ready({ ttlSeconds: null });
@@ -80,8 +80,8 @@ rule(
     const { body } = await local.call('POST', `/sandboxes/${id}/stop`);
     const stop = async () => (await local.call('GET', `/sandboxes/${id}/stops/${body.id}`)).body.stop;
     await expect.poll(async () => (await stop()).status).toBe('failing');
-    await local.call('POST', `/sandboxes/${id}/commands`, { body: { command: 'true' } });
-    await local.prompt(id, 'hello');
+    const command = await local.call('POST', `/sandboxes/${id}/commands`, { body: { command: 'true' } });
+    expect([command.status, (await local.prompt(id, 'hello')).status]).toEqual([400, 409]);
     expect((await stop()).status).toBe('failing');
     await local.service.clock.advance(60_000);
     expect(await stop()).toMatchObject({ status: 'failing', error: expect.any(String) });

@@ -107,3 +107,21 @@ rule(
   },
   { needs: ['faults', 'clock'] },
 );
+
+rule(
+  ['sandbox.last-snapshot-status', 'sandbox.last-snapshot-attempt-at'],
+  'a snapshot is queued when a stop begins, and cancelled when a resume ends the stop first',
+  async () => {
+    const local = await startLocalTarget();
+    const id = await local.ready({ ttlSeconds: null });
+    const bare = await local.ready({ snapshots: false });
+    local.service.clock.hold();
+    const read = async (one: string) => (await local.call('GET', `/sandboxes/${one}`)).body.sandbox;
+    for (const one of [id, bare]) await local.call('POST', `/sandboxes/${one}/stop`);
+    expect(await read(id)).toMatchObject({ lastSnapshotStatus: 'queued', lastSnapshotAttemptAt: expect.any(String) });
+    expect(await read(bare)).toMatchObject({ lastSnapshotStatus: null, lastSnapshotAttemptAt: null });
+    await local.call('POST', `/sandboxes/${id}/resume`);
+    expect(await read(id)).toMatchObject({ lastSnapshotStatus: 'cancelled', snapshotAvailable: false });
+  },
+  { needs: ['clock', 'local'] },
+);

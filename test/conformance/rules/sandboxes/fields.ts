@@ -51,8 +51,11 @@ export const sandboxFieldRules = {
       '`snapshotVerifiedAt` is when a snapshot last confirmed the saved state; falls back to `snapshotCompletedAt`; null if never.',
     'sandbox.snapshot-verified-nothing-new': 'A check that finds nothing new moves `snapshotVerifiedAt` too.',
     'sandbox.last-snapshot-attempt-at': '`lastSnapshotAttemptAt` is the most recent attempt of any status.',
-    'sandbox.last-snapshot-status':
-      '`lastSnapshotStatus` is queued, in_progress, completed, failed, cancelled or null.',
+    'sandbox.last-snapshot-status': '`lastSnapshotStatus` is queued, completed, failed, cancelled or null.',
+    'sandbox.last-snapshot-in-progress': untestable(
+      '`lastSnapshotStatus` is in_progress while a snapshot is taken.',
+      'The local service shows it while it copies a disk, which is too short to be seen for certain.',
+    ),
     'sandbox.failing-snapshots':
       'A status other than completed beside a stale `snapshotCompletedAt` indicates failing snapshots.',
     'sandbox.team': '`team` is the organization billed, `{id, name}`; null when the owner is billed.',

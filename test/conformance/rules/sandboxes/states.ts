@@ -25,7 +25,7 @@ export const stateRules = {
     'states.auto-stop-extends': 'A working agent extends the time of the auto-stop.',
     'states.hydration-ends':
       'When the background copy ends the state is unchanged; hydrated, hydratedAt and the webhook.',
-    'states.no-other-moves': 'No other state change happens.',
+    'states.no-other-moves': 'Other moves are not shown. The local service makes none of them.',
     'states.setup-moves': 'Setup script: pending → running → done or failed.',
   }),
 };
