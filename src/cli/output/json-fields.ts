@@ -76,7 +76,7 @@ const job: ShapesOf<JobReport> = {
   },
 };
 const links: ShapesOf<JobLinks> = plain('workflowId', 'uiUrl');
-const waitingFor: ShapesOf<WaitingCall> = plain('call', 'attempt', 'since', 'lastError', 'maybeMade');
+const waitingFor: ShapesOf<WaitingCall> = plain('call', 'attempt', 'nextAt', 'lastError', 'maybeMade');
 const progress: ShapesOf<JobProgress> = {
   ...plain('jobId', 'phase', 'since', 'sandboxId', 'apiCalls', 'deadlineAt', 'outcome', 'machineType'),
   ...{ phases, blocked, degraded, autoStop, prompts, wakes },

@@ -10,8 +10,8 @@ export interface WaitingCall {
   readonly call: string;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Start of the first attempt, ISO 8601; null if Temporal does not say. */
-  readonly since: string | null;
+  /** Time of the next attempt, ISO 8601; null while an attempt runs. */
+  readonly nextAt: string | null;
   /** Error of the last attempt; null if none has failed yet. */
   readonly lastError: string | null;
   /**
@@ -33,24 +33,31 @@ export function waitingCalls(
   const names = firstRunId ? `${jobWorkflowId(job.deployment, job.jobId)}-${executionOf(firstRunId)}-main-*` : null;
   return (raw.pendingActivities ?? [])
     .filter(({ attempt, lastFailure }) => (attempt ?? 0) > 1 || lastFailure)
-    .map(({ activityType, attempt, lastFailure, scheduledTime }) => {
+    .map(({ activityType, attempt, lastFailure, scheduledTime, state }) => {
       const call = activityType?.name ?? 'a call';
       return {
         call,
         attempt: attempt ?? 1,
-        since: timeOf(scheduledTime),
+        nextAt: isPaused(state) ? timeOf(scheduledTime) : null,
         lastError: lastFailure?.message ?? null,
         maybeMade: makers.has(call) && sandboxId === null ? names : null,
       };
     });
 }
 
-/** One or two lines per call. Calls that differ only in their attempt have the same text. */
-export function waitingText({ call, since, lastError, maybeMade }: WaitingCall): string {
-  const asked = since === null ? '' : ` since ${since}`;
+/** Temporal names the states by numbers, and in JSON by names. */
+function isPaused(state: unknown): boolean {
+  return state === 1 || state === 'PENDING_ACTIVITY_STATE_SCHEDULED';
+}
+
+/**
+ * One or two lines per call. Calls that differ only in their attempt have the same text, which therefore has no time.
+ * The last attempt may not have been sent at all.
+ */
+export function waitingText({ call, lastError, maybeMade }: WaitingCall): string {
   const met = lastError === null ? '' : `; last attempt: ${oneLine(lastError)}`;
   const may = maybeMade === null ? '' : `\n  A sandbox may already exist: sandflow sandboxes --name "${maybeMade}"`;
-  return `Waiting for a response to ${call}${asked}${met}${may}`;
+  return `${call} has not succeeded yet and is repeated${met}${may}`;
 }
 
 function timeOf(time: { readonly seconds?: unknown } | null | undefined): string | null {

@@ -74,14 +74,14 @@ describe('the report of a job', () => {
       endedAt: null,
       stop: null,
       files: [],
-      doing: ['the agent is working · sbx_3k9f2.', 'Waiting for a response to getSandbox'],
+      doing: ['the agent is working · sbx_3k9f2.', 'getSandbox has not succeeded yet and is repeated'],
       degraded: { sandboxId: 'sbx_3k9f2', reason: 'no heartbeat', since: null },
       times: { ...sampleTimes(), answeredAt: null, endingAt: null, endedAt: null },
     });
     const shown = shownIn(running);
     expect(shown).toContain('Still running');
     expect(shown).toContain('the agent is working');
-    expect(shown).toContain('Waiting for a response to getSandbox');
+    expect(shown).toContain('getSandbox has not succeeded yet and is repeated');
     expect(shown).toContain('sbx_3k9f2 is degraded: alive, but not fully reachable (no heartbeat).');
     expect(jobSpan(running).segments.at(-1)).toMatchObject({ kind: 'prompting', to: 140_000 });
     expect(commandsOf(shown)[0]).toBe('sandflow jobs watch nightly-42');

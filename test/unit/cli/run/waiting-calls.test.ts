@@ -13,6 +13,7 @@ function described(activities: readonly object[]): Pick<WorkflowExecutionDescrip
 const create = {
   activityType: { name: 'createSandbox' },
   attempt: 4,
+  state: 1,
   scheduledTime: { seconds: 1_760_000_000 },
   lastFailure: { message: 'No complete response of the service within 30000 ms.' },
 };
@@ -21,12 +22,24 @@ describe('D9: the display of what a job waits for', () => {
   it('names a sandbox that an unanswered create may have created', () => {
     const [call, ...others] = waitingCalls(described([create]), job, { sandboxId: null });
     expect(others).toEqual([]);
-    expect(call).toMatchObject({ call: 'createSandbox', attempt: 4, since: '2025-10-09T08:53:20.000Z' });
+    expect(call).toMatchObject({ call: 'createSandbox', attempt: 4, nextAt: '2025-10-09T08:53:20.000Z' });
     const name = call?.maybeMade?.replace('*', '1') ?? '';
     expect(parseOwnedSandboxName(name)).toMatchObject({ ...job, execution: expect.any(String), step: 'main' });
     expect(call && waitingText(call)).toBe(
-      `Waiting for a response to createSandbox since 2025-10-09T08:53:20.000Z; last attempt: No complete response of the service within 30000 ms.\n  A sandbox may already exist: sandflow sandboxes --name "${call?.maybeMade}"`,
+      `createSandbox has not succeeded yet and is repeated; last attempt: No complete response of the service within 30000 ms.\n  A sandbox may already exist: sandflow sandboxes --name "${call?.maybeMade}"`,
     );
+  });
+
+  it('B27: claims no response of a call that was not sent, and no next attempt while one runs', () => {
+    const message = 'No connection to the service (ECONNREFUSED). The call was not sent.';
+    const unsent = { ...create, activityType: { name: 'getSandbox' }, lastFailure: { message } };
+    const [paused] = waitingCalls(described([unsent]), job, { sandboxId: null });
+    expect(paused && waitingText(paused)).toBe(
+      `getSandbox has not succeeded yet and is repeated; last attempt: ${message}`,
+    );
+    const [runs] = waitingCalls(described([{ ...unsent, state: 2, attempt: 5 }]), job, { sandboxId: null });
+    expect(runs).toMatchObject({ nextAt: null, attempt: 5 });
+    expect(runs && waitingText(runs)).toBe(paused && waitingText(paused));
   });
 
   it('shows nothing for the first attempt of a call, and names no known sandbox', () => {

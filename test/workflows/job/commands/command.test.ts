@@ -28,7 +28,7 @@ describe('jobs show', () => {
     const { jobId } = await handle.query(progressQuery);
     await expect
       .poll(async () => (await cli(['show', jobId])).stdout)
-      .toMatch(/^Waiting for a response to createSandbox since .*; last attempt: .*http_500/m);
+      .toMatch(/^createSandbox has not succeeded yet and is repeated; last attempt: .*http_500/m);
     const { stdout } = await cli(['show', jobId]);
     const pattern = /sandflow sandboxes --name "(.*)-\*"/.exec(stdout)?.[1];
     expect(pattern).toBeDefined();
