@@ -40,6 +40,7 @@ export const assumptions = {
     'Identical content creates no version. The default changes only when another environment becomes the default.',
   'A-environment-upgrade':
     'Active sandboxes are usable, starting or in error. A sandbox that cannot be upgraded counts as failed. A sandbox that needs no upgrade is not counted.',
+  'A-event-ids': 'The id of an event is `sev_` and 24 hex digits. Only `after` uses it.',
   'A-events':
     'Events of the history, oldest first, and the query parameters besides `conversation`. An answer with fewer than 100 events is the last page. `after` continues after the event with that id.',
   'A-file-limit': 'A file that is read or written as JSON has at most 32 MiB. A larger file is refused with 413.',
@@ -54,6 +55,7 @@ export const assumptions = {
   'A-key-creation':
     'While key creation is off, the code is `scoped_key_creation_disabled`. A key that is older than scopes counts as admin-scoped.',
   'A-key-presets': 'The actions of the presets read-only, full-sandbox and ci.',
+  'A-late-calls': 'A call without an answer takes effect within 30 s after it was given up, or not at all.',
   'A-legacy-base': 'The legacy surface of the local service is at /legacy/v1, next to /v1.',
   'A-limits': 'The limits record, and the numbers in it.',
   'A-list-order': 'A list of sandboxes begins with the oldest.',
@@ -63,6 +65,7 @@ export const assumptions = {
     'vCPUs and memory of the machine sizes. A machine of the local service has the provider `baremetal`, the address 127.0.0.1, and a URL at which no server answers.',
   'A-machine-variables':
     'All processes of a sandbox get the variables and secrets of its environment. A variable overrides a secret with the same name.',
+  'A-model-names': 'A prompt shows its model by the name that was sent.',
   'A-names': 'A name has 1 to 100 characters and no control characters.',
   'A-paging':
     'A list of sandboxes is complete unless `limit` is given. With `limit`, the next request sends `nextCursor` as `cursor`. Any other cursor is refused with 400.',
@@ -78,6 +81,9 @@ export const assumptions = {
     'The rows of GET /provider-models. A model that they do not list is accepted without a reasoning effort.',
   'A-rate-limits': 'The numbers behind the 429 codes are settings of the local service.',
   'A-raw-bytes': 'Query of a download. A file is sent unchanged, and a folder as tar.gz.',
+  'A-read-lag': 'A read shows every change after 90 s at most. Until then, a 404 proves nothing.',
+  'A-refusal-urls':
+    'A refusal names the page that removes its cause in its details, as an https URL in a field whose name ends in `Url`.',
   'A-repo-selection':
     'A selected repository is added to the default environment, as a new version of that environment.',
   'A-repos': 'Repositories, and the body that selects one.',
@@ -97,6 +103,7 @@ export const assumptions = {
     'A snapshot is deleted like a sandbox: with the confirming header, the answer 202 and an operation.',
   'A-snapshot-name': '`snapshotName` of an update names the latest snapshot, or the next one if there is none.',
   'A-snapshot-record': 'The record of a snapshot.',
+  'A-snapshot-status': 'A stop queues a snapshot. A resume that comes first cancels it.',
   'A-snapshot-tree': 'Query and entries of the tree of a snapshot.',
   'A-sshkey':
     'Body of POST …/sshkey, and `sshEndpoint` in its answer. A new key replaces the previous key of the account.',

@@ -18,7 +18,6 @@ export const idPatterns = {
   stop: /^stop_[0-9a-f]+$/,
   prompt: /^prm_[0-9a-f]{24}$/,
   conversation: /^conv_[0-9a-f]{24}$/,
-  sandboxEvent: /^sev_[0-9a-f]{24}$/,
   snapshot: /^snap_[0-9a-f]{24}$/,
   deletionOperation: /^del_[0-9a-f]{24}$/,
   webhook: /^wh_[0-9a-f]{24}$/,

@@ -66,6 +66,8 @@ const asAssumed: LocalServiceProfile = {
   ignoreName: false,
   omitPromptId: false,
   extraFields: false,
+  plainEventIds: false,
+  fullModelNames: false,
   stopsNameSandbox: false,
   nestedOperations: false,
   sameTtl: 'renews',

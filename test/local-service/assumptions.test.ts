@@ -69,7 +69,7 @@ test('concurrent calls list their own assumptions only', async () => {
   );
   expect(answers.map(({ headers }) => headers.get(header))).toEqual(
     answers.map((_, index) =>
-      index % 2 === 0 ? expect.stringContaining('A-command') : 'A-created-by, A-machine, A-answer-types',
+      index % 2 === 0 ? expect.stringContaining('A-command') : 'A-created-by, A-machine, A-answer-types, A-read-lag',
     ),
   );
 });
@@ -89,4 +89,23 @@ test('assumptions are counted with their first request, across a restart, until 
     );
   await again.service.reset();
   expect(await touched()).toEqual([]);
+});
+
+test('event ids and names of models may have another form, and pages of the history continue after either', async () => {
+  const under = await startService({ profile: { plainEventIds: true, fullModelNames: true } });
+  const id = await under.ready();
+  const { promptId } = (await under.call('POST', `/sandboxes/${id}/prompt`, { body: { prompt: 'x', model: 'sonnet' } }))
+    .body;
+  const read = await under.call('GET', `/sandboxes/${id}/prompts/${promptId}`);
+  expect(read.body.prompt.model).toBe('vendor/sonnet-20250514');
+  expect(read.headers.get(header)).toContain('A-model-names');
+  const page = async (query: string): Promise<string[]> => {
+    const { events } = (await under.call('GET', `/sandboxes/${id}/events?limit=1${query}`)).body;
+    return events.map((event: { readonly id: string }) => event.id);
+  };
+  const [first = ''] = await page('');
+  expect(first).toMatch(/^\d+$/);
+  await expect.poll(async () => (await page(`&after=${first}`)).length).toBe(1);
+  expect(Number((await page(`&after=${first}`))[0])).toBeGreaterThan(Number(first));
+  expect(await under.call('GET', `/sandboxes/${id}/events?after=sev_1`)).toMatchObject({ status: 400 });
 });

@@ -22,7 +22,14 @@ const localConfigSchema = z
     defaultProvider: z.string().min(1).nullable(),
     timings: z.strictObject(Object.fromEntries(timingNames.map((name) => [name, count.optional()]))),
     limits: z.strictObject({ requestsPerSecond: count, activeSandboxes: count, sandboxesPerDay: count }).partial(),
-    profile: z.strictObject({ ignoreName: z.boolean(), omitPromptId: z.boolean(), extraFields: z.boolean() }).partial(),
+    profile: z
+      .strictObject({
+        ...{ ignoreName: z.boolean(), omitPromptId: z.boolean(), extraFields: z.boolean() },
+        ...{ plainEventIds: z.boolean(), fullModelNames: z.boolean() },
+        ...{ stopsNameSandbox: z.boolean(), nestedOperations: z.boolean() },
+        sameTtl: z.enum(['renews', 'ignored', 'refused']),
+      })
+      .partial(),
     importLimits: z.strictObject({ maxBytes: count, maxEntries: count, maxDepth: count, maxRatio: count }).partial(),
     isolation: z.enum(['auto', 'bubblewrap', 'plain']),
     network: networkSettingSchema,

@@ -55,7 +55,7 @@ export const apiKeyEndpoints = {
     response: ofNewSecret,
     secret: true,
     sessionOnly: true,
-    assumed: ['A-api-key-paths'],
+    assumed: ['A-api-key-paths', 'A-late-calls'],
   },
   revokeApiKey: {
     method: 'DELETE',

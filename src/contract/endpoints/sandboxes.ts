@@ -45,7 +45,7 @@ export const sandboxEndpoints = {
     type: 'sandbox.info',
     scope: 'sandbox.read',
     response: ofSandbox,
-    assumed: ['A-answer-types'],
+    assumed: ['A-answer-types', 'A-read-lag'],
   },
   updateSandbox: {
     method: 'PATCH',

@@ -72,6 +72,6 @@ export const webhookEndpoints = {
     retry: 'secret',
     response: z.looseObject({ webhook: webhookSchema.optional(), secret: z.string() }),
     secret: true,
-    assumed: ['A-answer-types', 'A-webhook-record'],
+    assumed: ['A-answer-types', 'A-webhook-record', 'A-late-calls'],
   },
 } as const satisfies Record<string, Endpoint>;

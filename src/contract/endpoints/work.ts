@@ -32,7 +32,7 @@ export const workEndpoints = {
     type: 'prompt.status',
     scope: 'sandbox.read',
     response: z.looseObject({ prompt: promptSchema }),
-    assumed: ['A-prompt-record'],
+    assumed: ['A-prompt-record', 'A-model-names'],
   },
   listEvents: {
     ...read,
@@ -42,7 +42,7 @@ export const workEndpoints = {
     scope: 'sandbox.read',
     query: listEventsQuerySchema,
     response: z.looseObject({ events: z.array(sandboxHistoryEventSchema) }),
-    assumed: ['A-events'],
+    assumed: ['A-events', 'A-event-ids'],
   },
   interruptSandbox: {
     method: 'POST',

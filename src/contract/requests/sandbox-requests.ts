@@ -3,7 +3,6 @@
  * fields with a wrong type are refused. The local service ignores unknown fields.
  */
 import { z } from 'zod';
-import { idPatterns } from '../ids.js';
 import { sandboxTypes } from '../records/sandbox-records.js';
 import { sandboxEventTypes } from '../records/states.js';
 
@@ -127,7 +126,7 @@ export type PromptBody = z.infer<typeof promptBodySchema>;
 /** Assumption: the query of the event history beyond `conversation`. */
 export const listEventsQuerySchema = z.object({
   conversation: z.string().optional(),
-  after: z.string().regex(idPatterns.sandboxEvent, 'must be the id of an event').optional(),
+  after: z.string().min(1).max(200).optional(),
   limit: z.coerce.number().int().positive().max(1000).optional(),
 });
 

@@ -54,6 +54,7 @@ function requireGoodStanding(
     return;
   }
   if (account.billingRequired) {
+    assume('A-refusal-urls');
     const message = 'The account needs a payment method.';
     throw new ServiceError(402, 'billing_required', message, { details: { billingUrl } });
   }

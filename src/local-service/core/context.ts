@@ -42,6 +42,10 @@ export interface LocalServiceProfile {
   readonly omitPromptId: boolean;
   /** Every object of an answer carries an unlisted field. */
   readonly extraFields: boolean;
+  /** The ids of events are plain numbers. */
+  readonly plainEventIds: boolean;
+  /** A prompt shows its model with a vendor before it and a date after it. */
+  readonly fullModelNames: boolean;
   /** The `id` of an answer about a stop is that of the sandbox. The stop that a call starts is in `sandbox.stop`. */
   readonly stopsNameSandbox: boolean;
   /** The answer to a deletion holds only the id of its `operation`, and a read of it the record without `operation`. */

@@ -36,6 +36,7 @@ export function stopSandbox(context: Context, sandboxId: string): StopRecord {
  */
 function beginStop(context: Context, sandbox: SandboxRecord, reason: string): StopRecord {
   const { stores, timings } = context;
+  if (sandbox.snapshots) assume('A-snapshot-status');
   return context.database.transaction(() => {
     context.prompts.interrupt(sandbox.id);
     const settled = stores.sandboxes.get(sandbox.id) ?? sandbox;

@@ -3,7 +3,10 @@ import type { LocalServiceProfile } from '../../../src/local-service/index.js';
 import { createStand, type Stand, script } from '../workflow-harness.js';
 
 type Profile = Partial<LocalServiceProfile>;
-const ofPrompts = { ignoreName: true, omitPromptId: true, extraFields: true };
+const ofPrompts = {
+  ...{ ignoreName: true, omitPromptId: true, extraFields: true },
+  ...{ plainEventIds: true, fullModelNames: true },
+};
 const ofOperations = { stopsNameSandbox: true, nestedOperations: true };
 const allOfThem: [string, Profile] = ['deviates in every way', { ...ofPrompts, ...ofOperations }];
 
@@ -35,7 +38,8 @@ describe.each<[string, Profile]>([
 
   it('loses no prompt when its answer is lost', async () => {
     await stand().fault({ kind: 'drop_response', endpoint: 'sendPrompt' });
-    const result = await (await stand().start({})).result();
+    const prompts = [{ prompt: script('echo one'), model: 'sonnet' }];
+    const result = await (await stand().start({ prompts })).result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
     expect(stand().service.books.prompts({ sandboxId: result.sandboxId ?? '' })).toHaveLength(1);
   });

@@ -6,6 +6,11 @@ import type { Operations } from '../operation.js';
 
 const defaultEvents = 1_000;
 
+/** The number in an event id of the profile `plainEventIds`. */
+function plainSeqOf(eventId: string): number | undefined {
+  return /^\d{1,15}$/.test(eventId) ? Number(eventId) : undefined;
+}
+
 export const promptOperations = {
   sendPrompt(context, { caller, params, body }) {
     sandboxFor(context, caller, params.sandboxId, 'use');
@@ -22,12 +27,15 @@ export const promptOperations = {
       throw notFound(`The sandbox ${sandboxId} has no prompt ${promptId}.`);
     }
     const { seq: _, text: __, ...prompt } = stored;
-    return { fields: { prompt } };
+    const isFull = context.profile.fullModelNames && prompt.model !== null;
+    return { fields: { prompt: isFull ? { ...prompt, model: `vendor/${prompt.model}-20250514` } : prompt } };
   },
 
   listEvents(context, { caller, params: { sandboxId }, query }) {
     sandboxFor(context, caller, sandboxId, 'use');
-    const afterSeq = query.after === undefined ? 0 : historySeqOf(query.after);
+    const { plainEventIds } = context.profile;
+    const seqOf = plainEventIds ? plainSeqOf : historySeqOf;
+    const afterSeq = query.after === undefined ? 0 : seqOf(query.after);
     if (afterSeq === undefined) {
       throw invalidRequest('after: must be the id of an event: sev_ and 24 hex digits.');
     }
@@ -39,7 +47,8 @@ export const promptOperations = {
       untilMs: context.clock.now() - (lag?.ms ?? 0),
       limit: query.limit ?? defaultEvents,
     });
-    return { fields: { events } };
+    if (!plainEventIds) return { fields: { events } };
+    return { fields: { events: events.map((event) => ({ ...event, id: String(historySeqOf(event.id)) })) } };
   },
 
   interruptSandbox(context, { caller, params: { sandboxId }, query }) {
