@@ -147,7 +147,9 @@ rule(
     const local = await startLocalTarget({ defaultProvider: null });
     const id = await local.ready();
     expect(await local.prompt(id, 'hello')).toMatchObject({ status: 400, body: { code: 'provider_required' } });
-    expect(await local.prompt(id, 'hello', { provider: 'nobody' })).toMatchObject({ body: { code: 'invalid_request' } });
+    expect(await local.prompt(id, 'hello', { provider: 'nobody' })).toMatchObject({
+      body: { code: 'invalid_request' },
+    });
     expect(await local.prompt(id, 'hello', { provider: 'pi' })).toMatchObject({ status: 202 });
   },
   { needs: ['local'] },

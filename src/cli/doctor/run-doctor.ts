@@ -16,9 +16,9 @@ import { createReporter } from '../output/reporter.js';
 import { createPaint } from '../output/terminal.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { type Check, failed, ok, skipped } from './check.js';
-import { checkClock } from './check-clock.js';
 import { checkDisk } from './check-disk.js';
 import { checkEncryption, readRing } from './check-encryption.js';
+import { checkHeaders } from './check-headers.js';
 import { checkIsolation } from './check-isolation.js';
 import { checkDeployments, checkRetention } from './check-reach.js';
 import { checkSettings } from './check-settings.js';
@@ -132,23 +132,23 @@ type Asking = Parameters<typeof checkService>[1];
 async function serviceChecks(config: Config, asking: Asking): Promise<Check[]> {
   const { sandboxService } = config;
   if (!sandboxService) return [skipped('service', 'No service is configured, and the embedded one is not running.')];
-  const clock = await checkClock(sandboxService.apiUrl);
+  const ofHeaders = await checkHeaders(sandboxService.apiUrl);
   try {
     const login = await checkService(config, asking);
     return [
       ok('service', `Connected to ${sandboxService.apiUrl}.`),
       ok('key', login === null ? 'The key is valid, but it may not read the account.' : `The key belongs to ${login}.`),
-      clock,
+      ...ofHeaders,
     ];
   } catch (error) {
     const { code, message } = failureOf(error).error;
     if (error instanceof ServiceRefusal && error.status !== null) {
       const mend = error.mayPass ? 'Try again later.' : 'Fix the key or the account as described in the message.';
-      return [failed(error.mayPass ? 'service' : 'key', message, mend), clock];
+      return [failed(error.mayPass ? 'service' : 'key', message, mend), ...ofHeaders];
     }
     if (code === 'bad_configuration' || code === 'bad_api_key')
-      return [failed('key', message, 'Set SANDBOX_API_URL and SANDBOX_API_KEY.'), clock];
-    return [failed('service', message, 'Check SANDBOX_API_URL and the network.'), clock];
+      return [failed('key', message, 'Set SANDBOX_API_URL and SANDBOX_API_KEY.'), ...ofHeaders];
+    return [failed('service', message, 'Check SANDBOX_API_URL and the network.'), ...ofHeaders];
   }
 }
 

@@ -117,7 +117,7 @@ const withItems = (parent: Parent) =>
     .option('--source <sandbox>', 'fork this sandbox; it is stopped first if it changed after its last snapshot')
     .option('--allow-stale', 'with --source: fork the last snapshot even if the sandbox changed after it')
     .option('--snapshot <name>', 'start from a named snapshot')
-    .option('--no-check', 'start without asking the service whether the source or the snapshot exists')
+    .option('--no-check', 'start without asking the service for the source, the models and the limits of the account')
     .option('--environment <name>', 'environment of the prepared sandbox, or of forks from a snapshot')
     .option('--no-env', 'create the prepared sandbox, or forks from a snapshot, without an environment')
     .option(

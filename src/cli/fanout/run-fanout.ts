@@ -4,6 +4,7 @@ import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { submitFanout } from '../../temporal/fanouts/submit.js';
 import type { Labels } from '../../temporal/labels.js';
 import type { CommandContext } from '../command.js';
+import { checkConcurrency, checkModels } from '../connect/check-account.js';
 import { checkService } from '../connect/check-service.js';
 import { checkSource } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
@@ -14,6 +15,7 @@ import { keepNotifyCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
 import { readPutFiles } from '../run/put-files.js';
+import { matrixOf } from './batch-input.js';
 import type { FanoutOptions } from './options.js';
 import { type BatchView, createBatchView } from './progress/batch-view.js';
 import type { FanoutCommand } from './read-fanout.js';
@@ -55,8 +57,11 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
   try {
     const { deployment } = platform.config;
     // A repeated id attaches to its batch, even if the source no longer exists.
-    if (named && !(options.id !== undefined && (await batchExists(platform, { deployment, batchId })))) {
-      await checkSource(named, { service: platform.service, signal: io.interrupted, notices: view });
+    if (options.check && !(options.id !== undefined && (await batchExists(platform, { deployment, batchId })))) {
+      const asking = { service: platform.service, signal: io.interrupted, notices: view };
+      if (named) await checkSource(named, asking);
+      await checkModels(matrixOf(options), asking);
+      await checkConcurrency(read.policy.concurrency, asking);
     }
     await keepNotifyCommand(options.notify, config);
     const input = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));

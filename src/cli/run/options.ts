@@ -33,7 +33,7 @@ export const declareRun = (parent: Parent) =>
     .option('--from <snapshot>', 'create the sandbox from a named snapshot')
     .option('--sandbox <id>', 'reuse an existing sandbox; it is resumed if it is archived')
     .option('--fork <id>', 'create the sandbox as a fork of another one, which does not change')
-    .option('--no-check', 'start without asking the service whether the named sandbox or snapshot exists')
+    .option('--no-check', 'start without asking the service for the named sandbox, snapshot, provider or model')
     .option('--conversation <id>', 'with --sandbox or --fork: continue this conversation')
     .option('--environment <name>', 'environment of the new sandbox')
     .option('--setup <script>', 'setup script of the new sandbox: text, or @file')

@@ -1,6 +1,7 @@
 /** `sandflow run`, after its command line was checked: starts or finds the job, watches it and saves its result. */
 import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
+import { checkModels } from '../connect/check-account.js';
 import { checkService } from '../connect/check-service.js';
 import { checkSource } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';
@@ -40,10 +41,13 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
   try {
     sayIsolation(platform.isolation, reporter);
     const job = { deployment: config.deployment, jobId };
-    const named = options.check ? namedSourceOf(source) : null;
+    const named = namedSourceOf(source);
+    const asks = options.check && (named ?? options.provider ?? options.model) != null;
     // A repeated id attaches to its job, even if the sandbox no longer exists.
-    if (named && !(options.id !== undefined && (await isAttachedTo(platform, job, options)))) {
-      await checkSource(named, { service: platform.service, signal: io.interrupted, notices: reporter });
+    if (asks && !(options.id !== undefined && (await isAttachedTo(platform, job, options)))) {
+      const asking = { service: platform.service, signal: io.interrupted, notices: reporter };
+      if (named) await checkSource(named, asking);
+      await checkModels(wantedOf(options), asking);
     }
     await keepNotifyCommand(options.notify, config);
     const put = await readPutFiles(localFiles, platform.keepInput);
@@ -74,6 +78,11 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     reporter.close();
     await platform.close();
   }
+}
+
+function wantedOf({ provider, model, effort }: RunOptions) {
+  const list = (value: string | undefined) => (value === undefined ? [] : [value]);
+  return { providers: list(provider), models: list(model), efforts: list(effort) };
 }
 
 /** The end of `--detach`: prints the id of the job and the next commands. @returns the exit code */

@@ -1,5 +1,6 @@
 /**
- * Compares this clock with the service's. If they differ too much, deliveries are refused.
+ * Looks at the headers of any answer of the service. Its clock must agree with this one, or deliveries are refused. A
+ * `Sunset` header tells of the legacy surface.
  */
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
@@ -8,18 +9,25 @@ const windowSeconds = 300;
 const worrySeconds = 30;
 const timeoutMs = 10_000;
 
-/** Needs no key: any response has the date. */
-export async function checkClock(apiUrl: string): Promise<Check> {
+/** Needs no key: any response has the headers. */
+export async function checkHeaders(apiUrl: string): Promise<Check[]> {
   const before = Date.now();
-  let date: string | null;
+  let headers: Headers;
   try {
     const response = await fetch(`${apiUrl}/me`, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     await response.body?.cancel();
-    date = response.headers.get('date');
+    ({ headers } = response);
   } catch {
-    return skipped('clock', 'The service does not answer.');
+    return [skipped('clock', 'The service does not answer.')];
   }
-  return judgeClock(date, (before + Date.now()) / 2);
+  const clock = judgeClock(headers.get('date'), (before + Date.now()) / 2);
+  const sunset = headers.get('sunset');
+  return sunset === null ? [clock] : [clock, legacy(apiUrl, sunset)];
+}
+
+function legacy(apiUrl: string, sunset: string): Check {
+  const message = `${apiUrl} announces its end (Sunset: ${sunset}), as the legacy address of the service does. sandflow cannot read the answers of that address.`;
+  return warning('service', message, 'Set SANDBOX_API_URL to the current base URL, which ends in /v1.');
 }
 
 /** @param localMs time of this clock in the middle of the call, in ms */
