@@ -4,10 +4,11 @@ import { expect, test } from 'vitest';
 import { readSource, repository } from './source-imports.js';
 
 /**
- * Optional reads: a price, the history of a sandbox while somebody looks, which has pauses of its own, and the check of
- * a source, which never holds back a start.
+ * Optional reads: a price, the history of a sandbox while somebody looks, which has pauses of its own, and the checks of
+ * what is named, which no missing answer holds back.
  */
 const lookedAtInPassing = [
+  'src/cli/connect/check-account.ts',
   'src/cli/connect/check-source.ts',
   'src/cli/fanout/progress/price.ts',
   'src/cli/transcript/history-reader.ts',
