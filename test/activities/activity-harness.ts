@@ -31,7 +31,7 @@ export interface ActivityStand {
 }
 
 /** How long a rotation waits after a lost answer, in ms. */
-export const lateForMs = 300;
+export const lateForMs = 700;
 
 /** The tests provoke the warnings of activities. */
 Runtime.install({ logger: new DefaultLogger('ERROR') });
