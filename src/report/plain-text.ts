@@ -3,8 +3,8 @@
  * direction of text.
  */
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of terminals are what it removes
-const terminalSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
+import { withoutSequences } from '../contract/texts/terminal-text.js';
+
 /** All control characters except the tab and the line feed. */
 const controlCharacters = /[^\P{Cc}\t\n]/gu;
 const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -15,9 +15,8 @@ const loneSurrogates = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[
  * Letters of any script stay as they are.
  */
 export function plainText(text: string): string {
-  return text
+  return withoutSequences(text)
     .replaceAll('\r\n', '\n')
-    .replace(terminalSequences, '')
     .replace(controlCharacters, visible)
     .replace(directionMarks, (mark) => `[U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`)
     .replace(loneSurrogates, '\ufffd');

@@ -12,7 +12,7 @@ import { keptTexts, leftText, wasDegradedText } from './job-text.js';
 import { printJson } from './json.js';
 import { pasteable } from './pasteable.js';
 import { createPaint } from './terminal.js';
-import { oneLine, setIn } from './terminal-safe.js';
+import { oneLine, setIn, shownText } from './terminal-safe.js';
 
 /** The code of a completed job that lacks a file which was to be collected. */
 const filesMissing = 'files_missing';
@@ -65,7 +65,7 @@ function printAnswers({ prompts }: JobReport, io: Streams): void {
   for (const [index, answer] of answers.entries()) {
     const text = `${index > 0 ? '\n' : ''}${answer}${answer.endsWith('\n') ? '' : '\n'}`;
     // Written as bytes, so that a pipe gets the agent's answer unchanged.
-    io.stdout.write(Buffer.from(text));
+    io.stdout.write(io.stdout.isTTY ? shownText(text) : Buffer.from(text));
   }
 }
 

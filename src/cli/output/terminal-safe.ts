@@ -4,6 +4,7 @@
  */
 
 import { cut } from '../../contract/texts/stored-text.js';
+import { lastDrawn, withoutColours } from '../../contract/texts/terminal-text.js';
 
 /** C0 (without tab and newline), DEL, and C1. C1 is included because a terminal may read U+009B as ESC [. */
 const controls = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f';
@@ -20,9 +21,20 @@ export function terminalSafe(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(unsafe, '\ufffd');
 }
 
-/** As `terminalSafe`, and replaces tabs and line ends by spaces: for a table cell, or foreign text in a sentence. */
+/**
+ * The output of an agent or a command, as it looks on a terminal in the end: without control sequences, and of each line
+ * only what was drawn last.
+ */
+export function shownText(text: string): string {
+  return terminalSafe(lastDrawn(text));
+}
+
+/**
+ * As `terminalSafe`, without colours and cursor movements, and with spaces for tabs and line ends: for a table cell, or foreign
+ * text in a sentence.
+ */
 export function oneLine(text: string): string {
-  return terminalSafe(text).replace(/[\t\n]/g, ' ');
+  return terminalSafe(withoutColours(text)).replace(/[\t\n]/g, ' ');
 }
 
 /** The first line of a text, at most 80 characters. */
@@ -30,9 +42,9 @@ export function headLine(text: string): string {
   return cut(oneLine(text.trim().split('\n', 1)[0] ?? ''), 80);
 }
 
-/** Indents all lines after the first, so that none of them looks like a message of this program. */
+/** Removes colours, and indents all lines after the first, so that none of them looks like a message of this program. */
 export function setIn(text: string, by = '  '): string {
-  return text.replaceAll('\n', `\n${by}`);
+  return withoutColours(text).replaceAll('\n', `\n${by}`);
 }
 
 /** Escaping a character does not change the meaning of JSON. */

@@ -3,7 +3,7 @@ import type { Wake } from '../../../workflows/job/result.js';
 import { wrapToWidth } from '../output/display-width.js';
 import { phaseNames } from '../output/job-text.js';
 import type { Paint } from '../output/terminal.js';
-import { oneLine, terminalSafe } from '../output/terminal-safe.js';
+import { oneLine, shownText, terminalSafe } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
 import type { TranscriptEntry } from './entry.js';
 
@@ -54,9 +54,13 @@ export function createEntryText({ paint, columns }: EntryTextOptions): FormatEnt
 
 /** The lines of an agent's message or command. */
 export function agentLines(entry: Extract<TranscriptEntry, { kind: 'message' | 'command' }>): string[] {
-  if (entry.kind === 'message') return textLines(entry.text);
+  if (entry.kind === 'message') return textLines(shownText(entry.text));
   const exit = entry.exitCode === null || entry.exitCode === 0 ? '' : ` (exit ${entry.exitCode})`;
-  return [...textLines(`$ ${entry.command.trimEnd()}${exit}`), ...(entry.output === '' ? [] : textLines(entry.output))];
+  const output = shownText(entry.output);
+  return [
+    ...textLines(terminalSafe(`$ ${entry.command.trimEnd()}${exit}`)),
+    ...(output === '' ? [] : textLines(output)),
+  ];
 }
 
 /**
@@ -69,7 +73,7 @@ export function createRepeats(): (entry: TranscriptEntry) => boolean {
     if (entry.kind === 'prompt' || entry.kind === 'prompt_ended') said = '';
     if (entry.kind === 'command') said = agentLines(entry).join('\n').trimEnd();
     if (entry.kind !== 'message') return false;
-    const text = terminalSafe(entry.text).trim();
+    const text = shownText(entry.text).trim();
     const repeats = `\n${said}`.endsWith(`\n${text}`);
     said = text;
     return repeats || text === '';
@@ -103,7 +107,7 @@ function linesOf(entry: TranscriptEntry, { paint, wrap }: LineOptions): string[]
     case 'prompt':
       return [
         paint('bold', nameOf(entry.prompt)),
-        ...textLines(entry.text)
+        ...textLines(terminalSafe(entry.text))
           .flatMap(wrap)
           .map((line) => paint('cyan', `> ${line}`)),
       ];
@@ -131,7 +135,7 @@ function nameOf(prompt: number | null): string {
 
 /** Without the empty lines at the end. An expression such as `/\n+$/` takes quadratic time if there are many others. */
 function textLines(text: string): string[] {
-  const lines = terminalSafe(text).split('\n');
+  const lines = text.split('\n');
   const last = lines.findLastIndex((line) => line !== '');
   return lines.slice(0, Math.max(last, 0) + 1);
 }

@@ -249,7 +249,7 @@ describe('the lines of a transcript', () => {
     expect(format(command)).toEqual(['--:--:--  | $ date (exit 2)', '          | noon']);
     expect(format({ kind: 'message', prompt: 1, text: 'noon', at: null })).toEqual([]);
     const forged = { kind: 'message', prompt: 1, text: 'a\njob ended: completed\u001b[2J', at: null } as const;
-    expect(format(forged)).toEqual(['--:--:--  | a', '          | job ended: completed\ufffd[2J']);
+    expect(format(forged)).toEqual(['--:--:--  | a', '          | job ended: completed']);
   });
 
   it('leave out only whole repeated lines of the same prompt', () => {
