@@ -1,4 +1,5 @@
 /** Computes the length of waits. Pure. */
+import { defaultCleanUpMs } from '../../src/contract/records/machine-types.js';
 import type { FanoutIntervals } from '../fanout/types.js';
 import type { JobTiming } from '../job/types.js';
 
@@ -7,7 +8,7 @@ export const defaultTiming: JobTiming = {
   safetyPollGrowth: 2,
   safetyPollMaxMs: 300_000,
   errorGraceMs: 180_000,
-  cleanUpMs: 900_000,
+  cleanUpMs: defaultCleanUpMs,
   readLagMs: 90_000,
   leaseLastsMs: 1_800_000,
   renewLeaseEveryMs: 600_000,

@@ -1,6 +1,6 @@
 /** Reads all items once before anything starts, to find mistakes and to compute the maximum machine time. */
-import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
-import { machineSeconds } from '../../contract/records/machine-types.js';
+import type { FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
+import { defaultCleanUpMs, longestMachineSeconds } from '../../contract/records/machine-types.js';
 import { bytesOf, headOf } from '../../contract/texts/stored-text.js';
 import { ItemsError, type ItemWish } from '../../fanout/index.js';
 import { parseFanoutItem } from '../../temporal/fanouts/input.js';
@@ -18,8 +18,10 @@ export interface Survey {
   readonly promptBytes: number;
   /** The first few items. */
   readonly first: readonly { readonly id: string; readonly prompt: string }[];
-  /** Machine-seconds if the first attempt of every item runs until the item's deadline. */
+  /** Machine-seconds that the first attempts of all items reserve. */
   readonly mostSeconds: number;
+  /** Machine-seconds that the items which run at once reserve at most. */
+  readonly mostAtOnceSeconds: number;
 }
 
 export interface SurveyOptions {
@@ -38,17 +40,33 @@ export async function surveyItems(
 ): Promise<Survey> {
   const first: { id: string; prompt: string }[] = [];
   let [count, prompts, promptBytes, mostSeconds] = [0, 0, 0, 0];
+  /** How many items reserve how much: most items reserve the same. */
+  const reservations = new Map<number, number>();
   for await (const item of items) {
     await files.check(item);
     await checkItem(item, policy, canKeep);
     count += 1;
     prompts += item.prompts.length;
     promptBytes += item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
-    mostSeconds += secondsOf(item, policy, sourceType);
+    const type = item.type ?? policy.type ?? sourceType;
+    const seconds = longestMachineSeconds(type, item.deadlineMs ?? policy.itemDeadlineMs);
+    reservations.set(seconds, (reservations.get(seconds) ?? 0) + 1);
+    mostSeconds += seconds;
     if (first.length < shown) first.push({ id: item.id, prompt: headOf(item.prompts[0]?.prompt ?? '', 500) });
   }
   if (count === 0) throw new UsageError('The input contains no items. Check the files and --format.');
-  return { items: count, prompts, promptBytes, first, mostSeconds };
+  const mostAtOnceSeconds = largestSum(reservations, policy.concurrency);
+  return { items: count, prompts, promptBytes, first, mostSeconds, mostAtOnceSeconds };
+}
+
+function largestSum(reservations: ReadonlyMap<number, number>, atOnce: number): number {
+  let [sum, room] = [0, atOnce];
+  for (const [seconds, count] of [...reservations].sort(([a], [b]) => b - a)) {
+    const taken = Math.min(room, count);
+    sum += taken * seconds;
+    room -= taken;
+  }
+  return sum;
 }
 
 /** Checks everything that will be sent, except files. */
@@ -61,21 +79,13 @@ async function checkItem({ place, put: _, ...item }: ItemWish, policy: FanoutPol
   }
 }
 
-function secondsOf(
-  item: Pick<FanoutItem, 'type' | 'deadlineMs'>,
-  policy: FanoutPolicy,
-  sourceType: MachineType,
-): number {
-  return machineSeconds(item.type ?? policy.type ?? sourceType, item.deadlineMs ?? policy.itemDeadlineMs);
-}
-
 /** The lines that `--dry-run` prints. @param width width of the terminal, in columns */
 export function surveyLines(
   survey: Survey,
   { policy, freshSource }: { readonly policy: FanoutPolicy; readonly freshSource: string | null },
   width: number,
 ): string[] {
-  const { items, prompts, promptBytes, first, mostSeconds } = survey;
+  const { items, prompts, promptBytes, first, mostSeconds, mostAtOnceSeconds } = survey;
   const attempts = policy.retries + 1;
   const most = mostSeconds * attempts;
   const cut = (text: string) => (text.length > width - 1 ? `${text.slice(0, width - 2)}…` : text);
@@ -85,7 +95,7 @@ export function surveyLines(
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
     ...(freshSource === null ? [] : [freshSource]),
     `Up to ${policy.concurrency} at once, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}. ${endTexts[policy.end]}.`,
-    `Machine time reserved at once: at most ${machineTime(Math.min(mostSeconds, (mostSeconds / items) * policy.concurrency))}.`,
+    `Machine time reserved at once: at most ${machineTime(mostAtOnceSeconds)}. Each fork reserves ${formatDuration(defaultCleanUpMs)} beyond its deadline for its end.`,
     `Machine time in total: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
     policy.budgetSeconds === null
       ? 'No budget. Set one with --budget, like --budget 10h.'

@@ -1,6 +1,5 @@
 /** The budget of a chunk: the amount that an item reserves before it starts, and the amount that remains. Pure. */
-import { machineSeconds } from '../../../src/contract/records/machine-types.js';
-import { defaultTiming } from '../../shared/wait-intervals.js';
+import { longestMachineSeconds } from '../../../src/contract/records/machine-types.js';
 import type { ChunkInput } from '../protocol.js';
 import type { FanoutItem, MachineType } from '../types.js';
 
@@ -21,14 +20,10 @@ export function typeOf(item: Pick<FanoutItem, 'type'>, { policy, sourceType }: T
   return item.type ?? policy.type ?? sourceType;
 }
 
-/**
- * The machine-seconds that an item reserves before its fork: its deadline plus its cleanup time, which is the longest
- * time that its machine may run.
- */
+/** The machine-seconds that an item reserves before its fork. */
 export function reservedSeconds(item: Pick<FanoutItem, 'type' | 'deadlineMs'>, terms: Terms): number {
   const deadlineMs = item.deadlineMs ?? terms.policy.itemDeadlineMs;
-  const cleanUpMs = terms.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
-  return accounted(machineSeconds(typeOf(item, terms), deadlineMs + cleanUpMs));
+  return accounted(longestMachineSeconds(typeOf(item, terms), deadlineMs, terms.timing?.cleanUpMs));
 }
 
 /** Machine-seconds that the running items have reserved. */

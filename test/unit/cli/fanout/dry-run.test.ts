@@ -28,12 +28,20 @@ describe('sandflow fanout --dry-run', () => {
       '  3  third',
       '  … and 1 more',
       'Up to 2 at once, each with a deadline of 30 m. Each fork is stopped and archived when its item ends.',
-      'Machine time reserved at once: at most 2 h.',
-      'Machine time in total: at most 8 h with 2 attempts each.',
+      'Machine time reserved at once: at most 3 h. Each fork reserves 15 m beyond its deadline for its end.',
+      'Machine time in total: at most 12 h with 2 attempts each.',
       'The batch cannot exceed its budget of 3 h: items that do not fit are not started.',
       'Nothing was started.',
       '',
     ]);
+  });
+
+  it('U9: reserves at once what the items with the longest deadlines reserve', async () => {
+    const item = (deadline: string) => JSON.stringify({ prompt: 'a', deadline });
+    await writeFile(join(cwd, 'mixed.jsonl'), ['5m', '45m', '15m', '105m'].map(item).join('\n'));
+    const { stdout } = await fanout('mixed.jsonl', ...source, '--dry-run', '--concurrency', '2');
+    expect(stdout).toContain('Machine time reserved at once: at most 3 h.');
+    expect(stdout).toContain('Machine time in total: at most 3 h 50 m.');
   });
 
   it('U16: says that the source is a fresh sandbox if no option names one', async () => {
@@ -48,7 +56,7 @@ describe('sandflow fanout --dry-run', () => {
     expect(stdout).toContain('12 items with 12 prompts');
     expect(stdout).toContain('  1/a/1  Fix crash in a.ts\n');
     const json = JSON.parse((await fanout(...args, '--dry-run', '--json')).stdout);
-    expect(json).toMatchObject({ items: 12, mostMachineSeconds: 43_200, budgetSeconds: null, error: null });
+    expect(json).toMatchObject({ items: 12, mostMachineSeconds: 12 * 4_500, budgetSeconds: null, error: null });
   });
 
   it('reads stdin, also twice', async () => {
