@@ -123,6 +123,12 @@ export function itemWorkflowId(deployment: string, batchId: string, index: numbe
   return `${jobWorkflowId(deployment, batchId)}/${itemStep(index)}`;
 }
 
+/** The place of an item in its batch, from its workflow id. Undefined if the workflow is not that of an item. */
+export function itemIndexOf(workflowId: string): number | undefined {
+  const step = workflowId.slice(workflowId.indexOf('/') + 1);
+  return itemStepPattern.test(step) ? Number.parseInt(step.slice(1), 36) : undefined;
+}
+
 /** The step in the name of the sandbox that a batch prepares. No item has this step, because those begin with `i`. */
 export const prepareStep = 'prep';
 

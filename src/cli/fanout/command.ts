@@ -24,7 +24,7 @@ export const addFanout: AddCommand = (parent, context) => {
   requireIdFirst(batches);
   declareList(batches).action(async (options) => (await import('../jobs/list.js')).printBatches(options, context));
   declareShow(batches).action(async (batchId, options) => {
-    const { showFanout } = await import('./act-on-batch.js');
+    const { showFanout } = await import('./show-fanout.js');
     context.exitCode = await showFanout(batchId, options, context);
   });
   declareWatch(batches).action(async (batchId, options) => {

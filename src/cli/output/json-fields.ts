@@ -13,6 +13,7 @@ import type { CleanupSchedule } from '../../temporal/cleanups/schedules.js';
 import type { FanoutSummary, JobSummary } from '../../temporal/list.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 import type { Check } from '../doctor/check.js';
+import type { ShownItem } from '../fanout/shown-items.js';
 import type { WaitingCall } from '../run/waiting-calls.js';
 import type { SandboxReport } from '../sandboxes/show-sandbox.js';
 import type { OpenStop } from '../stops/list-stops.js';
@@ -99,6 +100,7 @@ const batchProgress: ShapesOf<FanoutProgress> = {
   blocked: plain('message', 'since'),
   error,
 };
+const items: ShapesOf<ShownItem> = plain('index', 'id', 'phase', 'since', 'outcome', 'error', 'sandboxId');
 const batchResult: ShapesOf<FanoutResult> = {
   ...batchProgress,
   ...plain('apiCalls', 'durationMs', 'resultsRef', 'leftMore', 'leftSandboxIds'),
@@ -178,7 +180,7 @@ export const jsonFields: Readonly<Record<string, JsonFields>> = {
   'jobs resolve': { fields: { ...plain('jobId', 'step', 'action'), error } },
   fanout: { fields: { ...batch, ...survey } },
   'fanout list': { fields: { batches, error }, inside: 'batches' },
-  'fanout show': { fields: batchProgress },
+  'fanout show': { fields: { ...batchProgress, items } },
   'fanout watch': { fields: batch },
   'fanout cancel': { fields: { ...plain('batchId', 'outcome'), error } },
   'fanout resume': { fields: batch },

@@ -9,13 +9,18 @@ const redrawMs = 1_000;
 export interface ScreenLines {
   /** False where lines cannot be redrawn, and after a defect in `lines`: then progress must be said in plain lines. */
   readonly enabled: boolean;
-  /** Draws the lines that `lines` returns for a width, now and every second. */
-  show(lines: (width: number) => readonly ScreenLine[]): void;
+  /** How many lines can be drawn; 0 where lines cannot be redrawn. */
+  readonly rows: number;
+  /** Draws the lines that `lines` returns for a width and a height, now and every second. */
+  show(lines: DrawnLines): void;
   /** Writes a whole line above the redrawn lines. */
   printAbove(text: string): void;
   /** Removes the redrawn lines. */
   close(): void;
 }
+
+/** What does not fit into the rows is left out. */
+export type DrawnLines = (width: number, rows: number) => readonly ScreenLine[];
 
 export interface ScreenLine {
   /** What is written, colours included. */
@@ -26,7 +31,7 @@ export interface ScreenLine {
 
 export function createScreenLines(stream: OutputStream, options: { readonly enabled: boolean }): ScreenLines {
   let { enabled } = options;
-  let current: ((width: number) => readonly ScreenLine[]) | undefined;
+  let current: DrawnLines | undefined;
   let drawn: readonly ScreenLine[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -51,7 +56,8 @@ export function createScreenLines(stream: OutputStream, options: { readonly enab
     let note = '';
     try {
       // The last column stays free: some terminals wrap as soon as that column is written.
-      drawn = (current?.(columnsOf(stream) - 1) ?? []).slice(0, Math.max(1, (stream.rows || 24) - 2));
+      const rows = rowsOf(stream);
+      drawn = (current?.(columnsOf(stream) - 1, rows) ?? []).slice(0, rows);
     } catch (error) {
       // Nobody awaits the timer: the error would end the process, and with it the command that is only shown here.
       drawn = [];
@@ -67,6 +73,9 @@ export function createScreenLines(stream: OutputStream, options: { readonly enab
   return {
     get enabled() {
       return enabled;
+    },
+    get rows() {
+      return enabled ? rowsOf(stream) : 0;
     },
     show(lines) {
       if (!enabled) return;
@@ -93,4 +102,9 @@ export function textLine(text: string, width: number): ScreenLine {
 
 function columnsOf(stream: OutputStream): number {
   return Math.max(20, stream.columns || 80);
+}
+
+/** One line stays free for the cursor and what a person types, one for what stands above. */
+export function rowsOf(stream: OutputStream): number {
+  return Math.max(1, (stream.rows || 24) - 2);
 }

@@ -29,7 +29,9 @@ describe.skipIf(process.platform !== 'linux')('U1: the board of a batch in a ter
     ];
     await writeFile(join(cli.home, 'items.jsonl'), items.map((item) => `${JSON.stringify(item)}\n`).join(''));
     const batch = cli.startInTerminal(['fanout', 'items.jsonl', '--id', 'live'], env);
-    await expect.poll(() => board(batch).join('\n')).toMatch(/failed (?:early|later): .*\n.*failed /);
+    await expect
+      .poll(() => board(batch).join('\n'))
+      .toMatch(/^(?:(?:early|later) +prompt_failed .*\n){2}long +agent works/m);
     for (const columns of [40, 0, 1, 80]) {
       const before = draws(batch);
       batch.resize(columns);

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createItemLooks } from '../../../src/cli/fanout/progress/item-looks.js';
+import { readShownItems } from '../../../src/cli/fanout/shown-items.js';
+import { itemWorkflowId } from '../../../src/contract/addresses.js';
 import { cancelFanout, fanoutProgress } from '../../../src/temporal/fanouts/client.js';
 import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
 import type { FanoutProgress } from '../../../workflows/index.js';
 import { heal } from '../stop/stop-harness.js';
-import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
+import { createStand, deployment, type Stand, script, shortTiming } from '../workflow-harness.js';
 import {
   archivedSandbox,
   ended,
@@ -14,6 +17,7 @@ import {
   mostAtOnce,
   run,
   source,
+  submit,
   submitInChunks,
 } from './fanout-harness.js';
 
@@ -64,6 +68,52 @@ describe('the budget of a batch', () => {
     await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue, policy: { budgetSeconds: 6_000 } });
     expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { completed: 4 } });
     expect(forks(stand, input)).toHaveLength(4);
+  });
+});
+
+describe('U13: the items of a batch', () => {
+  it('can be looked at while they run, without a trace in their histories, and after the end', async () => {
+    const [signal, policy] = [new AbortController().signal, { concurrency: 1 }];
+    const input = fanoutInput(source(sandboxId), { policy });
+    const [first, second] = items(2);
+    const prompts = [{ prompt: `${script('echo at work')}\n${script('sleep 3600')}` }];
+    await submit(
+      stand,
+      input,
+      [{ ...first, id: 'die Tür', prompts }, second].filter((item) => item !== undefined),
+    );
+    const platform = { temporal: stand.client, service: stand.api, results: stand.results };
+    const looks = createItemLooks(platform, input);
+    const row = { index: 0, itemId: 'die Tür', phase: 'agent works', text: expect.stringContaining('at work') };
+    await expect.poll(() => looks.look(5, signal)).toMatchObject([row]);
+    const length = async () =>
+      (await stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 0)).describe()).historyLength;
+    const before = await length();
+    for (let look = 0; look < 3; look += 1) await looks.look(5, signal);
+    expect(await looks.look(0, signal)).toEqual([]);
+    expect(await length()).toBe(before);
+    const shown = async () => {
+      const progress = await fanoutProgress(stand.client, input);
+      return readShownItems(platform, input, { progress, signal });
+    };
+    const queued = {
+      index: 1,
+      id: 'item-1',
+      phase: 'queued',
+      since: null,
+      outcome: null,
+      error: null,
+      sandboxId: null,
+    };
+    const [running, waiting] = (await shown()) ?? [];
+    expect(running).toMatchObject({ id: 'die Tür', phase: 'following', outcome: null, sandboxId: expect.any(String) });
+    expect(waiting).toEqual(queued);
+    await cancelFanout(stand.client, input);
+    await ended(stand, input);
+    expect(await shown()).toMatchObject([
+      { phase: 'ended', outcome: 'cancelled', sandboxId: running?.sandboxId },
+      { phase: 'ended', outcome: 'not_started' },
+    ]);
   });
 });
 

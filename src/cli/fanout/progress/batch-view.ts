@@ -5,16 +5,13 @@ import type { Reporter } from '../../output/reporter.js';
 import { createScreenLines } from '../../output/screen-lines.js';
 import { createPaint } from '../../output/terminal.js';
 import { setIn } from '../../output/terminal-safe.js';
-import { type BoardView, boardLine, boardLines, endedOf, lineOf, plainLine } from './board.js';
+import type { FailuresSeen } from '../results/failed-items.js';
+import { type BoardView, boardLine, boardLines, endedOf, plainLine } from './board.js';
+import type { ItemRow } from './item-table.js';
+import { lineOf } from './line.js';
 import { createProgressRate } from './rate.js';
 
 const lineEveryMs = 5_000;
-const failuresShown = 3;
-
-export interface FailedItem {
-  readonly itemId: string;
-  readonly text: string;
-}
 
 /** Shows one batch. Notices appear above the board. */
 export interface BatchView extends Pick<Reporter, 'notice' | 'close'> {
@@ -23,7 +20,11 @@ export interface BatchView extends Pick<Reporter, 'notice' | 'close'> {
   /** Shows a transient line, for a step during which the batch reports no progress. */
   step(text: string): void;
   show(progress: FanoutProgress): void;
-  failed(items: readonly FailedItem[]): void;
+  /** How many items there is room for; 0 where no table is shown. */
+  readonly room: number;
+  /** The items that run, those that have run longest first. */
+  running(items: readonly ItemRow[]): void;
+  failed(items: FailuresSeen): void;
   price(dollarsPerSecond: number | null): void;
 }
 
@@ -37,7 +38,8 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
   const paint = createPaint(stream);
   const screen = createScreenLines(stream, { enabled: !quiet && stream.isTTY === true });
   const rate = createProgressRate();
-  let failures: readonly FailedItem[] = [];
+  let failures: readonly ItemRow[] = [];
+  let running: readonly ItemRow[] = [];
   let dollarsPerSecond: number | null = null;
   let said = '';
   let saidAtMs = Number.NEGATIVE_INFINITY;
@@ -50,6 +52,7 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
     perMinute: rate.perMinute(),
     dollarsPerSecond,
     failures,
+    running,
   });
 
   const say = (progress: FanoutProgress) => {
@@ -66,19 +69,33 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
       screen.show((width) => [boardLine(text, { width, paint })]);
     },
     show(progress) {
-      rate.observe(endedOf(progress.counts), now());
+      // A resumed batch has no items until it has read them, those that ended in earlier runs among them.
+      if (progress.counts.items > 0) rate.observe(endedOf(progress.counts), now());
       const { blocked } = progress;
       if (blocked && blocked.since !== blockedSince && !screen.enabled) {
         screen.printAbove(paint('yellow', `The batch is blocked: ${lineOf(blocked.message)}`));
       }
       blockedSince = blocked?.since ?? '';
-      screen.show((width) => boardLines(viewOf(progress), { width, paint }));
+      screen.show((width, rows) => boardLines(viewOf(progress), { width, rows, paint }));
       if (!screen.enabled) say(progress);
     },
-    failed(items) {
-      failures = [...items, ...failures].slice(0, failuresShown);
+    get room() {
+      return screen.rows;
+    },
+    running(items) {
+      running = items;
+    },
+    failed({ fresh, all }) {
+      failures = all;
       if (screen.enabled || quiet) return;
-      for (const { itemId, text } of items) screen.printAbove(`failed ${lineOf(itemId)}: ${lineOf(text)}`);
+      for (const { itemId, phase, text } of fresh) {
+        screen.printAbove(
+          `failed ${lineOf(itemId)}: ${[phase, text]
+            .filter((part) => part !== '')
+            .map(lineOf)
+            .join(', ')}`,
+        );
+      }
     },
     price(dollars) {
       dollarsPerSecond = dollars;

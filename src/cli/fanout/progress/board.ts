@@ -1,34 +1,27 @@
-/** Progress of a running batch as text: a few lines on a terminal, one line elsewhere. Pure. */
+/** Progress of a running batch as text: counters and a table of items on a terminal, one line elsewhere. Pure. */
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../../workflows/fanout/progress.js';
 import { dollarsText } from '../../../report/format.js';
-import { cutToWidth, displayWidth } from '../../output/display-width.js';
+import { displayWidth } from '../../output/display-width.js';
 import type { ScreenLine } from '../../output/screen-lines.js';
-import type { Paint } from '../../output/terminal.js';
 import { oneLine } from '../../output/terminal-safe.js';
-import { formatDuration } from '../../units.js';
+import { type ItemTable, itemLines } from './item-table.js';
+import { duration, fitted, type LineOptions, lineOf, type Part } from './line.js';
 import { timeLeftMs } from './rate.js';
 
 const longestBar = 40;
 
-export interface BoardView {
+export interface BoardView extends Omit<ItemTable, 'counts'> {
   readonly progress: FanoutProgress;
-  readonly nowMs: number;
   /** Items that end per minute; null while unknown. */
   readonly perMinute: number | null;
   /** List price of a machine-second; null if unknown. */
   readonly dollarsPerSecond: number | null;
-  /** The last items that failed, newest first. */
-  readonly failures: readonly { readonly itemId: string; readonly text: string }[];
 }
 
-export interface BoardOptions {
-  /** Columns that a line may take. */
-  readonly width: number;
-  readonly paint: Paint;
+export interface BoardOptions extends LineOptions {
+  /** Lines that the board may take. The counters stay, and items fill what is left. */
+  readonly rows: number;
 }
-
-type Style = Parameters<Paint>[0];
-type Part = string | readonly [Style, string];
 
 const phaseTexts: Readonly<Record<FanoutPhase, string>> = {
   preparing: 'preparing the source',
@@ -39,29 +32,34 @@ const phaseTexts: Readonly<Record<FanoutPhase, string>> = {
 };
 
 /** No line is wider than `width`. */
-export function boardLines(view: BoardView, { width, paint }: BoardOptions): ScreenLine[] {
-  const { progress, failures } = view;
+export function boardLines(view: BoardView, { rows, ...options }: BoardOptions): ScreenLine[] {
+  const counters = counterLines(view, options);
+  const { counts } = view.progress;
+  return [...counters, ...itemLines({ ...view, counts }, { ...options, rows: rows - counters.length })];
+}
+
+function counterLines(view: BoardView, options: LineOptions): ScreenLine[] {
+  const { progress } = view;
   const { counts, throttledUntil, blocked } = progress;
   const throttledMs = throttledUntil == null ? 0 : Date.parse(throttledUntil) - view.nowMs;
   const lines: (Part[] | false)[] = [
     [['bold', nameOf(progress)], ` · ${phaseText(progress)} · ${lasted(view)}`],
-    barLine(progress, width),
+    barLine(progress, options.width),
     countParts(counts),
     [[paceText(view), deadlineText(view)].filter((text) => text !== '').join(' · ')],
     [costText(view)],
     throttledMs > 0 && [['yellow', `throttled: new forks wait ${duration(throttledMs)}`]],
     blocked != null && [['yellow', `blocked: ${lineOf(blocked.message)}`]],
-    ...failures.map(({ itemId, text }): Part[] => [['red', `failed ${lineOf(itemId)}: `], lineOf(text)]),
   ];
   return lines
     .filter((line) => line !== false)
-    .map((parts) => fitted(parts, width, paint))
+    .map((parts) => fitted(parts, options))
     .filter((line) => line.width > 0);
 }
 
 /** One line of text, cut to the width. */
-export function boardLine(text: string, { width, paint }: BoardOptions): ScreenLine {
-  return fitted([['dim', text]], width, paint);
+export function boardLine(text: string, options: LineOptions): ScreenLine {
+  return fitted([['dim', text]], options);
 }
 
 /** The progress in one line, for output that cannot be redrawn. Omits values that change every second. */
@@ -78,11 +76,6 @@ export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): stri
     ...(left === null ? [] : [`about ${duration(left)} left`]),
     ...(throttledUntil == null ? [] : ['throttled']),
   ].join(' · ');
-}
-
-/** A text of a workflow or of the result store, in one line. Nothing checks these against their types. */
-export function lineOf(text: string | null | undefined): string {
-  return oneLine(text ?? '?');
 }
 
 /** Number of items that have ended, with any outcome. */
@@ -167,25 +160,4 @@ function costText({ progress, dollarsPerSecond }: BoardView): string {
 function lasted({ progress, nowMs }: BoardView): string {
   const { outcome, since, startedAt } = progress;
   return duration((outcome == null ? nowMs : Date.parse(since)) - Date.parse(startedAt));
-}
-
-/** Formats a duration in whole seconds. An invalid number counts as 0. */
-export function duration(ms: number): string {
-  const seconds = Number.isFinite(ms) ? Math.max(0, Math.floor(ms / 1_000)) : 0;
-  return seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000);
-}
-
-/** Cuts before colouring, so that no colour sequence is cut in half. */
-function fitted(parts: readonly Part[], width: number, paint: Paint): ScreenLine {
-  let used = 0;
-  let text = '';
-  for (const part of parts) {
-    const [style, whole] = typeof part === 'string' ? [undefined, part] : part;
-    const line = lineOf(whole);
-    const cut = cutToWidth(line, width - used);
-    used += displayWidth(cut);
-    text += style === undefined || cut === '' ? cut : paint(style, cut);
-    if (cut !== line) break;
-  }
-  return { text, width: used };
 }

@@ -1,5 +1,6 @@
 /** Watches a batch until it ends, the user detaches, or the watch deadline passes. Never changes the batch. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
 import type { FanoutResult } from '../../../../workflows/fanout/result.js';
 import { SandflowError } from '../../../contract/errors/sandflow-error.js';
 import { abortable } from '../../../temporal/calls.js';
@@ -9,9 +10,14 @@ import type { Platform } from '../../connect/platform.js';
 import { type Unfinished, type WatchOptions, watch } from '../../connect/watch.js';
 import { createFailedItems, type FailedItems } from '../results/failed-items.js';
 import type { BatchView } from './batch-view.js';
+import { createItemLooks } from './item-looks.js';
 import { findDollarsPerSecond } from './price.js';
 
 const lookEveryMs = 1_000;
+/** How often to look at the items, at most. */
+const itemsEveryMs = 5_000;
+/** A look at the items that takes long is repeated less often: after this many times the time that it took. */
+const itemsRest = 10;
 /** How often to read the price again. */
 const priceEveryMs = 60_000;
 
@@ -44,18 +50,20 @@ async function look(
   signal: AbortSignal,
 ): Promise<void> {
   let failedItems: FailedItems | undefined;
-  let failed = -1;
+  let failed = '';
   let priceAtMs = Number.NEGATIVE_INFINITY;
   let warned = false;
+  const items = lookAtItems(platform, address, view, signal);
   while (!signal.aborted) {
     try {
       const client = platform.temporal;
       const progress = await abortable(client, signal, () => fanoutProgress(client, address));
       warned = false;
       failedItems ??= createFailedItems(platform.results, { ...address, batchKey: progress.batchKey });
-      if (progress.counts.failed + progress.counts.retried !== failed) {
-        failed = progress.counts.failed + progress.counts.retried;
-        view.failed(await failedItems.look());
+      const now = failuresOf(progress);
+      if (now !== failed) {
+        failed = now;
+        view.failed(await failedItems.look(Math.min(view.room, progress.counts.failed)));
       }
       view.show(progress);
       if (Date.now() - priceAtMs > priceEveryMs) {
@@ -69,5 +77,27 @@ async function look(
       }
     }
     await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+  await items;
+}
+
+/** Changes when an item fails, and when the retry of one may have completed. */
+function failuresOf({ counts: { failed, retried, completed } }: FanoutProgress): string {
+  return [failed, retried, retried > 0 ? completed : 0].join(' ');
+}
+
+/** Keeps the table of items up to date, where there is one. A failed look leaves the counters. */
+async function lookAtItems(
+  platform: WatchedFanout,
+  address: FanoutAddress,
+  view: BatchView,
+  signal: AbortSignal,
+): Promise<void> {
+  const looks = createItemLooks(platform, address);
+  while (!signal.aborted) {
+    const beganMs = Date.now();
+    if (view.room > 0) view.running(await looks.look(view.room, signal).catch(() => []));
+    const pauseMs = Math.max(itemsEveryMs, itemsRest * (Date.now() - beganMs));
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,38 +1,81 @@
-/** Finds the items of a batch that fail during a watch. */
+/** Finds the items of a batch that failed, before and during a watch. */
 import type { ItemResult } from '../../../../workflows/fanout/result.js';
+import type { ListedObject } from '../../../result-store/directory-store.js';
 import { type FanoutPlace, itemResultObjects } from '../../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../../result-store/index.js';
-import type { FailedItem } from '../progress/batch-view.js';
+import type { ItemRow } from '../progress/item-table.js';
 
 /** Maximum number of results that one poll reads. If more items fail at once, only some of them are shown. */
 const readAtOnce = 40;
+/** Maximum number of results that are read to find earlier failures. */
+const readAtFirst = 1_000;
+/** More than any terminal shows. */
+const keptAtMost = 200;
+
+export interface FailuresSeen {
+  /** Those that failed since the last poll; none at the first poll. */
+  readonly fresh: readonly ItemRow[];
+  /** The newest failures, newest first, without items whose retry has completed since. */
+  readonly all: readonly ItemRow[];
+}
 
 export interface FailedItems {
   /**
-   * Returns the items that failed since the last poll; the first poll returns none. Never throws: the list may be
-   * incomplete.
+   * @param earlier how many items that failed before the first poll are looked for
+   * Never throws: the lists may be incomplete.
    */
-  look(): Promise<readonly FailedItem[]>;
+  look(earlier?: number): Promise<FailuresSeen>;
 }
 
 export function createFailedItems(store: Pick<ResultStore, 'list' | 'get'>, batch: FanoutPlace): FailedItems {
   let seen: Set<string> | undefined;
+  let failures = new Map<number, ItemRow>();
 
-  async function newest(): Promise<FailedItem[]> {
+  async function read({ ref }: ListedObject): Promise<ItemRow | undefined> {
+    const item = JSON.parse((await store.get(ref)).toString('utf8')) as ItemResult;
+    failures.delete(item.index);
+    if (item.outcome === 'completed' || item.outcome === 'cancelled' || item.outcome === 'not_started') return;
+    const row = failureRow(item);
+    failures.set(item.index, row);
+    return row;
+  }
+
+  async function newest(earlier: number): Promise<ItemRow[]> {
     const objects = await itemResultObjects(store, batch);
     const before = seen;
     seen = new Set(objects.map(({ key }) => key));
-    if (!before) return [];
-    const failed: FailedItem[] = [];
-    for (const { ref } of objects.filter(({ key }) => !before.has(key)).slice(0, readAtOnce)) {
-      const item = JSON.parse((await store.get(ref)).toString('utf8')) as ItemResult;
-      if (item.outcome === 'completed' || item.outcome === 'cancelled' || item.outcome === 'not_started') continue;
-      failed.push({ itemId: item.itemId, text: failureText(item) });
+    if (!before) {
+      const known = lastOfEach(objects).slice(-readAtFirst).reverse();
+      for (const object of known) if (failures.size < earlier) await read(object);
+      failures = new Map([...failures].reverse());
+      return [];
     }
-    return failed;
+    const fresh: ItemRow[] = [];
+    for (const object of objects.filter(({ key }) => !before.has(key)).slice(0, readAtOnce)) {
+      const row = await read(object);
+      if (row) fresh.push(row);
+    }
+    failures = new Map([...failures].slice(-keptAtMost));
+    return fresh;
   }
 
-  return { look: () => newest().catch(() => []) };
+  return {
+    async look(earlier = 0) {
+      const fresh = await newest(earlier).catch(() => []);
+      return { fresh, all: [...failures.values()].reverse() };
+    },
+  };
+}
+
+/** The newest result of each item, in the order of the batch. */
+function lastOfEach(objects: readonly ListedObject[]): ListedObject[] {
+  const placeOf = ({ key }: ListedObject) => (/\/(\d+)\/(\d+)\.json$/.exec(key) ?? []).slice(1).map(Number);
+  const newest = new Map<number, { readonly object: ListedObject; readonly generation: number }>();
+  for (const object of objects) {
+    const [index = 0, generation = 0] = placeOf(object);
+    if (generation >= (newest.get(index)?.generation ?? 0)) newest.set(index, { object, generation });
+  }
+  return [...newest].sort(([a], [b]) => a - b).map(([, { object }]) => object);
 }
 
 /** What the job of an item says about its failure; empty or missing if it says nothing. */
@@ -40,8 +83,9 @@ export function reasonOf({ job }: Pick<ItemResult, 'job'>): string | null | unde
   return job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error;
 }
 
-/** Why an item failed, in one line. */
-export function failureText({ outcome, generation, job }: Pick<ItemResult, 'outcome' | 'generation' | 'job'>): string {
-  const reason = reasonOf({ job });
-  return [outcome, ...(generation > 1 ? [`at attempt ${generation}`] : []), ...(reason ? [reason] : [])].join(', ');
+function failureRow({ index, itemId, outcome, generation, job, times }: ItemResult): ItemRow {
+  const attempt = generation > 1 ? [`at attempt ${generation}`] : [];
+  const text = [...attempt, reasonOf({ job }) ?? ''].filter((part) => part !== '').join(', ');
+  const since = times.answeredAt ?? times.endingAt ?? times.endedAt;
+  return { index, itemId, phase: outcome, since, text };
 }

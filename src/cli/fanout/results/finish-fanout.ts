@@ -11,7 +11,7 @@ import { printJson } from '../../output/json.js';
 import { createPaint } from '../../output/terminal.js';
 import { oneLine, setIn } from '../../output/terminal-safe.js';
 import { formatDuration, plural } from '../../units.js';
-import { duration } from '../progress/board.js';
+import { duration } from '../progress/line.js';
 import type { DownloadedResults } from './download-results.js';
 
 /** Maximum number of problems in the summary; `--json` prints all of them. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createBatchView } from '../../../../src/cli/fanout/progress/batch-view.js';
 import { type BoardView, boardLines, plainLine } from '../../../../src/cli/fanout/progress/board.js';
+import type { ItemRow } from '../../../../src/cli/fanout/progress/item-table.js';
 import { createProgressRate, timeLeftMs } from '../../../../src/cli/fanout/progress/rate.js';
 import { cutToWidth, displayWidth } from '../../../../src/cli/output/display-width.js';
 import { createScreenLines } from '../../../../src/cli/output/screen-lines.js';
@@ -79,9 +80,15 @@ const view: BoardView = {
   nowMs: startMs + 600_000,
   perMinute: 30,
   dollarsPerSecond: 1 / 36_000,
-  failures: [{ itemId: '17', text: 'exit code 3' }],
+  failures: [{ index: 16, itemId: '17', phase: 'prompt_failed', since: at(590), text: 'exit code 3' }],
+  running: [],
 };
-const texts = (shown: BoardView, width = 100) => boardLines(shown, { width, paint }).map(({ text }) => text);
+const texts = (shown: BoardView, width = 100, rows = 40) =>
+  boardLines(shown, { width, rows, paint }).map(({ text }) => text.trimEnd());
+const row = (index: number, change: Partial<ItemRow> = {}): ItemRow => ({
+  ...{ index, itemId: `item-${index}`, phase: 'agent works', since: at(600 - index), text: '$ npm test' },
+  ...change,
+});
 
 describe('the board of a batch', () => {
   it('shows progress, rate, remaining time, cost, waits and failures', () => {
@@ -93,8 +100,45 @@ describe('the board of a batch', () => {
       'machine time 3 h 12 m of 10 h · 1 h 40 m reserved · $0.3200',
       'throttled: new forks wait 12 s',
       'blocked: the limit is reached',
-      'failed 17: exit code 3',
+      'ITEM  PHASE          FOR',
+      '17    prompt_failed  10 s  exit code 3',
+      '… 19 more failed, 20 more running',
     ]);
+  });
+
+  it('U13: lists items below the counters: failures first, then what runs, then how many more there are', () => {
+    const running = [
+      row(300, { phase: 'blocked', isBlocked: true, text: 'quota' }),
+      row(30),
+      row(5, { itemId: 'é日' }),
+    ];
+    const failures = [row(40, { phase: 'prompt_failed', text: 'exit code 3' }), row(30, { phase: 'prompt_failed' })];
+    const shown = { ...view, running, failures };
+    expect(texts(shown).slice(7)).toEqual([
+      'ITEM      PHASE          FOR',
+      'item-40   prompt_failed  40 s  exit code 3',
+      'item-300  blocked        5 m   quota',
+      'item-30   agent works    30 s  $ npm test',
+      'é日       agent works    5 s   $ npm test',
+      '… 19 more failed, 17 more running',
+    ]);
+    // Half of the room is for items that run, and the counters stay in any height.
+    const many = {
+      ...shown,
+      failures: Array.from({ length: 9 }, (_, at) => row(100 + at, { phase: 'prompt_failed' })),
+    };
+    expect(
+      texts(many, 100, 13)
+        .slice(8)
+        .map((line) => line.slice(0, 8)),
+    ).toEqual([
+      ...['item-100', 'item-101', 'item-300', 'item-30', '… 18 mor'].map((cell) => expect.stringContaining(cell)),
+    ]);
+    for (let rows = 1; rows < 12; rows += 1) {
+      const lines = texts(many, 40, rows);
+      expect(lines.length).toBeLessThanOrEqual(Math.max(7, rows));
+      expect(lines.slice(0, 7)).toEqual(texts({ ...view, failures: [] }, 40));
+    }
   });
 
   it('omits what is unknown', () => {
@@ -110,7 +154,9 @@ describe('the board of a batch', () => {
       throttledUntil: null,
       blocked: null,
     };
-    expect(texts({ progress: begun, nowMs: startMs, perMinute: null, dollarsPerSecond: null, failures: [] })).toEqual([
+    expect(
+      texts({ progress: begun, nowMs: startMs, perMinute: null, dollarsPerSecond: null, failures: [], running: [] }),
+    ).toEqual([
       '0301-abc · preparing the source · 0 s',
       `${'░'.repeat(40)} 0 % · 0 of 0 so far`,
       '0 done · 0 failed · 0 running · 0 queued',
@@ -128,8 +174,10 @@ describe('the board of a batch', () => {
   it('is never wider than the terminal and never shows an invalid number, with or without colours', () => {
     const count = fc.nat({ max: 10_000_000 });
     const seconds = fc.oneof(fc.double({ min: 0, max: 1e12, noNaN: true }), fc.constantFrom(0, Number.NaN, Infinity));
-    const text = fc.string({ unit: 'grapheme', maxLength: 60 });
+    const text = fc.string({ unit: 'grapheme', maxLength: 40 });
     const time = fc.oneof(fc.integer({ min: -1e6, max: 1e7 }).map(at), fc.constant('no date'));
+    const item = fc.record({ index: count, itemId: text, phase: text, since: fc.option(time), text });
+    const items = fc.array(item, { maxLength: 3 });
     const views = fc.record({
       counts: fc.record({
         items: count,
@@ -150,12 +198,14 @@ describe('the board of a batch', () => {
       sealed: fc.boolean(),
       perMinute: fc.option(fc.oneof(fc.double(), fc.double({ min: 0, max: 100 }))),
       dollarsPerSecond: fc.option(seconds),
-      failures: fc.array(fc.record({ itemId: text, text }), { maxLength: 3 }),
+      failures: items,
+      running: items,
+      rows: fc.integer({ min: 0, max: 20 }),
     });
     fc.assert(
       fc.property(views, fc.integer({ min: 0, max: 130 }), fc.boolean(), (given, width, colours) => {
-        const { counts, limitSeconds, spentSeconds, reservedSeconds, message, perMinute, dollarsPerSecond, failures } =
-          given;
+        const { counts, limitSeconds, spentSeconds, reservedSeconds, message, perMinute, dollarsPerSecond } = given;
+        const { failures, running, rows } = given;
         const shown: BoardView = {
           progress: {
             ...progress,
@@ -168,8 +218,10 @@ describe('the board of a batch', () => {
           perMinute,
           dollarsPerSecond,
           failures,
+          running,
         };
-        const lines = boardLines(shown, { width, paint: colours ? coloured : paint });
+        const lines = boardLines(shown, { width, rows, paint: colours ? coloured : paint });
+        expect(lines.length).toBeLessThanOrEqual(Math.max(7, rows));
         const plain = lines.map((line) => stripVTControlCharacters(written(line.text)));
         for (const [index, line] of plain.entries()) {
           expect(displayWidth(line)).toBe(lines[index]?.width);
@@ -179,7 +231,7 @@ describe('the board of a batch', () => {
         const own = [...plain.slice(1, 5), plainLine(shown)].join(' ');
         expect(own).not.toMatch(/NaN|Infinity|undefined|null/);
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });
@@ -187,10 +239,11 @@ describe('the board of a batch', () => {
 describe('U1: the board never ends a command', () => {
   const absent = undefined as never;
   const shapes: readonly [string, Partial<BoardView>][] = [
-    ['an item without an id', { failures: [{ itemId: absent, text: 'exit code 3' }] }],
-    ['an item without a reason', { failures: [{ itemId: '17', text: absent }] }],
-    ['an item with an empty id and reason', { failures: [{ itemId: '', text: '' }] }],
-    ['an item of several lines', { failures: [{ itemId: 'a\nb', text: 'x\r\ny\u001b[2J'.repeat(60) }] }],
+    ['an item without an id', { failures: [row(1, { itemId: absent })] }],
+    ['an item without a reason', { failures: [row(1, { text: absent })] }],
+    ['an item without a phase and its time', { running: [row(1, { phase: absent, since: absent })] }],
+    ['an item with an empty id and reason', { failures: [row(1, { itemId: '', text: '' })] }],
+    ['an item of several lines', { failures: [row(1, { itemId: 'a\nb', text: 'x\r\ny\u001b[2J'.repeat(60) })] }],
     [
       'no title, block, throttling or outcome',
       {
@@ -208,7 +261,7 @@ describe('U1: the board never ends a command', () => {
   it.each(shapes)('for %s, at any width', (_, shape) => {
     const shown = { ...view, ...shape };
     for (const width of [0, 1, 40, 80]) {
-      const lines = boardLines(shown, { width, paint: coloured });
+      const lines = boardLines(shown, { width, rows: 30, paint: coloured });
       if (width > 0) expect(lines.length).toBeGreaterThan(4);
       for (const { text, width: took } of lines) {
         expect(took).toBeLessThanOrEqual(width);
@@ -237,7 +290,8 @@ describe('U1: the board never ends a command', () => {
     vi.advanceTimersByTime(1_000);
     vi.advanceTimersByTime(10_000);
     batch.show({ ...progress, phase: 'ending' });
-    batch.failed([{ itemId: '17', text: 'exit code 3' }]);
+    const failed = row(16, { itemId: '17', phase: 'prompt_failed', text: 'exit code 3' });
+    batch.failed({ fresh: [failed], all: [failed] });
     batch.notice('said');
     batch.close();
     expect(vi.getTimerCount()).toBe(0);
@@ -246,7 +300,7 @@ describe('U1: the board never ends a command', () => {
     expect(plain.split('\n').filter((line) => line !== '')).toEqual([
       'The live display has a defect (TypeError: no such field). Progress follows in plain lines.',
       expect.stringMatching(/^ending the remaining items · 260 of 500/),
-      'failed 17: exit code 3',
+      'failed 17: prompt_failed, exit code 3',
       'said',
     ]);
   });
@@ -270,6 +324,26 @@ describe('U1: the board never ends a command', () => {
 });
 
 describe('the rate of a batch', () => {
+  it('U9: counts only what ended since, also for a batch that a resume has just started again', () => {
+    const out: string[] = [];
+    let nowMs = startMs;
+    const view = createBatchView({
+      stream: { write: (text) => out.push(String(text)) },
+      quiet: false,
+      now: () => nowMs,
+    });
+    const show = (second: number, items: number, completed: number) => {
+      nowMs = startMs + second * 1_000;
+      const counts = { ...progress.counts, items, queued: items - completed, running: 0, completed, failed: 0 };
+      view.show({ ...progress, phase: items === 0 ? 'checking_source' : 'running', throttledUntil: null, counts });
+    };
+    show(0, 0, 0);
+    for (let second = 2; second <= 62; second += 10) show(second, 500, 300 + second);
+    view.close();
+    // One a second, and 138 left. The 302 items of the earlier run would make it minutes less.
+    expect(out.at(-1)).toContain('about 2 m 18 s left');
+  });
+
   it('is that of the last minutes, and unknown until enough was seen', () => {
     const rate = createProgressRate();
     expect(rate.perMinute()).toBeNull();

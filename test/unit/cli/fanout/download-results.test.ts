@@ -109,11 +109,35 @@ describe('items that fail while somebody watches', () => {
       store.put(`fanout/sf-d-b/key/items/${index}/1.json`, Buffer.from(JSON.stringify(itemResult(index, change, job))));
     const items = createFailedItems(store, batch);
     await end(0, { outcome: 'prompt_failed' });
-    expect(await items.look()).toEqual([]);
+    expect(await items.look()).toEqual({ fresh: [], all: [] });
     await end(1, { outcome: 'completed' });
     await end(2, { outcome: 'prompt_failed', generation: 2 }, { prompts: [promptResult({ error: 'exit code 3' })] });
-    expect(await items.look()).toEqual([{ itemId: '3', text: 'prompt_failed, at attempt 2, exit code 3' }]);
-    expect(await items.look()).toEqual([]);
+    const row = expect.objectContaining({
+      index: 2,
+      itemId: '3',
+      phase: 'prompt_failed',
+      text: 'at attempt 2, exit code 3',
+    });
+    expect(await items.look()).toEqual({ fresh: [row], all: [row] });
+    expect(await items.look()).toEqual({ fresh: [], all: [row] });
+  });
+
+  it('U13: are listed with earlier ones where there is room, without those whose retry completed', async () => {
+    const store = createResultStore(await temporaryDirectory());
+    const end = (index: number, generation: number, outcome: ItemResult['outcome']) => {
+      const item = JSON.stringify(itemResult(index, { outcome, generation }));
+      return store.put(`fanout/sf-d-b/key/items/${index}/${generation}.json`, Buffer.from(item));
+    };
+    for (const index of [0, 1, 2, 3]) await end(index, 1, index === 1 ? 'completed' : 'prompt_failed');
+    await end(0, 2, 'completed');
+    const items = createFailedItems(store, batch);
+    const shown = (rows: readonly { readonly index: number }[]) => rows.map(({ index }) => index);
+    expect(shown((await items.look(9)).all)).toEqual([3, 2]);
+    expect(shown((await createFailedItems(store, batch).look(1)).all)).toEqual([3]);
+    await end(4, 1, 'sandbox_failed');
+    await end(3, 2, 'completed');
+    const { fresh, all } = await items.look();
+    expect([shown(fresh), shown(all)]).toEqual([[4], [4, 2]]);
   });
 
   it('U1: are found among the other objects of an item, such as the keys of its forks', async () => {
@@ -124,14 +148,14 @@ describe('items that fail while somebody watches', () => {
     await items.look();
     await put('0/keys/1.json', { key: 'k', atMs: 1 });
     await put('0/keys/2/3.json', { key: 'k', atMs: 1 });
-    expect(await items.look()).toEqual([]);
+    expect(await items.look()).toEqual({ fresh: [], all: [] });
     await put('1/keys/1.json', { key: 'k', atMs: 1 });
     await put('1/1.json', itemResult(1, { outcome: 'prompt_failed' }, { prompts: [promptResult({ error: 'no' })] }));
-    expect(await items.look()).toEqual([{ itemId: '2', text: 'prompt_failed, no' }]);
+    expect((await items.look()).fresh).toMatchObject([{ itemId: '2', phase: 'prompt_failed', text: 'no' }]);
   });
 
   it('are not reported if the store cannot be read', async () => {
     const broken = { list: () => Promise.reject(new Error('away')), get: () => Promise.reject(new Error('away')) };
-    expect(await createFailedItems(broken, batch).look()).toEqual([]);
+    expect(await createFailedItems(broken, batch).look(9)).toEqual({ fresh: [], all: [] });
   });
 });

@@ -167,16 +167,17 @@ describe('the output of a watched batch', () => {
   it('says once why it waits and what failed; if quiet, only notices appear', () => {
     const { io, written } = streams();
     const blocked = { message: 'the limit\nis reached', since: 'now' };
+    const failure = { index: 6, itemId: '7', phase: 'prompt_failed', since: null, text: 'exit code 3' };
     const view = createBatchView({ stream: io.stderr, quiet: false });
     view.show(running(1, { blocked }));
     view.show(running(1, { blocked }));
-    view.failed([{ itemId: '7', text: 'exit code 3' }]);
+    view.failed({ fresh: [failure], all: [failure] });
     expect(written.stderr.match(/The batch is blocked: the limit is reached/g)).toHaveLength(1);
-    expect(written.stderr).toContain('failed 7: exit code 3\n');
+    expect(written.stderr).toContain('failed 7: prompt_failed, exit code 3\n');
     const quiet = streams();
     const silent = createBatchView({ stream: quiet.io.stderr, quiet: true });
     silent.show(running(1));
-    silent.failed([{ itemId: '7', text: 'exit code 3' }]);
+    silent.failed({ fresh: [failure], all: [failure] });
     silent.notice('detail', 'detail');
     silent.notice('trouble');
     expect(quiet.written.stderr).toBe('trouble\n');

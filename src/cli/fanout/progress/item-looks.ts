@@ -1,0 +1,89 @@
+/**
+ * Looks at the running items of a batch that are on the screen: what each does, and what its agent said or ran last.
+ * One look costs a list of the running items and, for each item on the screen, two requests to Temporal and one to the
+ * service. It adds nothing to the history of any workflow.
+ */
+import type { JobPhase } from '../../../../workflows/job/phases.js';
+import type { JobProgress } from '../../../../workflows/job/progress.js';
+import { abortable } from '../../../temporal/calls.js';
+import type { FanoutAddress } from '../../../temporal/fanouts/client.js';
+import { lookAtItem, type RunningItem, runningItems } from '../../../temporal/fanouts/item.js';
+import type { Platform } from '../../connect/platform.js';
+import { createConcurrencyLimit } from '../../stops/concurrency-limit.js';
+import { entriesOfEvents, inOrder, type TranscriptEntry } from '../../transcript/entry.js';
+import { agentLines } from '../../transcript/entry-text.js';
+import { createHistoryReader, type HistoryReader } from '../../transcript/history-reader.js';
+import type { ItemRow } from './item-table.js';
+
+const atOnce = 4;
+
+export interface ItemLooks {
+  /**
+   * Those that have run longest first. Items that cannot be read are left out.
+   * @param room how many items are looked at
+   * @throws what the list of the running items throws
+   */
+  look(room: number, signal: AbortSignal): Promise<readonly ItemRow[]>;
+}
+
+export function createItemLooks(platform: Pick<Platform, 'temporal' | 'service'>, batch: FanoutAddress): ItemLooks {
+  let said = new Map<number, { readonly reader: HistoryReader; line: string }>();
+
+  async function rowOf({ index }: RunningItem, signal: AbortSignal): Promise<ItemRow | null> {
+    const client = platform.temporal;
+    const look = await abortable(client, signal, () => lookAtItem(client, { ...batch, index }));
+    if (!look) return null;
+    const { itemId, progress } = look;
+    const { phase, since, blocked } = progress;
+    const text = blocked?.message ?? (await lastLine(index, progress, signal));
+    return {
+      ...{ index, itemId: itemId ?? `item ${index + 1}`, since, text },
+      phase: blocked ? 'blocked' : (phaseWords[phase] ?? phase),
+      isBlocked: blocked != null,
+    };
+  }
+
+  async function lastLine(index: number, progress: JobProgress, signal: AbortSignal): Promise<string> {
+    const known = said.get(index) ?? { reader: createHistoryReader(() => platform.service), line: '' };
+    said.set(index, known);
+    const { events } = await known.reader.readOn(progress, signal);
+    const entries = inOrder(entriesOfEvents(events, progress)).map(({ entry }) => entry);
+    known.line = entries.map(lastLineOf).findLast((line) => line !== '') ?? known.line;
+    return known.line;
+  }
+
+  return {
+    async look(room, signal) {
+      const client = platform.temporal;
+      const running = await abortable(client, signal, () => runningItems(client, batch));
+      const shown = running.slice(0, room);
+      said = new Map([...said].filter(([index]) => shown.some((item) => item.index === index)));
+      const limit = createConcurrencyLimit(atOnce);
+      const rows = await Promise.all(shown.map((item) => limit(() => rowOf(item, signal).catch(() => null))));
+      return rows.filter((row) => row !== null);
+    },
+  };
+}
+
+/** What an agent runs, or the last line of what it says. */
+function lastLineOf(entry: TranscriptEntry): string {
+  if (entry.kind === 'command') return agentLines({ ...entry, output: '' })[0] ?? '';
+  return entry.kind === 'message' ? (agentLines(entry).at(-1) ?? '') : '';
+}
+
+const phaseWords: Readonly<Record<JobPhase, string>> = {
+  creating: 'forking',
+  resuming: 'resuming',
+  waiting_for_sandbox: 'starting',
+  waiting_for_setup: 'setting up',
+  putting_files: 'putting files',
+  running_commands: 'running commands',
+  prompting: 'prompting',
+  following: 'agent works',
+  collecting_files: 'collecting files',
+  interrupting: 'interrupting',
+  stopping: 'stopping',
+  waiting_for_archive: 'archiving',
+  deleting: 'deleting',
+  ended: 'ended',
+};

@@ -1,0 +1,47 @@
+/** `sandflow fanout show`: the progress of a batch and its items, once. */
+import { fanoutProgress } from '../../temporal/fanouts/client.js';
+import type { CommandContext } from '../command.js';
+import { exitCodes } from '../exit-codes.js';
+import { printJson } from '../output/json.js';
+import { rowsOf } from '../output/screen-lines.js';
+import { createPaint } from '../output/terminal.js';
+import { oneLine, setIn } from '../output/terminal-safe.js';
+import { boardLines } from './progress/board.js';
+import { createItemLooks } from './progress/item-looks.js';
+import { findDollarsPerSecond } from './progress/price.js';
+import { createFailedItems } from './results/failed-items.js';
+import { readShownItems } from './shown-items.js';
+import { withBatch } from './with-batch.js';
+
+/** Lines in a file or a pipe, which has no height. */
+const rowsElsewhere = 40;
+
+/** @returns the exit code of the outcome if the batch has ended, otherwise 0 */
+export function showFanout(
+  batchId: string,
+  { json }: { readonly json?: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const { stdout, interrupted: signal } = context.io;
+  return withBatch(context, { batchId }, async (platform) => {
+    const batch = { deployment: platform.config.deployment, batchId };
+    const progress = await fanoutProgress(platform.temporal, batch);
+    const { outcome, error, counts } = progress;
+    if (json) printJson(stdout, { ...progress, items: await readShownItems(platform, batch, { progress, signal }) });
+    else {
+      const dollarsPerSecond = await findDollarsPerSecond(platform.service);
+      const { columns = 80 } = stdout;
+      const [width, rows] = stdout.isTTY ? [columns, rowsOf(stdout)] : [200, rowsElsewhere];
+      const failedItems = createFailedItems(platform.results, { ...batch, batchKey: progress.batchKey });
+      const { all: failures } = await failedItems.look(Math.min(rows, counts.failed));
+      const looks = createItemLooks(platform, batch);
+      const running = outcome === null ? await looks.look(rows, signal).catch(() => []) : [];
+      const view = { progress, nowMs: Date.now(), perMinute: null, dollarsPerSecond, failures, running };
+      for (const { text } of boardLines(view, { width, rows, paint: createPaint(stdout) })) stdout.write(`${text}\n`);
+      const outcomes = Object.entries(counts.byOutcome);
+      for (const [name, count] of outcomes) if (count > 0) stdout.write(`  ${count} ${oneLine(name)}\n`);
+      if (error) stdout.write(`${oneLine(error.code)}: ${setIn(error.message)}\n`);
+    }
+    return outcome === null || outcome === 'completed' ? exitCodes.done : exitCodes.otherOutcome;
+  });
+}
