@@ -14,13 +14,22 @@ export interface FailureGroup<Item extends Failed = PageItem> {
   readonly items: readonly Item[];
 }
 
-const noFailure: ReadonlySet<string> = new Set(['completed', 'cancelled', 'not_started']);
+/** Items with these outcomes neither succeeded nor failed: the batch or a person ended them early. */
+const undecided: ReadonlySet<string> = new Set(['cancelled', 'not_started']);
 
-/** The groups, largest first. Reasons that differ only in ids and numbers are one group. */
+/** True if an item ended by itself, with a success or a failure. */
+export function isDecided({ outcome }: Pick<PageItem, 'outcome'>): boolean {
+  return !undecided.has(outcome);
+}
+
+/**
+ * The groups, largest first. Reasons that differ only in ids and numbers are one group. A number that says how something
+ * ended, such as an exit code, is no such number.
+ */
 export function failureGroups<Item extends Failed>(items: readonly Item[]): FailureGroup<Item>[] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
-    if (noFailure.has(item.outcome)) continue;
+    if (item.outcome === 'completed' || !isDecided(item)) continue;
     const key = `${item.outcome} ${withoutIds(item.error)}`;
     groups.set(key, [...(groups.get(key) ?? []), item]);
   }
@@ -33,9 +42,12 @@ export function failureGroups<Item extends Failed>(items: readonly Item[]): Fail
     .sort((a, b) => b.items.length - a.items.length);
 }
 
+const numbers =
+  /(\b(?:exit(?:ed|s)?|exit_?code|code|status|signal|http)(?:\W{1,3}(?:with|code|status|of|is|was)){0,3}\W{0,3})?\d+/gi;
+
 function withoutIds(message: string): string {
   return message
     .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '#')
-    .replace(/\b[a-z]{2,8}_\w{4,}/gi, '#')
-    .replace(/\d+/g, '#');
+    .replace(/\b(?!exit_)[a-z]{2,8}_\w{4,}/gi, '#')
+    .replace(numbers, (number, ending?: string) => (ending === undefined ? '#' : number));
 }

@@ -2,13 +2,17 @@
 import { cellKey, matrixOf } from '../browser/matrix/matrix-shape.js';
 import type { PageItem } from '../page-data.js';
 import { quantile, sum } from '../stats.js';
+import { isDecided } from './failures.js';
 import { durationsOf } from './summary.js';
 
 export interface VariantRow {
   readonly name: string;
+  /** Items that succeeded or failed. */
   readonly items: number;
+  /** Items that were ended early or never started. They say nothing about the variant, and no other number counts them. */
+  readonly leftOut: number;
   readonly completed: number;
-  /** Duration of the items that were forked, in ms; null if no item was forked. */
+  /** Duration of these items, in ms; null if none was forked. */
   readonly medianMs: number | null;
   readonly p90Ms: number | null;
   readonly machineSeconds: number;
@@ -19,11 +23,13 @@ export function variantRows(items: readonly PageItem[]): VariantRow[] {
   const matrix = matrixOf(items);
   if (!matrix) return [];
   return matrix.columns.map((name) => {
-    const own = [...matrix.rows.keys()].flatMap((row) => matrix.cells.get(cellKey(row, name)) ?? []);
+    const all = [...matrix.rows.keys()].flatMap((row) => matrix.cells.get(cellKey(row, name)) ?? []);
+    const own = all.filter(isDecided);
     const durations = durationsOf(own);
     return {
       name,
       items: own.length,
+      leftOut: all.length - own.length,
       completed: own.filter(({ outcome }) => outcome === 'completed').length,
       medianMs: quantile(durations, 0.5),
       p90Ms: quantile(durations, 0.9),

@@ -38,6 +38,18 @@ describe('failures', () => {
     ]);
   });
 
+  test.each([
+    ['block 1 exited with 3', 'block 2 exited with 7'],
+    ['exit code 1 after 20 s', 'exit code 137 after 7 s'],
+    ['exit_code=1', 'exit_code=2'],
+    ['killed by signal 9', 'killed by signal 15'],
+    ['HTTP 500 for bx_abcd2345', 'HTTP 503 for bx_wxyz2345'],
+    ['it exited with status: 1', 'it exited with status: 2'],
+  ])('U10: are two groups if they ended in different ways: %s', (one, other) => {
+    expect(failureGroups([failed(one), failed(other), failed(one)]).map(({ items }) => items.length)).toEqual([2, 1]);
+    expect(failureGroups([failed(`${one} at line 4`), failed(`${one} at line 31`)])).toHaveLength(1);
+  });
+
   test('come before everything else, and a batch without any has no panel for them', () => {
     const shown = shownIn(sampleBatch(60));
     expect(shown.indexOf('id="failures"')).toBeGreaterThan(0);
@@ -59,6 +71,27 @@ describe('variants', () => {
     const total = items.reduce((sum, { machineSeconds }) => sum + machineSeconds, 0);
     expect(rows.reduce((sum, { machineSeconds }) => sum + machineSeconds, 0)).toBeCloseTo(total);
     expect(variantRows(pageItemsOf(sampleBatch(24)))).toEqual([]);
+  });
+
+  test('U10: are compared by the items that ended by themselves', () => {
+    const items = pageItemsOf(sampleBatch(24, { matrix: true, outcome: 'completed' }));
+    const cut = items.map((item): PageItem => {
+      if (item.index < 9) return item;
+      return { ...item, outcome: item.index < 15 ? 'cancelled' : 'not_started', machineSeconds: 1_000 };
+    });
+    const rows = variantRows(cut);
+    expect(rows.map(({ items, completed, leftOut }) => [items, completed, leftOut])).toEqual([
+      [3, 3, 5],
+      [3, 3, 5],
+      [3, 3, 5],
+    ]);
+    expect(rows[0]?.machineSeconds).toBeLessThan(3_000);
+  });
+
+  test('U10: of which no item ended by itself have no share', () => {
+    const shown = shownIn(sampleBatch(6, { matrix: true, outcome: 'cancelled' }));
+    expect(shown).toContain('<span>–</span> <span class="note">0 of 0, 2 left out</span>');
+    expect(shown).not.toMatch(/NaN|Infinity/);
   });
 
   test('that never completed cost nothing per completed item', () => {

@@ -13,10 +13,12 @@ export function variantsSection(rows: readonly VariantRow[], dollarsPerSecond: n
     if (count === 0) return '–';
     return dollarsPerSecond === null ? machineText(seconds / count) : dollarsText((seconds / count) * dollarsPerSecond);
   };
-  const body = rows.map(({ name, items, completed, medianMs, p90Ms, machineSeconds }) => {
+  const body = rows.map(({ name, items, leftOut, completed, medianMs, p90Ms, machineSeconds }) => {
     const share = items === 0 ? 0 : completed / items;
+    const rate = items === 0 ? '–' : percent(share);
+    const others = leftOut === 0 ? '' : `, ${countText(leftOut)} left out`;
     return html`<tr><th scope="row"><bdi>${name}</bdi></th>
-<td class="rate">${shareBar([{ tone: 'good', share }], `${percent(share)} completed`)}<span>${percent(share)}</span> <span class="note">${countText(completed)} of ${countText(items)}</span></td>
+<td class="rate">${shareBar([{ tone: 'good', share }], `${rate} completed`)}<span>${rate}</span> <span class="note">${countText(completed)} of ${countText(items)}${others}</span></td>
 <td class="number">${medianMs === null ? '–' : durationText(medianMs)}</td><td class="number wide">${p90Ms === null ? '–' : durationText(p90Ms)}</td>
 <td class="number wide">${cost(machineSeconds, items)}</td><td class="number">${cost(machineSeconds, completed)}</td></tr>`;
   });
