@@ -2,6 +2,6 @@
 
 export { type FailureGroup, failureGroups } from './batch/failures.js';
 export { renderFanoutReport } from './batch/render-batch-report.js';
-export type { JobReportData } from './job/job-data.js';
+export type { AgentStep, JobReportData } from './job/job-data.js';
 export { renderJobReport } from './job/render-job-report.js';
 export type { FanoutReportData, ReportContext } from './page-data.js';

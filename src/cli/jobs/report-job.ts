@@ -6,7 +6,7 @@ import type { JobError, JobResult, PromptResult } from '../../../workflows/job/r
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { makeFolderOf } from '../../os/inner-folder.js';
 import { makeFolders } from '../../os/make-folders.js';
-import { type JobReportData, renderJobReport } from '../../report/index.js';
+import { type AgentStep, type JobReportData, renderJobReport } from '../../report/index.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
@@ -20,6 +20,8 @@ import { readReportContext } from '../output/report-context.js';
 import { replaceFile } from '../replace-file.js';
 import { waitingCalls, waitingText } from '../run/waiting-calls.js';
 import { watchJob } from '../run/watch-job.js';
+import { transcriptOfJob } from '../transcript/job-transcript.js';
+import type { Transcript } from '../transcript/transcript.js';
 import type { ReportJobOptions } from './options.js';
 
 /** Writes the report, and prints its path on stdout. */
@@ -75,6 +77,7 @@ export async function writeJobReport(
       jobId,
       isRunning,
       prompts: await wholePrompts(result?.prompts ?? progress?.prompts ?? [], read),
+      steps: await readSteps(transcriptOfJob(platform, job), { progress, result, signal: io.interrupted }),
       files,
       copies,
       previews: previews.all,
@@ -93,6 +96,7 @@ type Known = Omit<
   | 'jobId'
   | 'isRunning'
   | 'prompts'
+  | 'steps'
   | 'files'
   | 'copies'
   | 'previews'
@@ -123,6 +127,22 @@ function known(progress: JobProgress | null, result: JobResult | null, broken: J
     apiCalls: newest?.apiCalls ?? 0,
     error: result ? result.error : broken,
   };
+}
+
+/** What the agent said and ran. Empty if the history no longer exists. */
+async function readSteps(
+  transcript: Transcript,
+  {
+    progress,
+    result,
+    signal,
+  }: { readonly progress: JobProgress | null; readonly result: JobResult | null; readonly signal: AbortSignal },
+): Promise<AgentStep[]> {
+  const job = result ?? progress;
+  if (!job) return [];
+  const entries = await transcript.readEnd(job, signal);
+  if (!transcript.hasHistory()) return [];
+  return entries.filter((entry) => entry.kind === 'message' || entry.kind === 'command');
 }
 
 /** Restores prompts and answers that were cut, if the store has the whole text. */

@@ -3,6 +3,15 @@ import type { JobProgress, JobTimes } from '../../../workflows/job/progress.js';
 import type { JobResult } from '../../../workflows/job/result.js';
 import type { ReportContext } from '../page-data.js';
 
+/**
+ * What an agent said or ran. `prompt` is the number of the prompt in the job, from 1; null if it is unknown. `at` is an
+ * ISO 8601 time; null if it is unknown.
+ */
+export type AgentStep = { readonly at: string | null; readonly prompt: number | null } & (
+  | { readonly kind: 'message'; readonly text: string }
+  | { readonly kind: 'command'; readonly command: string; readonly exitCode: number | null; readonly output: string }
+);
+
 /** The known data of a job, running or ended. */
 export interface JobReportData extends ReportContext {
   readonly jobId: string;
@@ -26,6 +35,8 @@ export interface JobReportData extends ReportContext {
   readonly sandboxName: string | null;
   /** With the full texts, if the result store has them. */
   readonly prompts: JobResult['prompts'];
+  /** In order. Empty if there is no history. */
+  readonly steps: readonly AgentStep[];
   readonly setup: JobResult['setup'];
   readonly stop: JobResult['stop'];
   readonly deletion: JobResult['deletion'];

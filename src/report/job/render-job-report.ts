@@ -7,6 +7,7 @@ import { documentOf } from '../document.js';
 import { bytesText } from '../format.js';
 import { html } from '../markup.js';
 import { plainText } from '../plain-text.js';
+import { stepTexts } from './agent-steps.js';
 import { jobCommands } from './job-commands.js';
 import type { JobReportData } from './job-data.js';
 import { jobMachine, jobSpan } from './job-times.js';
@@ -29,6 +30,7 @@ export function renderJobReport(data: JobReportData): string {
   const texts = [
     ...data.prompts.flatMap(({ prompt, result, error }) => [prompt, result ?? '', result ?? '', error ?? '']),
     ...data.previews.values(),
+    ...stepTexts(data),
   ];
   const limit = fairLimit(
     texts.map((text) => textBytes(plainText(text), longestTextBytes)),

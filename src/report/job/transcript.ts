@@ -6,7 +6,9 @@ import { bytesText, countText, durationText } from '../format.js';
 import { markdownMarkup } from '../markdown-markup.js';
 import { html, type Markup } from '../markup.js';
 import { plainText } from '../plain-text.js';
+import { stepsMarkup, stepsOf } from './agent-steps.js';
 import type { JobReportData } from './job-data.js';
+import { cutNote, textBlock } from './text-block.js';
 
 /**
  * Names of files that a browser shows as text or as an image. The report links to no other file. A browser would run
@@ -17,16 +19,21 @@ const shownAsTextOrImage =
   /\.(?:txt|text|log|md|markdown|json|jsonl|ndjson|csv|tsv|ya?ml|toml|ini|diff|patch|png|jpe?g|gif|webp|avif)$/i;
 
 /** @param limit limit of one text, in bytes */
-export function transcriptSection({ prompts, isRunning }: JobReportData, limit: number): Markup | null {
+export function transcriptSection(data: JobReportData, limit: number): Markup | null {
+  const { jobId, prompts, isRunning } = data;
   if (prompts.length === 0) return null;
-  const turns = prompts.map((prompt, at) => turn(prompt, prompts.length > 1 ? ` ${at + 1}` : '', { limit, isRunning }));
-  return html`<section class="card" id="transcript" aria-labelledby="transcript-title"><h2 id="transcript-title">Transcript</h2>${turns}</section>`;
+  const turns = prompts.map((prompt, at) => {
+    const steps = stepsMarkup(stepsOf(data, at + 1), { jobId, limit });
+    return turn(prompt, prompts.length > 1 ? ` ${at + 1}` : '', { limit, isRunning, steps });
+  });
+  const others = stepsMarkup(stepsOf(data, null), { jobId, limit });
+  return html`<section class="card" id="transcript" aria-labelledby="transcript-title"><h2 id="transcript-title">Transcript</h2>${turns}${others}</section>`;
 }
 
 function turn(
   { prompt, result, error, status, startedAt, queuedAt, endedAt, resultRef }: PromptResult,
   number: string,
-  { limit, isRunning }: { readonly limit: number; readonly isRunning: boolean },
+  { limit, isRunning, steps }: { readonly limit: number; readonly isRunning: boolean; readonly steps: Markup | null },
 ): Markup {
   const tookMs = Date.parse(endedAt ?? '') - Date.parse(startedAt ?? queuedAt ?? '');
   const took = Number.isNaN(tookMs) ? '' : ` in ${durationText(Math.max(0, tookMs))}`;
@@ -36,7 +43,7 @@ function turn(
   const note = html`<span class="note">  ${word}${took}</span>`;
   const reply = result === null ? null : cutText(plainText(result), limit);
   const rest = reply && reply.cut > 0 ? cutNote(reply.cut, resultRef) : null;
-  return html`<article class="turn"><h3>Prompt${number}</h3>${textBlock(prompt, limit, 'quiet')}
+  return html`<article class="turn"><h3>Prompt${number}</h3>${textBlock(prompt, limit, 'quiet')}${steps}
 ${
   reply === null
     ? html`<h3>Answer${number}${note}</h3>${error === null ? html`<p class="note">There is no answer${isRunning ? ' yet' : ''}.</p>` : null}`
@@ -59,14 +66,4 @@ function fileEntry(file: CollectedFile, copy: string | undefined, preview: strin
   const head = html`${copy === undefined || !shownAsTextOrImage.test(copy) ? name : html`<a href="${copy}">${name}</a>`}<span class="note">${plainText(about)}</span>`;
   if (preview === undefined) return error === null ? html`<li>${head}</li>` : html`<li class="failed">${head}</li>`;
   return html`<li><details><summary>${head}</summary>${textBlock(preview, limit)}</details></li>`;
-}
-
-function textBlock(text: string, limit: number, name = ''): Markup {
-  const { text: shown, cut } = cutText(plainText(text), limit);
-  return html`<pre class="text ${name}" dir="auto" tabindex="0">${shown}</pre>${cut > 0 ? cutNote(cut, null) : null}`;
-}
-
-function cutNote(cut: number, ref: string | null): Markup {
-  const where = ref === null ? '' : ` The whole text is in the result store: ${ref}`;
-  return html`<p class="note cut">… ${countText(cut)} more characters are not in this report.${where}</p>`;
 }

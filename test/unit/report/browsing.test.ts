@@ -17,6 +17,14 @@ interface ItemOrder {
 interface ForkLanes {
   packForks(items: readonly PageItem[]): { from: number; to: number; place: number; item: PageItem }[][];
 }
+interface VisibleRows {
+  drawVisible(
+    view: { readonly scrollTop: number; readonly clientHeight: number },
+    rowHeight: number,
+    count: number,
+    draw: (rows: { first: number; end: number }) => void,
+  ): void;
+}
 interface MatrixShape {
   matrixOf(
     items: readonly PageItem[],
@@ -25,6 +33,7 @@ interface MatrixShape {
 
 const { sortItems, filterItems } = await browserModule<ItemOrder>('items/item-order');
 const { packForks } = await browserModule<ForkLanes>('lanes/fork-lanes');
+const { drawVisible } = await browserModule<VisibleRows>('items/visible-rows');
 const { matrixOf } = await browserModule<MatrixShape>('matrix/matrix-shape');
 
 function pageItems(count: number, matrix = false): PageItem[] {
@@ -32,6 +41,35 @@ function pageItems(count: number, matrix = false): PageItem[] {
   const startMs = Date.parse(result.startedAt);
   return items.map((item) => pageItem(item, startMs, startMs + 900_000));
 }
+
+describe('U14: the table of items', () => {
+  /** As a browser: a view is as high as its rows with their spacers, up to a maximum. */
+  const drawnIn = (count: number, scrollTop: number, before: number) => {
+    let [height, drawn, draws] = [before, { first: 0, end: 0 }, 0];
+    const view = {
+      scrollTop,
+      get clientHeight() {
+        return height;
+      },
+    };
+    drawVisible(view, 54, count, (rows) => {
+      drawn = rows;
+      draws += 1;
+      height = Math.min(800, 40 + count * 54);
+    });
+    return { ...drawn, draws };
+  };
+
+  test.each([
+    ['from the start', 40, 0, 40, { first: 0, end: 23, draws: 2 }],
+    ['after a filter that few rows passed', 2_000, 0, 148, { first: 0, end: 23, draws: 2 }],
+    ['after a scroll, once', 2_000, 5_400, 800, { first: 92, end: 123, draws: 1 }],
+    ['if they are few', 3, 0, 40, { first: 0, end: 3, draws: 2 }],
+    ['after a filter that few rows pass', 2, 0, 800, { first: 0, end: 2, draws: 1 }],
+  ])('draws all rows in sight %s', (_, count, scrollTop, before, rows) => {
+    expect(drawnIn(count, scrollTop, before)).toEqual(rows);
+  });
+});
 
 describe('the order of items', () => {
   test.each(['index', 'id', 'outcome', 'duration', 'machine', 'files', 'generation'])(

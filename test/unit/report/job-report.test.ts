@@ -32,6 +32,41 @@ describe('the report of a job', () => {
     expect(shown).toContain('stop completed, work saved');
   });
 
+  describe('U14: what the agent said and ran', () => {
+    const command = (prompt: number | null, run: string, output = '', exitCode = 0) =>
+      ({ kind: 'command', at: null, prompt, command: run, exitCode, output }) as const;
+    const message = (prompt: number | null, text: string) => ({ kind: 'message', at: null, prompt, text }) as const;
+
+    test('stands with its prompt, folded, as a terminal shows it and never as HTML', () => {
+      const output = '1 of 2\r2 of 2\n\u001b[31mFAIL\u001b[0m <b>';
+      const steps = [
+        message(1, 'I look.'),
+        command(2, 'npm test\n', output, 3),
+        command(2, 'ls'),
+        command(null, 'date'),
+      ];
+      const shown = shownIn(sampleJob({ steps }));
+      const [, first = '', second = ''] = shown.split('<article class="turn">');
+      expect(first).toContain('What the agent did <span class="note">1 message</span>');
+      expect(first).toContain('>I look.</pre>');
+      expect(second).toContain('What the agent did <span class="note">2 commands</span>');
+      expect(second).toContain('>$ npm test\n2 of 2\nFAIL &lt;b&gt;</pre><p class="note">exit code 3</p>');
+      expect(second).toMatch(/<\/article>[\s\S]*\$ date<\/pre>/);
+    });
+
+    test('does not repeat the answer, and is cut if there is too much of it', () => {
+      const result = sampleJob().prompts[0]?.result ?? '';
+      expect(shownIn(sampleJob({ steps: [message(1, `${result}\n`)] }))).not.toContain('What the agent did');
+      expect(shownIn(sampleJob())).not.toContain('What the agent did');
+      const many = shownIn(sampleJob({ steps: Array.from({ length: 510 }, (_, at) => command(1, `echo ${at}`)) }));
+      expect(many).toContain('$ echo 499</pre>');
+      expect(many).not.toContain('$ echo 500</pre>');
+      expect(many).toContain(
+        '… 10 more are not in this report. All of them: <code>sandflow jobs logs nightly-42</code>',
+      );
+    });
+  });
+
   test('links to no file that a browser would run', () => {
     const [file] = sampleJob().files;
     if (!file) throw new Error('the sample has no file');

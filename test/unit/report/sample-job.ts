@@ -60,6 +60,7 @@ export function sampleJob(changes: Partial<JobReportData> = {}): JobReportData {
     sandboxId: 'sbx_3k9f2',
     sandboxName: 'sf-main-nightly-42-0123456789ab-main-1',
     prompts,
+    steps: [],
     setup: null,
     stop: { stopId: 'stp_1', status: 'completed', kept: 'saved', error: null },
     deletion: null,

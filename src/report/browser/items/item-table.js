@@ -8,7 +8,7 @@ import { byId, element, outcomeBadge, segmentBars, span } from '../dom.js';
 import { page, styleOfItem } from '../page-data.js';
 import { durationText, secondsText } from '../words.js';
 import { openItem } from './item-dialog.js';
-import { scrollToRow, visibleRows } from './visible-rows.js';
+import { drawVisible, scrollToRow } from './visible-rows.js';
 
 const rowHeight = 54;
 const headHeight = 40;
@@ -76,11 +76,15 @@ function drawHead() {
 function drawRows() {
   const body = document.querySelector('#item-table tbody');
   const count = browsing.shown.length;
-  const { first, end } = isPrinting ? { first: 0, end: count } : visibleRows(byId('table-view'), rowHeight, count);
   const focused = document.activeElement;
   const focusedPart = focused?.closest('#item-table tbody') ? focused.className : '';
-  const rows = browsing.shown.slice(first, end).map((item, step) => itemRow(item, first + step));
-  body?.replaceChildren(spacer(first), ...rows, spacer(count - end));
+  /** @param {{ first: number, end: number }} rows */
+  const draw = ({ first, end }) => {
+    const rows = browsing.shown.slice(first, end).map((item, step) => itemRow(item, first + step));
+    body?.replaceChildren(spacer(first), ...rows, spacer(count - end));
+  };
+  if (isPrinting) draw({ first: 0, end: count });
+  else drawVisible(byId('table-view'), rowHeight, count, draw);
   if (focusedPart) {
     const again = document.querySelector(`#item-table tr.cursor .${focusedPart}`);
     if (again instanceof HTMLElement) again.focus({ preventScroll: true });

@@ -15,6 +15,22 @@ export function visibleRows({ scrollTop, clientHeight }, rowHeight, count) {
 }
 
 /**
+ * Draws the rows in sight. A view takes its height from its rows: if it grows by those that are drawn, more of them are in
+ * sight.
+ * @param {{ scrollTop: number, clientHeight: number }} view
+ * @param {number} rowHeight px
+ * @param {number} count
+ * @param {(rows: { first: number, end: number }) => void} draw
+ */
+export function drawVisible(view, rowHeight, count, draw) {
+  let height = -1;
+  while (view.clientHeight > height) {
+    height = view.clientHeight;
+    draw(visibleRows(view, rowHeight, count));
+  }
+}
+
+/**
  * Scrolls so that a row is in sight.
  * @param {HTMLElement} view
  * @param {number} place
