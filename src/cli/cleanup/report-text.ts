@@ -4,18 +4,24 @@ import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatAge } from '../units.js';
 
+export interface ReportTextOptions {
+  /** True for a line for each of the others, too. */
+  readonly all: boolean;
+  /** Columns of the terminal; undefined elsewhere. */
+  readonly width: number | undefined;
+}
+
 /**
  * One line for every sandbox that is due, oldest first. Then the number of the other sandboxes, by the reason why they
  * are skipped.
- * @param options `all`: a line for each of the others, too
  */
-export function reportText({ plan }: CleanupReport, { all }: { readonly all: boolean }): string {
+export function reportText({ plan }: CleanupReport, { all, width }: ReportTextOptions): string {
   if (!plan) return '';
   const due = plan.entries.filter(isDue);
   const skipped = plan.entries.filter((entry) => !isDue(entry));
   const shown = all ? [...due, ...skipped] : due;
   const counts = all ? '' : skippedText(skipped);
-  return `${shown.length === 0 ? '' : tableOf(shown)}${shown.length > 0 && counts !== '' ? '\n' : ''}${counts}`;
+  return `${shown.length === 0 ? '' : tableOf(shown, width)}${shown.length > 0 && counts !== '' ? '\n' : ''}${counts}`;
 }
 
 const isDue = ({ action, results }: ReportEntry) => action !== null || results.length > 0;
@@ -39,7 +45,7 @@ function skippedText(skipped: readonly ReportEntry[]): string {
   return `${sandboxes(skipped.length)} skipped (list them with --all):\n${lines.join('')}`;
 }
 
-function tableOf(entries: readonly ReportEntry[]): string {
+function tableOf(entries: readonly ReportEntry[], width: number | undefined): string {
   const rows = entries.map((entry) => [
     entry.sandboxId,
     oneLine(entry.name ?? ''),
@@ -50,7 +56,7 @@ function tableOf(entries: readonly ReportEntry[]): string {
     oneLine(entry.rule ?? ''),
     oneLine(decisionText(entry)),
   ]);
-  return formatTable(['SANDBOX', 'NAME', 'STATE', 'AGE', 'OWNER', 'SAVED', 'RULE', 'DECISION'], rows);
+  return formatTable(['SANDBOX', 'NAME', 'STATE', 'AGE', 'OWNER', 'SAVED', 'RULE', 'DECISION'], rows, { width });
 }
 
 /** What was or will be done with a sandbox. */

@@ -9,6 +9,7 @@ import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
+import { tableWidth } from '../output/table.js';
 import { createPaint } from '../output/terminal.js';
 import { UsageError } from '../usage-error.js';
 import type { RunCleanupOptions } from './options.js';
@@ -94,7 +95,7 @@ async function show(
 ): Promise<number> {
   const report = await readReport(results, summary);
   if (json) printJson(io.stdout, { id, summary, plan: report?.plan ?? null, error: summary.error });
-  else if (report) io.stdout.write(reportText(report, { all }));
+  else if (report) io.stdout.write(reportText(report, { all, width: tableWidth(io.stdout) }));
   const paint = createPaint(io.stderr);
   const isWell = wentWell(summary);
   for (const [index, line] of summaryLines(summary, all ? report?.plan : null).entries()) {

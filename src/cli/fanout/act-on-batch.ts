@@ -10,6 +10,7 @@ import { namedSourceOf } from '../connect/named-source.js';
 import type { Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
+import { nextWhileBatchRuns } from './next-commands.js';
 import type { ResumeFanoutOptions, WatchFanoutOptions } from './options.js';
 import { watchFanout } from './progress/watch-fanout.js';
 import { printStarted } from './results/finish-fanout.js';
@@ -77,6 +78,7 @@ export async function resumeBatch(
       view.notice(`Batch ${batchId} resumed: running the items that are missing or failed.`, 'detail');
     }
     if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });
+    view.notice(nextWhileBatchRuns(batchId), 'detail');
     view.close();
     return printStarted(batchId, platform, io, options);
   });

@@ -16,6 +16,7 @@ import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
 import { readPutFiles } from '../run/put-files.js';
 import { matrixOf } from './batch-input.js';
+import { nextWhileBatchRuns } from './next-commands.js';
 import type { FanoutOptions } from './options.js';
 import { type BatchView, createBatchView } from './progress/batch-view.js';
 import type { FanoutCommand } from './read-fanout.js';
@@ -71,6 +72,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
       labels: read.labels,
     });
     if (options.detach) {
+      view.notice(nextWhileBatchRuns(batchId), 'detail');
       view.close();
       return printStarted(batchId, platform, io, options);
     }

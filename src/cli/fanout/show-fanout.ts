@@ -6,6 +6,7 @@ import { printJson } from '../output/json.js';
 import { rowsOf } from '../output/screen-lines.js';
 import { createPaint } from '../output/terminal.js';
 import { oneLine, setIn } from '../output/terminal-safe.js';
+import { nextWhileBatchRuns } from './next-commands.js';
 import { boardLines } from './progress/board.js';
 import { createItemLooks } from './progress/item-looks.js';
 import { findDollarsPerSecond } from './progress/price.js';
@@ -22,7 +23,7 @@ export function showFanout(
   { json }: { readonly json?: boolean },
   context: CommandContext,
 ): Promise<number> {
-  const { stdout, interrupted: signal } = context.io;
+  const { stdout, stderr, interrupted: signal } = context.io;
   return withBatch(context, { batchId }, async (platform) => {
     const batch = { deployment: platform.config.deployment, batchId };
     const progress = await fanoutProgress(platform.temporal, batch);
@@ -41,6 +42,7 @@ export function showFanout(
       const outcomes = Object.entries(counts.byOutcome);
       for (const [name, count] of outcomes) if (count > 0) stdout.write(`  ${count} ${oneLine(name)}\n`);
       if (error) stdout.write(`${oneLine(error.code)}: ${setIn(error.message)}\n`);
+      if (outcome === null) stderr.write(`${nextWhileBatchRuns(batchId)}\n`);
     }
     return outcome === null || outcome === 'completed' ? exitCodes.done : exitCodes.otherOutcome;
   });

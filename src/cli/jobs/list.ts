@@ -52,7 +52,7 @@ function listCommand<Row extends ListedWorkflow>(
       const unreadable = row.unreadable ? `(cannot be read: ${row.unreadable.code})` : '';
       return [id, row.outcome ?? statusText(row.status), `${ageText(row.startedAt, nowMs)} ago`, text ?? unreadable];
     };
-    printList(io, json, { [name]: rows }, { none: `No ${name} found.`, header: table.header, cells });
+    printList(io, json, { [name]: rows }, { none: `No ${name} found.`, header: table.header, cells, last: 'cut' });
     if (json) return;
     const reasons = [...new Set(rows.flatMap(({ unreadable }) => unreadable?.message ?? []))];
     for (const reason of reasons.slice(0, maxReasons)) io.stderr.write(`${reason}\n`);

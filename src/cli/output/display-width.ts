@@ -47,6 +47,24 @@ export function wrapToWidth(text: string, columns: number): string[] {
   return [...parts, part];
 }
 
+/** Splits a line into parts of at most `columns`, between words. A longer word is split between characters. */
+export function wrapWords(text: string, columns: number): string[] {
+  const parts: string[] = [];
+  let part = '';
+  for (const word of text.split(' ')) {
+    const longer = part === '' ? word : `${part} ${word}`;
+    if (displayWidth(longer) <= columns) {
+      part = longer;
+      continue;
+    }
+    if (part !== '') parts.push(part);
+    const pieces = wrapToWidth(word, columns);
+    parts.push(...pieces.slice(0, -1));
+    part = pieces.at(-1) ?? '';
+  }
+  return [...parts, part];
+}
+
 /** The time that the segmenter takes grows with the square of the length, and an agent writes lines of any length. */
 const mostAtOnce = 500;
 

@@ -7,6 +7,6 @@
  * Foreign text as a word of a suggested command. Returns `placeholder` if a shell could take the text for more than a
  * plain word, or a command for an option.
  */
-export function pasteable(text: string, placeholder: 'SANDBOX' | 'NAME' | 'PATH' | 'WEBHOOK'): string {
+export function pasteable(text: string, placeholder: 'SANDBOX' | 'NAME' | 'PATH' | 'WEBHOOK' | 'ITEM'): string {
   return /^[\w./][\w./-]{0,199}$/.test(text) ? text : placeholder;
 }

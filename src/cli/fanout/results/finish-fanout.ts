@@ -11,6 +11,7 @@ import { printJson } from '../../output/json.js';
 import { createPaint } from '../../output/terminal.js';
 import { oneLine, setIn } from '../../output/terminal-safe.js';
 import { formatDuration, plural } from '../../units.js';
+import { nextAfterBatch } from '../next-commands.js';
 import { duration } from '../progress/line.js';
 import type { DownloadedResults } from './download-results.js';
 
@@ -105,7 +106,6 @@ export function summaryLines(
         ];
   const outcomes = Object.entries(counts.byOutcome).filter(([, count]) => count > 0);
   const widest = Math.max(0, ...outcomes.map(([, count]) => String(count).length));
-  const again = counts.items > counts.completed && outcome !== 'completed';
   return [
     ...head.map((parts) => parts.join(' · ')),
     ...outcomes.map(([name, count]) => `  ${String(count).padStart(widest)} ${oneLine(name)}`),
@@ -123,7 +123,7 @@ export function summaryLines(
     `  report   ${home.reportFile}`,
     ...(home.filesFolder === null ? [] : [`  files    ${home.filesFolder} (${home.files})`]),
     ...(links ? [`  ${linksText(links)}`] : []),
-    ...(again ? [nextText(result)] : []),
+    paint('dim', `  ${nextAfterBatch(result, home.failures[0]?.items[0]?.itemId)}`),
   ];
 }
 
@@ -135,12 +135,4 @@ function failureLines(failures: DownloadedResults['failures']): string[] {
   });
   const more = failures.length - lines.length;
   return more > 0 ? [...lines, `  … and ${plural(more, 'more reason')}, in the report`] : lines;
-}
-
-const goneCodes: ReadonlySet<string> = new Set(['not_found', 'sandbox_not_found', 'snapshot_data_expired']);
-
-function nextText({ batchId, outcome, error }: Pick<FanoutResult, 'batchId' | 'outcome' | 'error'>): string {
-  return outcome === 'source_failed' && goneCodes.has(error?.code ?? '')
-    ? `If the batch prepared its source, \`sandflow fanout resume ${batchId}\` prepares it again. Otherwise start a new batch with another --source or --snapshot.`
-    : `Run the missing and failed items with: sandflow fanout resume ${batchId}`;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nextAfterBatch } from '../../../../src/cli/fanout/next-commands.js';
 import { createBatchView } from '../../../../src/cli/fanout/progress/batch-view.js';
 import type { DownloadedResults } from '../../../../src/cli/fanout/results/download-results.js';
 import { finishFanout, leaveFanout } from '../../../../src/cli/fanout/results/finish-fanout.js';
@@ -76,6 +77,7 @@ describe('the output of a finished batch', () => {
         '  results  fanout-b/results.jsonl',
         '  report   fanout-b/report.html',
         '  files    fanout-b/files (2)',
+        '  next: sandflow fanout results b',
         '',
       ].join('\n'),
     );
@@ -135,6 +137,20 @@ describe('the output of a finished batch', () => {
     expect(leaveFanout(kind, 'b', io, { json: true })).toBe(code);
     expect(written.stderr).toContain('sandflow fanout watch b');
     expect(JSON.parse(written.stdout)).toMatchObject({ batchId: 'b', outcome: null });
+  });
+});
+
+describe('what to do next with a batch', () => {
+  it.each([
+    ['completed', 3, undefined, 'next: sandflow fanout results b'],
+    ['partly_failed', 2, 'bad', 'next: sandflow fanout logs b bad · sandflow fanout resume b'],
+    ['failed_fast', 2, '$(id)', 'next: sandflow fanout logs b ITEM · sandflow fanout resume b'],
+    ['cancelled', 0, undefined, 'next: sandflow fanout results b · sandflow fanout resume b'],
+    // With --first, the rest was not wanted.
+    ['completed', 1, 'bad', 'next: sandflow fanout logs b bad'],
+  ] as const)('after %s with %i completed', (outcome, completed, failed, next) => {
+    const counts = { ...batchResult().counts, items: 3, completed };
+    expect(nextAfterBatch({ batchId: 'b', outcome, error: null, counts }, failed)).toBe(next);
   });
 });
 

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { displayWidth } from '../../../../src/cli/output/display-width.js';
+import { formatTable, printList } from '../../../../src/cli/output/table.js';
+
+const why = 'skipped: the newest snapshot is older than the work in the sandbox, and a job leases it';
+const header = ['SANDBOX', 'RULE', 'DECISION'];
+const narrow = [['bx_abcd2345', 'nightly', why]];
+const wide = [['bx_abcd2345', 'a rule with a long name that takes the whole of the line', why]];
+const linesOf = (rows: readonly string[][], fit: Parameters<typeof formatTable>[2]) =>
+  formatTable(header, rows, fit).trimEnd().split('\n').slice(1);
+
+describe('a table on a terminal of 80 columns', () => {
+  it('continues its last cell below itself, between words', () => {
+    expect(linesOf(narrow, { width: 80 })).toEqual([
+      'bx_abcd2345  nightly  skipped: the newest snapshot is older than the work in the',
+      '                      sandbox, and a job leases it',
+    ]);
+  });
+
+  it('continues it below the row if there is no room', () => {
+    expect(linesOf(wide, { width: 80 })).toEqual([
+      'bx_abcd2345  a rule with a long name that takes the whole of the line',
+      '    skipped: the newest snapshot is older than the work in the sandbox, and a',
+      '    job leases it',
+    ]);
+  });
+
+  it('cuts a headline, also of wide characters', () => {
+    for (const text of [why, '日本語'.repeat(40), 'x'.repeat(5_000)]) {
+      const [line = ''] = linesOf([['bx_abcd2345', 'nightly', text]], { width: 80, last: 'cut' });
+      expect(line).toMatch(/…$/);
+      expect(displayWidth(line)).toBeLessThanOrEqual(80);
+    }
+  });
+
+  it('splits a long word, and leaves a table in a pipe as it is', () => {
+    for (const line of linesOf([['bx_abcd2345', 'nightly', 'x'.repeat(500)]], { width: 80 })) {
+      expect(displayWidth(line)).toBeLessThanOrEqual(80);
+    }
+    expect(linesOf(wide, { width: undefined })).toEqual([wide[0]?.join('  ')]);
+  });
+
+  it.each([
+    [true, 2],
+    [false, 1],
+  ])('is fitted by the lists (a terminal: %s)', (isTTY, lines) => {
+    let out = '';
+    const stream = { isTTY, columns: 80, write: (text: string | Uint8Array) => (out += text) };
+    printList({ stdout: stream, stderr: stream }, false, { rows: narrow }, { header, cells: (row) => row, none: '' });
+    expect(out.trimEnd().split('\n')).toHaveLength(1 + lines);
+  });
+});
