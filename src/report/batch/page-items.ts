@@ -1,6 +1,7 @@
 /** Converts the results of items to the data in the page. Removes control characters from texts, and cuts long ones. */
 import type { ItemResult, ItemTimes } from '../../../workflows/fanout/result.js';
 import type { JobResult } from '../../../workflows/job/result.js';
+import { lastDrawn } from '../../contract/texts/terminal-text.js';
 import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from '../cut-text.js';
 import { fileMarks } from '../file-marks.js';
 import { whatIsLeft } from '../left-words.js';
@@ -61,7 +62,7 @@ export function pageDetails(
       (prompt): PagePrompt => ({
         prompt: cut(prompt.prompt),
         status: line(prompt.status),
-        answer: orNull(prompt.result),
+        answer: orNull(prompt.result && lastDrawn(prompt.result)),
         answerRef: prompt.resultRef,
         error: orNull(prompt.error),
       }),

@@ -1,5 +1,6 @@
 /** The sections with the conversation and with the collected files. */
 import type { CollectedFile, PromptResult } from '../../../workflows/job/result.js';
+import { lastDrawn } from '../../contract/texts/terminal-text.js';
 import { cutText } from '../cut-text.js';
 import { fileMarks } from '../file-marks.js';
 import { bytesText, countText, durationText } from '../format.js';
@@ -41,7 +42,7 @@ function turn(
   // While the agent works on a prompt, the service may still show the status `queued`.
   const word = isUnderWay ? 'under way' : plainText(status).replaceAll('_', ' ');
   const note = html`<span class="note">  ${word}${took}</span>`;
-  const reply = result === null ? null : cutText(plainText(result), limit);
+  const reply = result === null ? null : cutText(plainText(lastDrawn(result)), limit);
   const rest = reply && reply.cut > 0 ? cutNote(reply.cut, resultRef) : null;
   return html`<article class="turn"><h3>Prompt${number}</h3>${textBlock(prompt, limit, 'quiet')}${steps}
 ${

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pageDetails } from '../../../src/report/batch/page-items.js';
 import { type JobReportData, renderJobReport } from '../../../src/report/index.js';
 import { jobMachine, jobSpan } from '../../../src/report/job/job-times.js';
 import { hostileText } from './hostile.js';
+import { sampleBatch } from './sample-batch.js';
 import { sampleJob } from './sample-job.js';
 
 /** The HTML before the script. */
@@ -65,6 +67,17 @@ describe('the report of a job', () => {
         '… 10 more are not in this report. All of them: <code>sandflow jobs logs nightly-42</code>',
       );
     });
+  });
+
+  test('B25: has answers as a terminal shows them in the end, as that of a batch', () => {
+    const answer = '10 %\r100 %\n\u001b[32mPASS\u001b[0m';
+    const prompts = sampleJob().prompts.map((prompt) => ({ ...prompt, result: answer }));
+    expect(shownIn(sampleJob({ prompts }))).toContain('hidden>100 %\nPASS</pre>');
+    const [item] = sampleBatch(1).items;
+    if (!item?.job) throw new Error('the sample has no job');
+    const job = { ...item.job, prompts };
+    const details = pageDetails({ ...item, job }, new Map(), { limit: 100, workflowUrl: null });
+    expect(details.prompts[0]?.answer).toEqual({ text: '100 %\nPASS', cut: 0 });
   });
 
   test('links to no file that a browser would run', () => {
