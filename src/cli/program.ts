@@ -10,7 +10,7 @@ import { addDoctor } from './doctor/command.js';
 import { addEncryption } from './encryption/command.js';
 import { addFanout } from './fanout/command.js';
 import { addExamples, addHelpCommand, helpStyle } from './help.js';
-import { addJobs } from './jobs/command.js';
+import { addContinue, addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
 import { addOpen } from './open/command.js';
@@ -46,7 +46,7 @@ SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI, SANDFLOW_PROFILE. If
 `;
 
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
-  'Run:': [addRun, addFanout, addJobs, addOpen],
+  'Run:': [addRun, addContinue, addFanout, addJobs, addOpen],
   'Sandboxes:': [addSandboxes, addStop, addStops, addCleanup],
   'The stack on this machine:': [addStack, addDev, addLocal, addSupervisor],
   'Set up and operate:': [

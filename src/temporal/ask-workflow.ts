@@ -90,7 +90,7 @@ export function otherKindError({ kind, id }: AskedWorkflow, cause?: unknown): Sa
 /** The error for a request to a workflow that has ended. */
 export function endedError({ kind, id }: AskedWorkflow, cause?: unknown): SandflowError {
   if (kind === 'job') {
-    const message = `The job "${id}" has ended. \`sandflow jobs show ${id}\` shows its result.`;
+    const message = `The job "${id}" has ended. \`sandflow jobs show ${id}\` shows its result, \`sandflow continue ${id} "…"\` goes on in its conversation.`;
     return new SandflowError('job_ended', message, { cause });
   }
   const message = `The batch "${id}" has ended. \`sandflow fanout show ${id}\` shows its result, \`sandflow fanout resume ${id}\` continues it.`;

@@ -1,8 +1,9 @@
-import type { AddCommand } from '../command.js';
+import { type AddCommand, withEnd } from '../command.js';
 import { requireIdFirst } from '../connect/require-id.js';
 import { requireReportPlace } from '../output-places.js';
 import {
   declareCancel,
+  declareContinue,
   declareJobs,
   declareList,
   declareLogs,
@@ -56,4 +57,17 @@ export const addJobs: AddCommand = (parent, context) => {
   declareResolve(jobs).action(async (jobId, options) =>
     (await import('./act-on-job.js')).resolveCall(jobId, options, context),
   );
+};
+
+/** `sandflow continue`: a follow-up to a job that has ended. */
+export const addContinue: AddCommand = (parent, context) => {
+  const command = declareContinue(parent);
+  requireIdFirst(command);
+  command.action(async (jobId, given, options) => {
+    context.undone = 'started no job';
+    const { readContinue } = await import('./read-rerun.js');
+    const read = await readContinue(jobId, given, withEnd(options), context.io);
+    const { continueEarlier } = await import('./continue.js');
+    context.exitCode = await continueEarlier(jobId, read, withEnd(options), context);
+  });
 };

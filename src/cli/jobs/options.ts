@@ -1,4 +1,4 @@
-import { collect, type OptionsOf, type Parent } from '../command.js';
+import { collect, type OptionsOf, type Parent, type WithEnd } from '../command.js';
 
 export const declareJobs = (parent: Parent) =>
   parent.command('jobs').description('List, show, watch, report, rerun, prompt, cancel and resolve jobs');
@@ -46,6 +46,43 @@ export const declareRerun = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout')
     .option('--quiet', 'print warnings only, no progress')
     .addHelpText('after', rerunHelp);
+
+const continueHelp = `
+Examples:
+  sandflow continue nightly-42 "Now shorten it."
+  sandflow continue nightly-42 task.md --get out/report.md
+
+The new job takes from the earlier one its sandbox, which it resumes if it is archived, its conversation, its provider,
+model and effort, its limits, notifications and labels, and what happens to the sandbox at the end. It does not take its
+files. A job that runs takes further prompts with \`sandflow jobs prompt\`.
+`;
+
+export const declareContinue = (parent: Parent) =>
+  parent
+    .command('continue')
+    .description('Send a follow-up to a job that has ended, in its sandbox and conversation, as a new job')
+    .argument('<job>', 'id of the earlier job')
+    .argument('<prompt>', 'text, a file, or - for stdin')
+    .option('--id <job>', 'id of the new job; if a job has this id, attach to it (default: a new id)')
+    .option('--provider <name>', 'another agent harness; its model and effort are then not taken over')
+    .option('--model <name>', 'another model; the effort is then not taken over')
+    .addOption(
+      parent
+        .createOption('--effort <level>', 'another reasoning effort')
+        .choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
+    )
+    .option('--get <remote[:local]>', 'a file to collect at the end (repeatable)', collect, [])
+    .addOption(
+      parent
+        .createOption('--then <end>', 'what to do with the sandbox at the end (default: as the earlier job)')
+        .choices(['stop', 'delete', 'keep']),
+    )
+    .option('--no-check', 'start without asking the service whether the sandbox still exists')
+    .option('--detach', 'start the job, print its id and exit')
+    .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
+    .option('--json', 'print one JSON object on stdout')
+    .option('--quiet', 'print warnings only, no progress')
+    .addHelpText('after', continueHelp);
 
 export const declareShow = (parent: Parent) =>
   parent
@@ -143,6 +180,7 @@ export const declareResolve = (parent: Parent) =>
 
 export type ListOptions = OptionsOf<typeof declareList>;
 export type RerunJobOptions = OptionsOf<typeof declareRerun>;
+export type ContinueJobOptions = WithEnd<OptionsOf<typeof declareContinue>>;
 export type LogsOptions = OptionsOf<typeof declareLogs>;
 export type WatchJobOptions = OptionsOf<typeof declareWatch>;
 export type ReportJobOptions = OptionsOf<typeof declareReport>;

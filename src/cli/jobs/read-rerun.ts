@@ -1,11 +1,12 @@
-/** Checks the command line of `jobs rerun`. Loads no heavy module, so that a mistake is answered at once. */
+/** Checks the command lines of `jobs rerun` and `continue`. Loads no heavy module, so that a mistake is answered at once. */
 import { jobIdProblem } from '../../contract/addresses.js';
 import type { CliIo } from '../io.js';
 import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
+import { readPrompts } from '../run/read-prompts.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
-import type { RerunJobOptions } from './options.js';
+import type { ContinueJobOptions, RerunJobOptions } from './options.js';
 
 /** What the command line says. */
 export interface RerunCommand {
@@ -14,7 +15,11 @@ export interface RerunCommand {
 }
 
 /** @throws UsageError; SandflowError `bad_configuration` */
-export async function readRerun(jobId: string, options: RerunJobOptions, io: CliIo): Promise<RerunCommand> {
+export async function readRerun(
+  jobId: string,
+  options: Pick<RerunJobOptions, 'id' | 'detach' | 'watchDeadline' | 'get'>,
+  io: CliIo,
+): Promise<RerunCommand> {
   requireWatch(options);
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
   await requireGetPlaces(parseGetPairs(options.get), io.cwd);
@@ -23,4 +28,20 @@ export async function readRerun(jobId: string, options: RerunJobOptions, io: Cli
   if (problem) throw new UsageError(`--id: ${problem}.`);
   if (newJobId === jobId) throw new UsageError(`--id: the new job needs another id than the earlier one, ${jobId}.`);
   return { newJobId, watchDeadlineMs };
+}
+
+export interface ContinueCommand extends RerunCommand {
+  readonly prompt: string;
+}
+
+/** @throws as `readRerun`, and for a prompt as `readPrompts` */
+export async function readContinue(
+  jobId: string,
+  given: string,
+  options: ContinueJobOptions,
+  io: CliIo,
+): Promise<ContinueCommand> {
+  const read = await readRerun(jobId, options, io);
+  const [prompt = ''] = await readPrompts([given], undefined, io);
+  return { ...read, prompt };
 }

@@ -95,7 +95,7 @@ function printSummary(report: JobReport, io: Streams, links: JobLinks | undefine
   if (report.degraded) io.stderr.write(`${paint('yellow', `  ${wasDegradedText(report.degraded)}`)}\n`);
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
   if (links) io.stderr.write(`  ${linksText(links)}\n`);
-  io.stderr.write(`${paint('dim', `  ${nextAfterEnd(report.jobId ?? '')}`)}\n`);
+  io.stderr.write(`${paint('dim', `  ${nextAfterEnd(report)}`)}\n`);
 }
 
 /** Notes about a collected file. */

@@ -1,6 +1,7 @@
 /** The links of a job: its workflow id, its page in Temporal's UI, and the next commands. */
 import { jobWorkflowId } from '../../contract/addresses.js';
 import type { JobAddress } from '../../temporal/jobs/client.js';
+import type { JobReport } from './job-report.js';
 
 /** Temporal's UI: its address and the namespace of the jobs. */
 export interface TemporalUi {
@@ -36,6 +37,8 @@ export function nextWhileRunning(jobId: string): string {
 }
 
 /** The next commands for a job that has ended. */
-export function nextAfterEnd(jobId: string): string {
-  return `next: sandflow jobs logs ${jobId}`;
+export function nextAfterEnd({ jobId, prompts, deletion }: Pick<JobReport, 'jobId' | 'prompts' | 'deletion'>): string {
+  const conversations = new Set(prompts.flatMap(({ conversationId }) => conversationId ?? []));
+  const goesOn = conversations.size === 1 && deletion === null;
+  return `next: sandflow jobs logs ${jobId}${goesOn ? ` · sandflow continue ${jobId} "…"` : ''}`;
 }

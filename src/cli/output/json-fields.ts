@@ -170,6 +170,7 @@ const webhook: JsonFields = { fields: { ...plain('webhookId', 'action', 'secretF
 /** By the full name of the command. */
 export const jsonFields: Readonly<Record<string, JsonFields>> = {
   run: runFields,
+  continue: runFields,
   'jobs list': { fields: { jobs, error }, inside: 'jobs' },
   'jobs show': { fields: { ...job, ...links, progress, waitingFor } },
   'jobs logs': { fields: entry },

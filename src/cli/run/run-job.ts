@@ -128,11 +128,16 @@ export async function seeThrough(
 function sayStarted(
   { ui }: Pick<Platform, 'ui'>,
   job: JobAddress,
-  { notify }: Pick<RunOptions, 'notify'>,
+  { notify, conversation }: Pick<RunOptions, 'notify' | 'conversation'>,
   reporter: Reporter,
 ): void {
   const { uiUrl } = linksOf(job, ui);
   reporter.notice(`Job ${job.jobId} started.${uiUrl === null ? '' : ` See ${uiUrl}`}`, 'detail');
+  if (conversation !== undefined) {
+    const taken =
+      'It goes on in that conversation. Provider, model and effort are those of its options, or the defaults';
+    reporter.notice(`${taken}; \`sandflow continue JOB\` takes those of the earlier job.`, 'detail');
+  }
   if (notify !== undefined) {
     reporter.notice(`It notifies ${targetText(notify)} when it ends or is blocked.`, 'detail');
   }

@@ -14,6 +14,7 @@ import {
   type TranscriptEntry,
 } from './entry.js';
 import { createHistoryReader } from './history-reader.js';
+import { createOwnEvents } from './own-events.js';
 
 /** How long the job's own entries wait for the history that comes before them, in ms. */
 const holdMs = 10_000;
@@ -47,6 +48,7 @@ export interface Transcript {
 
 export function createTranscript({ service, results, folder }: TranscriptSource): Transcript {
   const reader = createHistoryReader(service);
+  const ownEvents = createOwnEvents();
   const taken = new Set<string>();
   let isComplete = true;
   let hasHistory = false;
@@ -57,7 +59,8 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     return fresh.map(({ entry }) => entry);
   };
 
-  async function readStored(sandboxId: string | null): Promise<readonly SandboxHistoryEvent[]> {
+  async function readStored(job: LookedAt): Promise<readonly SandboxHistoryEvent[]> {
+    const { sandboxId } = job;
     if (sandboxId === null) return [];
     try {
       const at = await folder();
@@ -65,7 +68,8 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
       if (!stored) return [];
       const transcript = JSON.parse((await results.get(stored.ref)).toString('utf8')) as StoredTranscript;
       isComplete = transcript.complete;
-      return transcript.events;
+      // It begins where the history begins, and not where this reader is.
+      return createOwnEvents()(transcript.events, job);
     } catch {
       return [];
     }
@@ -77,10 +81,8 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
     let length = 0;
     for (;;) {
       const { events, isCurrent } = await reader.readOn(job, signal);
-      for (const event of events) {
-        length += JSON.stringify(event).length;
-        all.push(event);
-      }
+      for (const event of events) length += JSON.stringify(event).length;
+      for (const event of ownEvents(events, job)) all.push(event);
       if (isCurrent || events.length === 0 || length > longestHistory) {
         isComplete = isCurrent;
         return all;
@@ -90,7 +92,8 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
 
   return {
     async readOn(job, signal) {
-      const { events, isCurrent } = await reader.readOn(job, signal);
+      const { events: read, isCurrent } = await reader.readOn(job, signal);
+      const events = ownEvents(read, job);
       hasHistory ||= events.length > 0;
       if (isCurrent) heldSinceMs = undefined;
       else heldSinceMs ??= Date.now();
@@ -99,7 +102,7 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
       return take([...entriesOfEvents(events, job), ...(isHeld ? [] : entriesOfJob(job))]);
     },
     async readEnd(job, signal) {
-      const stored = await readStored(job.sandboxId);
+      const stored = await readStored(job);
       const events = stored.length > 0 ? stored : await readRest(job, signal);
       hasHistory ||= events.length > 0;
       const ofAgents = hasHistory ? entriesOfEvents(events, job) : entriesWithoutHistory(job);

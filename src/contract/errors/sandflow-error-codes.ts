@@ -38,7 +38,11 @@ export const sandflowErrors = {
   not_a_job: usage('The id belongs to a batch. Use `sandflow fanout`.'),
   not_a_fanout: usage('The id belongs to a job. Use another id.'),
   job_not_found: usage('Check the id. `sandflow jobs list` shows the jobs that Temporal still has.'),
-  job_ended: usage('The job has ended. `sandflow jobs show` shows its result, and `--again` starts a new job.'),
+  job_ended: usage(
+    'The job has ended. `sandflow jobs show` shows its result, `sandflow continue` goes on in its conversation, and `--again` starts a new job.',
+  ),
+  job_runs: usage('Send the prompt to the job with `sandflow jobs prompt`, or wait until it has ended.'),
+  not_continuable: usage('Start a new job with `sandflow run`. The message says what the earlier job did not leave.'),
   job_differs: usage(
     'Choose another id. This id belongs to a job with other prompts or options; `--reuse` prints that job.',
   ),

@@ -17,6 +17,12 @@ export interface RerunJobOptions extends StartJobOptions {
   readonly newJobId: string;
 }
 
+/** What an earlier job was started with. */
+export interface EarlierJob {
+  readonly input: JobInput;
+  readonly labels: Labels;
+}
+
 /**
  * Starts a new job with the input and the labels of an earlier one, which may still run. Prompts that were sent to the
  * earlier job later are not part of its input. Safe to repeat with the same `newJobId`.
@@ -43,10 +49,7 @@ export async function rerunJob(
  * Reads what `rerunJob` starts again.
  * @throws SandflowError as `rerunJob`
  */
-export async function inputOfEarlier(
-  client: Client,
-  job: JobAddress,
-): Promise<{ readonly input: JobInput; readonly labels: Labels }> {
+export async function inputOfEarlier(client: Client, job: JobAddress): Promise<EarlierJob> {
   const there = await describeJob(client, job);
   const earlier = await firstInput<JobExecution>(client, askedJob(job), there);
   if (!earlier) throw new SandflowError('job_not_found', `Temporal no longer has the input of the job "${job.jobId}".`);
@@ -55,7 +58,7 @@ export async function inputOfEarlier(
 }
 
 /** @throws SandflowError `job_differs` if the job with the id of `input` was started with another input */
-async function requireSame(client: Client, input: JobInput): Promise<void> {
+export async function requireSame(client: Client, input: JobInput): Promise<void> {
   const { fields } = await differingJob(client, input);
   if (fields?.length === 0) return;
   const others = fields === null ? '' : `: ${fields.join(', ')}`;

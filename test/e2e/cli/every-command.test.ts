@@ -152,6 +152,7 @@ describe('each other command succeeds', () => {
   });
 
   it('on an ended job', async () => {
+    expect(await bench.done('continue', 'once', shell('echo more'), '--id', 'more')).toBe('more\n');
     expect(await bench.done('jobs', 'watch', 'once')).toBe('through\n');
     expect(await bench.done('jobs', 'report', 'once')).toBe('job-once/report.html\n');
     expect(await bench.done('open', 'once', '--report')).toMatch(/^file:.*job-once\/report.html\n$/);

@@ -26,6 +26,7 @@ it('O7: a batch that was not started is not said to run', async () => {
 it.each([
   ['run hello --id one', 'started no job'],
   ['jobs rerun one', 'started no job'],
+  ['continue one hello', 'started no job'],
   ['fanout resume one', 'resumed no batch'],
   ['stop bx_2345abcd', 'requested no stop'],
   ['cleanup run night.yaml', 'started no cleanup'],

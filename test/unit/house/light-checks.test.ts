@@ -23,7 +23,7 @@ const checks: readonly (readonly [command: string, file: string])[] = [
   ['fanout resume', 'fanout/read-resume.ts'],
   ['fanout report', 'output-places.ts'],
   ['jobs list', 'jobs/list.ts'],
-  ['jobs rerun', 'jobs/read-rerun.ts'],
+  ['jobs rerun and continue', 'jobs/read-rerun.ts'],
   ['jobs watch, prompt, cancel and resolve', 'jobs/act-on-job.ts'],
   ['jobs show', 'connect/require-id.ts'],
   ['stop', 'stops/stop-request.ts'],

@@ -47,6 +47,17 @@ describe('the output of a finished job', () => {
     expect((await finished(end)).stdout).toBe('cut\n');
   });
 
+  it('U3: names the command for a follow-up, unless there is no sandbox or no single conversation', async () => {
+    const next = async (change: Partial<typeof jobResult>) =>
+      /next: .*/.exec((await finished({ kind: 'ended', result: { ...jobResult, ...change } })).stderr)?.[0];
+    expect(await next({})).toBe('next: sandflow jobs logs j · sandflow continue j "…"');
+    const deletion = { operationId: null, status: 'completed', error: null };
+    const apart = ['a', 'b'].map((conversationId) => promptResult({ conversationId }));
+    for (const change of [{ deletion }, { prompts: apart }, { prompts: [promptResult({ conversationId: null })] }]) {
+      expect(await next(change)).toBe('next: sandflow jobs logs j');
+    }
+  });
+
   it('says what was kept of the work', async () => {
     expect((await finished({ kind: 'ended', result: jobResult })).stderr).toContain('nothing saved');
   });

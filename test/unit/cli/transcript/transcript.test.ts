@@ -117,6 +117,33 @@ describe('a transcript', () => {
     expect(transcript.hasHistory()).toBe(false);
   });
 
+  it('U3: leaves out what its conversation said before the job, live and stored', async () => {
+    const before = [
+      event(0, 'prompt.queued', { prompt: 'earlier' }),
+      event(1, 'agent.message', { text: 'earlier' }),
+    ].map((one) => ({ ...one, promptId: 'prm_other' }));
+    const [client] = await serving(eventsFrom([...before, ...history]));
+    const live = createTranscript({ service: () => client, results: storeOf({}), folder });
+    expect(kindsOf(await live.readOn(job, never))).toEqual(inOrder);
+    const stored = { sandboxId, readAt: second(9), complete: true, events: [...before, ...history] };
+    const results = storeOf({ [transcriptKey('place', sandboxId)]: stored });
+    const ended = createTranscript({ service: () => client, results, folder });
+    expect(kindsOf(await ended.readEnd(job, never))).toEqual(inOrder);
+    expect(kindsOf(await live.readEnd(job, never))).toEqual([]);
+  });
+
+  it('U3: keeps what another caller prompted in its conversation after it began, and a history without prompt ids', async () => {
+    const other = { ...event(6, 'agent.message', { text: 'other' }), promptId: 'prm_other' };
+    const unnamed = { ...event(0, 'agent.message', { text: 'unnamed' }), promptId: null };
+    const [client] = await serving(eventsFrom([unnamed, ...history, other]));
+    const transcript = createTranscript({ service: () => client, results: storeOf({}), folder });
+    const texts = (await transcript.readOn(job, never)).flatMap((one) => (one.kind === 'message' ? [one.text] : []));
+    expect(texts).toEqual(['unnamed', 'noon', 'other']);
+    const nameless = { ...job, prompts: [{ ...prompt, promptId: null }] };
+    const all = createTranscript({ service: () => client, results: storeOf({}), folder });
+    expect(kindsOf(await all.readOn(nameless, never)).filter((kind) => kind === 'message')).toHaveLength(3);
+  });
+
   it('has all pages of a history that is not stored, and says if the service did not give all of them', async () => {
     const long = Array.from({ length: 250 }, (_, at) => event(at, 'agent.message', { text: `line ${at}` }));
     const pages = inPages(100, long);

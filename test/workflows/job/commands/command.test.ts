@@ -10,8 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-const cli = (args: readonly string[]) =>
-  runCli(['jobs', ...args], {
+const cli = (args: readonly string[]) => command(['jobs', ...args]);
+const command = (args: readonly string[]) =>
+  runCli(args, {
     env: {
       TEMPORAL_ADDRESS: inject('temporalAddress'),
       SANDBOX_API_URL: stand.service.url ?? '',
@@ -86,5 +87,57 @@ describe('jobs rerun --detach', () => {
     expect(await stand.client.workflow.getHandle(`sf-${deployment}-rerun-detached`).result()).toMatchObject({
       outcome: 'completed',
     });
+  });
+});
+
+describe('continue', () => {
+  it('U3: goes on in the sandbox and conversation of a job, with its provider, model and effort, once per id', async () => {
+    const step = { provider: 'codex', model: 'codex-local', reasoningEffort: 'high' } as const;
+    const handle = await stand.start({ prompts: [{ prompt: script('echo one > kept'), ...step }] });
+    const { jobId, sandboxId, prompts } = await handle.result();
+    const args = ['continue', jobId, script('cat kept'), '--id', 'goes-on'];
+    const first = await command(args);
+    expect(first).toMatchObject({ exitCode: 0, stdout: 'one\n' });
+    expect(first.stderr).not.toContain('echo one');
+    const followUp = stand.client.workflow.getHandle(`sf-${deployment}-goes-on`);
+    const result = await followUp.result();
+    expect(result).toMatchObject({ sandboxId, prompts: [{ conversationId: prompts[0]?.conversationId }] });
+    const sent = await stand.api.getPrompt(sandboxId ?? '', result.prompts[0].promptId);
+    expect(sent.prompt).toMatchObject(step);
+    expect((await stand.api.getSandbox(sandboxId ?? '')).sandbox.state).toBe('archived');
+    expect(await command(args)).toMatchObject({ exitCode: 0, stdout: 'one\n' });
+    const plain = ['--sandbox', sandboxId ?? '', '--conversation', prompts[0]?.conversationId ?? ''];
+    const { stderr } = await command(['run', script('echo three'), ...plain]);
+    expect(stderr).toContain('Provider, model and effort are those of its options, or the defaults');
+    expect(stderr).not.toMatch(/echo one|cat kept/);
+    const other = await command(['continue', jobId, 'Say hello', '--id', 'goes-on']);
+    expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('prompts.0.prompt') });
+  });
+
+  it('U3: says why a job cannot be continued', async () => {
+    const running = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
+    const { jobId: runningId } = await running.query(progressQuery);
+    const refused = async (jobId: string) => {
+      const { exitCode, stderr } = await command(['continue', jobId, 'Say hello']);
+      expect(exitCode).toBe(2);
+      return stderr;
+    };
+    expect(await refused(runningId)).toContain(`sandflow jobs prompt ${runningId}`);
+    await running.terminate();
+    expect(await refused(runningId)).toContain('was ended in Temporal and has no result');
+    const gone = await (await stand.start({ end: 'delete' })).result();
+    expect(await refused(gone.jobId)).toContain(`deleted its sandbox ${gone.sandboxId}`);
+    const two = [{ prompt: 'one' }, { prompt: 'two' }];
+    const several = await (await stand.start({ prompts: two, conversations: 'each' })).result();
+    expect(await refused(several.jobId)).toContain(`--sandbox ${several.sandboxId} --conversation `);
+    const none = await (await stand.start({ prompts: [], commands: ['true'] })).result();
+    expect(await refused(none.jobId)).toContain('began no conversation');
+    const workflowId = `sf-${deployment}-a-batch`;
+    const batch = await stand.client.workflow.start('forkFanout', { workflowId, taskQueue: 'nobody', args: [] });
+    expect(await refused('a-batch')).toContain('"a-batch" is a batch, not a job. To follow up on one of its items:');
+    await batch.terminate();
+    expect(await refused('never-was')).toContain('There is no job "never-was"');
+    const ended = await cli(['prompt', several.jobId, 'Say hello']);
+    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`sandflow continue ${several.jobId}`) });
   });
 });
