@@ -17,7 +17,7 @@ import type { ContinueCommand } from './read-rerun.js';
 /** @returns the exit code */
 export async function continueEarlier(
   jobId: string,
-  { newJobId, prompt, watchDeadlineMs }: ContinueCommand,
+  { newJobId, prompt, watchDeadlineMs, taken }: ContinueCommand,
   options: ContinueJobOptions,
   context: CommandContext,
 ): Promise<number> {
@@ -31,9 +31,11 @@ export async function continueEarlier(
     const given = { newJobId, prompt, provider, model, reasoningEffort, collect, end };
     const { input, labels } = await platform.patiently(() => followUpOf(temporal, { deployment, jobId }, given));
     const named = options.check ? namedSourceOf(input.source) : null;
-    if (named && !(options.id !== undefined && (await isAttachedTo(platform, newJob, { again: false })))) {
+    const isNew = async () => options.id === undefined || !(await isAttachedTo(platform, newJob, { again: false }));
+    if ((taken || named) && (await isNew())) {
+      if (taken) throw taken;
       const asking = { service: platform.service, signal: context.io.interrupted, notices: reporter };
-      await checkSource(named, asking);
+      if (named) await checkSource(named, asking);
     }
     context.io.interrupted.throwIfAborted();
     context.undone = undefined;

@@ -2,6 +2,7 @@
 import { jobIdProblem } from '../../contract/addresses.js';
 import type { CliIo } from '../io.js';
 import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
+import { takenPlace } from '../run/free-places.js';
 import { generateJobId } from '../run/job-input.js';
 import { readPrompts } from '../run/read-prompts.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
@@ -12,6 +13,8 @@ import type { ContinueJobOptions, RerunJobOptions } from './options.js';
 export interface RerunCommand {
   readonly newJobId: string;
   readonly watchDeadlineMs: number | undefined;
+  /** The error if this starts a new job, whose files would take the place of others. */
+  readonly taken: UsageError | undefined;
 }
 
 /** @throws UsageError; SandflowError `bad_configuration` */
@@ -22,12 +25,15 @@ export async function readRerun(
 ): Promise<RerunCommand> {
   requireWatch(options);
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  await requireGetPlaces(parseGetPairs(options.get), io.cwd);
+  const pairs = parseGetPairs(options.get);
+  await requireGetPlaces(pairs, io.cwd);
+  const taken = options.detach ? undefined : await takenPlace(pairs, io.cwd);
+  if (taken && options.id === undefined) throw taken;
   const newJobId = options.id ?? generateJobId();
   const problem = jobIdProblem((await io.readConfig()).deployment, newJobId);
   if (problem) throw new UsageError(`--id: ${problem}.`);
   if (newJobId === jobId) throw new UsageError(`--id: the new job needs another id than the earlier one, ${jobId}.`);
-  return { newJobId, watchDeadlineMs };
+  return { newJobId, watchDeadlineMs, taken };
 }
 
 export interface ContinueCommand extends RerunCommand {

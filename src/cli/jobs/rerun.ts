@@ -13,7 +13,7 @@ import type { RerunCommand } from './read-rerun.js';
 /** @returns the exit code */
 export async function rerunEarlier(
   jobId: string,
-  { newJobId, watchDeadlineMs }: RerunCommand,
+  { newJobId, watchDeadlineMs, taken }: RerunCommand,
   options: RerunJobOptions,
   context: CommandContext,
 ): Promise<number> {
@@ -21,7 +21,9 @@ export async function rerunEarlier(
     sayIsolation(platform.isolation, reporter);
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
     const newJob = { deployment, jobId: newJobId };
-    if (options.check && !(options.id !== undefined && (await isAttachedTo(platform, newJob, { again: false })))) {
+    const isNew = async () => options.id === undefined || !(await isAttachedTo(platform, newJob, { again: false }));
+    if ((taken || options.check) && (await isNew())) {
+      if (taken) throw taken;
       const { input } = await platform.patiently(() => inputOfEarlier(platform.temporal, { deployment, jobId }));
       const named = namedSourceOf(input.source);
       const asking = { service: platform.service, signal: context.io.interrupted, notices: reporter };

@@ -13,6 +13,8 @@ export interface PutPair {
 export interface GetPair {
   readonly remote: string;
   readonly local: string;
+  /** True if the option names the local file, and not only its folder. Such a file is replaced. */
+  readonly named?: boolean;
 }
 
 /** Splits at the last colon, so that a local name may contain a colon. */
@@ -52,7 +54,7 @@ export function parseGetPair(text: string): GetPair {
   }
   requireFile(remote);
   if (given === '') return { remote, local: name };
-  return { remote, local: given.endsWith('/') ? `${given}${name}` : given };
+  return given.endsWith('/') ? { remote, local: `${given}${name}` } : { remote, local: given, named: true };
 }
 
 /**
@@ -69,7 +71,8 @@ export function parseGetDiff(value: string | true | undefined): GetPair | undefi
     throw new UsageError(`--get-diff must be FOLDER or FOLDER:LOCAL, like app or app:fix.patch, not "${value}".`);
   }
   requireInside(remote, '--get-diff');
-  return { remote, local: local.endsWith('/') ? `${local}${patchName}` : local };
+  if (colon < 0) return { remote, local };
+  return local.endsWith('/') ? { remote, local: `${local}${patchName}` } : { remote, local, named: true };
 }
 
 /** Reads `--get-diff [remote]` of a batch: its patches are saved below the folders of their items. */
@@ -87,7 +90,9 @@ export function diffFolderOf(value: string | true | undefined): string | undefin
 
 /** Adds the patch to the values of `--get`, in the form that `parseGetPairs` reads. */
 export function withPatch(get: readonly string[], diff: GetPair | undefined): readonly string[] {
-  return diff === undefined ? get : [...get, `${patchName}:${diff.local}`];
+  if (diff === undefined) return get;
+  if (diff.named) return [...get, `${patchName}:${diff.local}`];
+  return [...get, diff.local === patchName ? patchName : `${patchName}:${posix.dirname(diff.local)}/`];
 }
 
 /** @throws UsageError if a file cannot be saved at its local path */

@@ -7,6 +7,7 @@ import { parseLabelPairs } from '../labels.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
 import { parseGetDiff, parseGetPairs, parsePutPair, requireGetPlaces, withPatch } from './file-pairs.js';
+import { takenPlace } from './free-places.js';
 import { generateJobId, type JobParts, jobInputOf } from './job-input.js';
 import { checkedJobInput } from './option-names.js';
 import type { RunOptions } from './options.js';
@@ -24,6 +25,8 @@ export interface RunCommand {
   /** The files to collect, the patch included. */
   readonly get: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
+  /** The error if this starts a new job, whose files would take the place of others. */
+  readonly taken: UsageError | undefined;
   readonly localFiles: Awaited<ReturnType<typeof findPutFiles>>;
   readonly watchDeadlineMs: number | undefined;
 }
@@ -45,6 +48,8 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
   const diff = parseGetDiff(options.getDiff);
   const get = withPatch(options.get, diff);
   await requireGetPlaces(parseGetPairs(get), io.cwd);
+  const taken = options.detach ? undefined : await takenPlace(parseGetPairs(get), io.cwd);
+  if (taken && options.id === undefined) throw taken;
   const labels = parseLabelPairs(options.label);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
   const parts = {
@@ -58,5 +63,5 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
     collectDiff: diff?.remote,
   };
   const { source } = checkedJobInput(jobInputOf(options, { ...parts, put: [] }));
-  return { config, jobId, parts, source, get, labels, localFiles, watchDeadlineMs };
+  return { config, jobId, parts, source, get, taken, labels, localFiles, watchDeadlineMs };
 }

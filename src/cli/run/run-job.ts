@@ -31,7 +31,7 @@ import { watchJob } from './watch-job.js';
  */
 export async function runJob(read: RunCommand, options: RunOptions, context: CommandContext): Promise<number> {
   const { io } = context;
-  const { config, jobId, parts, source, get, labels, localFiles, watchDeadlineMs } = read;
+  const { config, jobId, parts, source, get, taken, labels, localFiles, watchDeadlineMs } = read;
 
   const reporter = createReporter({ stream: io.stderr, quiet: options.quiet === true });
   if (config.sandboxService) {
@@ -44,10 +44,11 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     const named = namedSourceOf(source);
     const asks = options.check && (named ?? options.provider ?? options.model) != null;
     // A repeated id attaches to its job, even if the sandbox no longer exists.
-    if (asks && !(options.id !== undefined && (await isAttachedTo(platform, job, options)))) {
+    if ((taken || asks) && !(options.id !== undefined && (await isAttachedTo(platform, job, options)))) {
+      if (taken) throw taken;
       const asking = { service: platform.service, signal: io.interrupted, notices: reporter };
-      if (named) await checkSource(named, asking);
-      await checkModels(wantedOf(options), asking);
+      if (options.check && named) await checkSource(named, asking);
+      if (options.check) await checkModels(wantedOf(options), asking);
     }
     await keepNotifyCommand(options.notify, config);
     const put = await readPutFiles(localFiles, platform.keepInput);

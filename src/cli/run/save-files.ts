@@ -1,13 +1,14 @@
 /** Saves each file that a job collected to the path that `--get` gives. */
 import { createHash } from 'node:crypto';
-import { lstat, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { lstat, readFile, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { CollectedFile } from '../../../workflows/job/result.js';
 import { isDiskFull, namingFullDisk } from '../../contract/disk-full.js';
 import { makeFolders } from '../../os/make-folders.js';
 import type { ReportedFile } from '../output/job-report.js';
 import { replaceFile } from '../replace-file.js';
 import type { GetPair } from './file-pairs.js';
+import { savedPlace, takenText } from './free-places.js';
 
 /**
  * Writes each file under a temporary name and then renames it, so that no reader sees half a file.
@@ -36,7 +37,7 @@ export async function saveFiles(
       const digest = createHash('sha256').update(content).digest('hex');
       if (file.sha256 !== null && digest !== file.sha256)
         throw new Error('its content differs from what was collected');
-      reported.push({ ...file, localPath: await save(resolve(cwd, pair.local), basename(file.path), content) });
+      reported.push({ ...file, localPath: await save(pair, content, cwd) });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       reported.push({
@@ -60,15 +61,14 @@ function notCollected(collected: readonly CollectedFile[], pairs: readonly GetPa
     .map(({ remote }) => ({ ...absent, path: remote, error }));
 }
 
-async function save(place: string, name: string, content: Buffer): Promise<string> {
-  const isFolder = await stat(place).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+async function save(pair: GetPair, content: Buffer, cwd: string): Promise<string> {
+  const place = resolve(cwd, pair.local);
+  const { local, path, keepsOther } = await savedPlace(pair, cwd);
   // The link may come from the code of a project, and lead to any folder, such as the one with the user's keys.
-  if (isFolder && (await lstat(place)).isSymbolicLink())
+  if (path !== place && (await lstat(place)).isSymbolicLink())
     throw new Error('it is a link to a folder. Name the place in that folder, with a slash');
-  const path = isFolder ? join(place, name) : place;
+  const other = keepsOther ? await readFile(path).catch(() => undefined) : undefined;
+  if (other && !other.equals(content)) throw new Error(takenText(local, `--get ${pair.remote}:${local}`));
   await namingFullDisk(path, () => makeFolders(dirname(path)));
   await replaceFile(path, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
   return path;

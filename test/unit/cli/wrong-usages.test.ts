@@ -8,7 +8,7 @@ import { temporaryDirectory } from './temporary-directory.js';
 let cwd: string;
 beforeEach(async () => {
   cwd = await temporaryDirectory();
-  await mkdir(join(cwd, 'folder'));
+  for (const folder of ['folder', 'other']) await mkdir(join(cwd, folder));
   const files = {
     'prompts.txt': 'first\nsecond\n',
     'empty.md': '',
@@ -28,6 +28,7 @@ beforeEach(async () => {
     'config.json': '{"timings": {"archiveMs": "soon"}}',
     'broken.json': '{"timings": ',
     'list.json': '[]',
+    'other/results.jsonl': '{"batchId":"nightly","itemId":"1"}\n',
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(cwd, name), content);
 });
@@ -197,6 +198,11 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['fanout prompts.txt --detach --watch-deadline 5s', 'Use --detach or --watch-deadline, not both'],
   ['fanout resume one --detach --watch-deadline 5s', 'Use --detach or --watch-deadline, not both'],
   // Results that cannot be saved, and files that are not text
+  ['run x --get out/task.md', '--get: task.md exists already.', 'to replace: --get out/task.md:task.md'],
+  ['continue one x --get out/task.md', '--get: task.md exists already.'],
+  ['jobs rerun one --get a/task.md:./', '--get: ./task.md exists already.'],
+  ['fanout prompts.txt --out other', '--out: other has the results of the batch nightly. Choose another folder.'],
+  ['fanout watch one --out other', '--out: other has the results of the batch nightly. Choose another folder.'],
   ['jobs report one --out folder', '--out: folder is a folder. Choose a file in it, like folder/report.html.'],
   ['jobs report one --out task.md/a', '--out: task.md/a cannot be saved: ', 'is a file, not a folder'],
   ['jobs report one --out folder/LONGLONG', '--out: folder/mmm', 'its name is too long'],

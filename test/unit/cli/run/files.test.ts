@@ -32,21 +32,21 @@ describe('--put and --get', () => {
     expect(parsePutPair('a:b.txt:/srv/c.txt')).toEqual({ local: 'a:b.txt', remote: '/srv/c.txt' });
     expect(parseGetPairs(['out/a.md', 'out/b.md:c.md', 'd.md:results/'])).toEqual([
       { remote: 'out/a.md', local: 'a.md' },
-      { remote: 'out/b.md', local: 'c.md' },
+      { remote: 'out/b.md', local: 'c.md', named: true },
       { remote: 'd.md', local: 'results/d.md' },
     ]);
   });
 
   it.each([
-    [true, '.', 'changes.patch'],
-    ['app', 'app', 'changes.patch'],
-    ['app:fix.patch', 'app', 'fix.patch'],
-    ['app:out/', 'app', 'out/changes.patch'],
-    [':fix.patch', '.', 'fix.patch'],
-  ] as const)('reads --get-diff %s', (value, remote, local) => {
+    [true, '.', 'changes.patch', undefined],
+    ['app', 'app', 'changes.patch', undefined],
+    ['app:fix.patch', 'app', 'fix.patch', true],
+    ['app:out/', 'app', 'out/changes.patch', undefined],
+    [':fix.patch', '.', 'fix.patch', true],
+  ] as const)('reads --get-diff %s', (value, remote, local, named) => {
     const diff = parseGetDiff(value);
-    expect(diff).toEqual({ remote, local });
-    expect(parseGetPairs(withPatch(['a.md'], diff))[1]).toEqual({ remote: 'changes.patch', local });
+    expect(diff).toEqual({ remote, local, named });
+    expect(parseGetPairs(withPatch(['a.md'], diff))[1]).toEqual({ remote: 'changes.patch', local, named });
   });
 
   it('refuses a --get-diff without a place, or outside of the sandbox, and a file of the same name', () => {
@@ -170,11 +170,31 @@ describe('--put and --get', () => {
     expect(await readdir(join(cwd, 'here'))).toEqual(['a.md']);
   });
 
+  it('U12: keeps another file in its place unless the option names it, and saves the same content again', async () => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, 'here'));
+    for (const name of ['a.md', 'here/a.md', 'named.md']) await writeFile(join(cwd, name), 'mine');
+    const save = async (get: string, content = 'new') => {
+      const pairs = parseGetPairs([get]);
+      const [saved] = await saveFiles([collected('out/a.md', content)], pairs, async () => Buffer.from(content), cwd);
+      return saved;
+    };
+    const taken = 'a.md exists already. Move it, or name the file to replace: --get out/a.md:';
+    expect((await save('out/a.md'))?.error).toContain(`${taken}a.md`);
+    for (const get of ['out/a.md:here', 'out/a.md:here/'])
+      expect((await save(get))?.error).toContain(`${taken}here/a.md`);
+    expect(await save('out/a.md', 'mine')).toMatchObject({ localPath: join(cwd, 'a.md'), error: null });
+    expect(await save('out/a.md:named.md')).toMatchObject({ error: null });
+    const kept = ['a.md', 'here/a.md', 'named.md'].map((name) => readFile(join(cwd, name), 'utf8'));
+    expect(await Promise.all(kept)).toEqual(['mine', 'mine', 'new']);
+  });
+
   it('replaces a link instead of writing through it', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'precious'), 'mine');
     await symlink(join(cwd, 'precious'), join(cwd, 'a.md'));
-    await saveFiles([collected('a.md', 'x')], [{ remote: 'a.md', local: 'a.md' }], async () => Buffer.from('x'), cwd);
+    const pairs = [{ remote: 'a.md', local: 'a.md', named: true }];
+    await saveFiles([collected('a.md', 'x')], pairs, async () => Buffer.from('x'), cwd);
     expect(await readFile(join(cwd, 'precious'), 'utf8')).toBe('mine');
     expect(await readFile(join(cwd, 'a.md'), 'utf8')).toBe('x');
   });

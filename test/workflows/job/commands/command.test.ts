@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { progressQuery } from '../../../../workflows/index.js';
 import { cli as runCli } from '../../../unit/cli/in-process.js';
+import { temporaryDirectory } from '../../../unit/cli/temporary-directory.js';
 import { heal } from '../../stop/stop-harness.js';
 import { createStand, deployment, type Stand, script } from '../../workflow-harness.js';
 
@@ -11,14 +14,16 @@ beforeAll(async () => {
 afterAll(() => stand.close());
 
 const cli = (args: readonly string[]) => command(['jobs', ...args]);
-const command = (args: readonly string[]) =>
+const command = (args: readonly string[], cwd?: string) =>
   runCli(args, {
+    cwd,
     env: {
       TEMPORAL_ADDRESS: inject('temporalAddress'),
       SANDBOX_API_URL: stand.service.url ?? '',
       SANDBOX_API_KEY: 'test-key',
       SANDFLOW_DEPLOYMENT: deployment,
       SANDFLOW_TASK_QUEUE: stand.taskQueue,
+      SANDFLOW_RESULTS: stand.resultsDirectory,
     },
   });
 
@@ -140,4 +145,15 @@ describe('continue', () => {
     const ended = await cli(['prompt', several.jobId, 'Say hello']);
     expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`sandflow continue ${several.jobId}`) });
   });
+});
+
+it('U12: a new job does not replace the file of another one, and the same id saves its file again', async () => {
+  const cwd = await temporaryDirectory();
+  const run = (id: string) => command(['run', script(`echo ${id} > out.txt`), '--id', id, '--get', 'out.txt'], cwd);
+  expect((await run('saves')).exitCode).toBe(0);
+  expect(await run('saves')).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('out.txt →') });
+  const other = await run('replaces');
+  expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('out.txt exists already') });
+  expect(await readFile(join(cwd, 'out.txt'), 'utf8')).toBe('saves\n');
+  expect((await cli(['show', 'replaces'])).stderr).toContain('There is no job "replaces"');
 });

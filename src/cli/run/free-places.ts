@@ -1,0 +1,42 @@
+/** A collected file takes the place of another file only if the options name that file. */
+import { stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { patchName } from '../../contract/patch-name.js';
+import { UsageError } from '../usage-error.js';
+import type { GetPair } from './file-pairs.js';
+
+export interface SavedPlace {
+  /** As the options write it, with the name of the file. */
+  readonly local: string;
+  readonly path: string;
+  /** True if the options name no file, or only its folder. */
+  readonly keepsOther: boolean;
+}
+
+/** Where a collected file is saved: in a folder that exists, under its own name. */
+export async function savedPlace({ remote, local, named }: GetPair, cwd: string): Promise<SavedPlace> {
+  const isFolder = await stat(resolve(cwd, local)).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const whole = isFolder ? join(local, basename(remote)) : local;
+  return { local: whole, path: resolve(cwd, whole), keepsOther: isFolder || !named };
+}
+
+/** Says that a place is taken. @param named the option that names the file itself */
+export function takenText(local: string, named: string): string {
+  return `${local} exists already. Move it, or name the file to replace: ${named}`;
+}
+
+/** The error for a new job whose files would take the place of others; undefined if none would. */
+export async function takenPlace(pairs: readonly GetPair[], cwd: string): Promise<UsageError | undefined> {
+  for (const pair of pairs) {
+    const { local, path, keepsOther } = await savedPlace(pair, cwd);
+    const found = keepsOther ? await stat(path).catch(() => undefined) : undefined;
+    if (!found) continue;
+    const isPatch = pair.remote === patchName;
+    const named = isPatch ? `--get-diff=FOLDER:${local}` : `--get ${pair.remote}:${local}`;
+    return new UsageError(`${isPatch ? '--get-diff' : '--get'}: ${takenText(local, named)}.`);
+  }
+  return undefined;
+}
