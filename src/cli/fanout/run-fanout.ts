@@ -14,7 +14,8 @@ import { exitCodes } from '../exit-codes.js';
 import { keepNotifyCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
-import { readPutFiles } from '../run/put-files.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { lostModes, readPutFiles } from '../run/put-files.js';
 import { matrixOf } from './batch-input.js';
 import { nextWhileBatchRuns } from './next-commands.js';
 import type { FanoutOptions } from './options.js';
@@ -53,6 +54,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
   const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
   sayIsolation(platform.isolation, starting);
   if (read.freshSource) starting.notice(read.freshSource, 'detail');
+  for (const lost of [lostModes(read.prepareFiles), read.files.lostModes()]) if (lost) starting.notice(oneLine(lost));
   starting.close();
   const view = createBatchView({ stream: io.stderr, quiet });
   try {

@@ -15,6 +15,8 @@ export interface LocalFile {
   readonly localPath: string;
   readonly remotePath: string;
   readonly size: number;
+  /** True if its owner may execute it. */
+  readonly isExecutable: boolean;
 }
 
 /**
@@ -63,6 +65,14 @@ export async function readPutFiles(
   return puts;
 }
 
+/** The service writes files without modes. @returns a notice about files that can be run here; undefined without one */
+export function lostModes(files: Iterable<Pick<LocalFile, 'remotePath' | 'isExecutable'>>): string | undefined {
+  const [first, ...others] = new Set([...files].flatMap((file) => (file.isExecutable ? [file.remotePath] : [])));
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return `The sandbox gets ${first}${more} without the permission to execute. Let the prompt run it with its interpreter, or chmod +x it.`;
+}
+
 async function addPath(
   path: string,
   remote: string,
@@ -81,7 +91,12 @@ async function addPath(
     }
     const remotePath = top === undefined && remote.endsWith('/') ? posix.join(remote, posix.basename(path)) : remote;
     // A link is resolved now, so that changing it later does not redirect the read.
-    files.push({ localPath: await realpath(path), remotePath, size: found.size });
+    files.push({
+      localPath: await realpath(path),
+      remotePath,
+      size: found.size,
+      isExecutable: (found.mode & 0o100) !== 0,
+    });
     // Counted here, before any file is copied into the result store.
     if (files.length > maxSteps) {
       throw new UsageError(

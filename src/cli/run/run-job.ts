@@ -15,12 +15,13 @@ import { linksOf, nextWhileRunning } from '../output/job-links.js';
 import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
 import { parseGetPairs } from './file-pairs.js';
 import { jobInputOf } from './job-input.js';
 import { checkedJobInput } from './option-names.js';
 import type { RunOptions } from './options.js';
-import { readPutFiles } from './put-files.js';
+import { lostModes, readPutFiles } from './put-files.js';
 import type { RunCommand } from './read-run.js';
 import { saveFiles } from './save-files.js';
 import { watchJob } from './watch-job.js';
@@ -47,8 +48,8 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     if ((taken || asks) && !(options.id !== undefined && (await isAttachedTo(platform, job, options)))) {
       if (taken) throw taken;
       const asking = { service: platform.service, signal: io.interrupted, notices: reporter };
-      if (options.check && named) await checkSource(named, asking);
-      if (options.check) await checkModels(wantedOf(options), asking);
+      if (named) await checkSource(named, asking);
+      await checkModels(wantedOf(options), asking);
     }
     await keepNotifyCommand(options.notify, config);
     const put = await readPutFiles(localFiles, platform.keepInput);
@@ -66,8 +67,10 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
         throw error;
       });
     });
+    const lost = started ? lostModes(localFiles) : undefined;
     if (started) sayStarted(platform, job, options, reporter);
     else await attachTo(platform.temporal, input, options, reporter);
+    if (lost) reporter.notice(oneLine(lost));
     if (options.detach) return leaveRunning(platform, jobId, options, { io, reporter });
     const exitCode = await seeThrough(platform, job, { ...options, get }, { context, reporter, watchDeadlineMs });
     const hasEnded = exitCode === exitCodes.done || exitCode === exitCodes.otherOutcome;

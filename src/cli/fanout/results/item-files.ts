@@ -4,7 +4,7 @@ import type { FilePut } from '../../../../workflows/job/types.js';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../../contract/remote-paths.js';
 import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { PutPair } from '../../run/file-pairs.js';
-import { findPutFiles, type LocalFile, readPutFiles } from '../../run/put-files.js';
+import { findPutFiles, type LocalFile, lostModes, readPutFiles } from '../../run/put-files.js';
 
 /** Small, because many items use the same files, and each item contains its own copy. */
 const maxInlineBytes = 4 * 1024;
@@ -24,12 +24,15 @@ export interface ItemFiles {
    * @throws ItemsError if the item names files of its own; otherwise UsageError for the files of `--put`
    */
   check(wish: ItemWish): Promise<void>;
+  /** A notice about the checked files that can be run here; undefined without one. */
+  lostModes(): string | undefined;
   /** @param store stores a content and returns its reference */
   read(wish: ItemWish, store: (content: Buffer) => Promise<string>): Promise<FanoutItem>;
 }
 
 export function createItemFiles({ cwd, put: common, collect, collectDiff }: ItemFilesOptions): ItemFiles {
   const read = new Map<string, Promise<FilePut[]>>();
+  const executables = new Map<string, LocalFile>();
   let commonFiles: Promise<LocalFile[]> | undefined;
 
   function filesOf({ put, place }: ItemWish): Promise<LocalFile[]> {
@@ -66,8 +69,9 @@ export function createItemFiles({ cwd, put: common, collect, collectDiff }: Item
         const problem = fileProblem(path);
         if (problem !== undefined) throw new ItemsError(wish.place, `get: ${path} ${problem}.`);
       }
-      await filesOf(wish);
+      for (const file of await filesOf(wish)) if (file.isExecutable) executables.set(file.remotePath, file);
     },
+    lostModes: () => lostModes(executables.values()),
     async read(wish, store) {
       const { place: _, put: __, ...item } = wish;
       const put: FilePut[] = [];

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
@@ -11,7 +11,7 @@ import {
   parsePutPair,
   withPatch,
 } from '../../../../src/cli/run/file-pairs.js';
-import { findPutFiles, readPutFiles } from '../../../../src/cli/run/put-files.js';
+import { findPutFiles, lostModes, readPutFiles } from '../../../../src/cli/run/put-files.js';
 import { saveFiles } from '../../../../src/cli/run/save-files.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
@@ -250,4 +250,19 @@ describe('more than 1,000 files', () => {
     await expect(files.check(item([b]))).rejects.toThrow('f:3: put: there are more than 1000 files.');
     await files.check(item([]));
   });
+});
+
+it.skipIf(process.platform === 'win32')('B18: says which files lose the permission to execute', async () => {
+  const cwd = await temporaryDirectory();
+  for (const name of ['a.sh', 'b.sh', 'data.csv']) await writeFile(join(cwd, name), '');
+  for (const name of ['a.sh', 'b.sh']) await chmod(join(cwd, name), 0o755);
+  const pairs = ['a.sh:bin/a.sh', 'data.csv:data.csv', 'b.sh:b.sh'].map(parsePutPair);
+  const found = (names: readonly PutPair[]) => findPutFiles(names, cwd);
+  expect(lostModes(await found(pairs))).toContain('The sandbox gets bin/a.sh and 1 more without the permission');
+  expect(lostModes(await found(pairs.slice(1, 2)))).toBeUndefined();
+  const files = createItemFiles({ cwd, put: pairs.slice(1, 2), collect: [] });
+  for (const id of ['1', '2']) {
+    await files.check({ id, prompts: [], put: pairs.slice(0, 1), place: { file: 'f', line: 1 } });
+  }
+  expect(files.lostModes()).toContain('The sandbox gets bin/a.sh without');
 });
