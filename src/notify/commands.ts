@@ -6,6 +6,7 @@ import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { requireOptions } from '../contract/required-options.js';
 import { repeatedField } from '../contract/texts/lost-fields.js';
+import { withoutMark } from '../contract/texts/parse-json.js';
 import { acquireFileLock } from '../os/file-lock.js';
 import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
 import { notifyCommandId } from './command-id.js';
@@ -73,8 +74,9 @@ export function createNotifyCommands(file: string): NotifyCommands {
 }
 
 async function readCommands(file: string): Promise<ReadonlyMap<string, string> | undefined> {
-  const text = await readPrivateFile(file);
-  if (text === undefined) return undefined;
+  const written = await readPrivateFile(file);
+  if (written === undefined) return undefined;
+  const text = withoutMark(written);
   let read: unknown;
   try {
     read = JSON.parse(text);

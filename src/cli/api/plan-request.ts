@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { PlainRequest } from '../../client/index.js';
-import { parseJson } from '../../contract/texts/parse-json.js';
+import { parseJson, withoutMark } from '../../contract/texts/parse-json.js';
 import type { CliIo } from '../io.js';
 import { isStdin, readAll, readTextOrFile } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
@@ -77,7 +77,10 @@ async function readBody(
   const isEmpty = field.length + rawField.length === 0;
   if (body === undefined) return isEmpty ? undefined : bodyOf(field, rawField, io.cwd);
   if (!isEmpty) throw new UsageError('Use fields (--field, --raw-field) or --body, not both.');
-  const text = isStdin(body) ? (await readAll(io.stdin)).toString('utf8') : await readText(resolve(io.cwd, body), body);
+  const written = isStdin(body)
+    ? (await readAll(io.stdin)).toString('utf8')
+    : await readText(resolve(io.cwd, body), body);
+  const text = withoutMark(written);
   if (parseJson(text) === undefined)
     throw new UsageError(`--body: ${isStdin(body) ? 'stdin' : body} is not valid JSON.`);
   return text;

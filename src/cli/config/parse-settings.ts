@@ -1,6 +1,7 @@
 /** Parses a file of settings. For each problem, names the file and the line. Never quotes a secret. */
 import type { z } from 'zod';
 import { checkInput, fieldText } from '../../contract/texts/input-problems.js';
+import { withoutMark } from '../../contract/texts/parse-json.js';
 import { badConfiguration } from '../usage-error.js';
 import { connectionNames, userOnly } from './settings-schema.js';
 
@@ -20,7 +21,8 @@ export interface SettingsFile {
 }
 
 /** @throws SandflowError `bad_configuration` */
-export function parseSettings<Output>(text: string, file: SettingsFile, schema: z.ZodType<Output>): Output {
+export function parseSettings<Output>(written: string, file: SettingsFile, schema: z.ZodType<Output>): Output {
+  const text = withoutMark(written);
   const refuse = (at: readonly PropertyKey[], why: string) => {
     const line = lineOf(text, at);
     const field = at.length === 0 ? '' : `${fieldText(at)}: `;

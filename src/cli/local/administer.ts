@@ -4,6 +4,7 @@ import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { withoutMark } from '../../contract/texts/parse-json.js';
 import type { CommandContext } from '../command.js';
 import { readAnswer, withLocalAdmin } from '../connect/local-admin.js';
 import type { ServiceAtHand } from '../connect/with-service.js';
@@ -111,9 +112,10 @@ async function openArchive(path: string): Promise<FileHandle> {
 export async function seedState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   const path = resolve(io.cwd, file);
-  const body = await readFile(path, 'utf8').catch((cause: unknown) => {
+  const written = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`${path} cannot be read. Check that it exists and is readable.`, { cause });
   });
+  const body = withoutMark(written);
   requireJsonObject(body, path);
   const { accounts, environments, sandboxes, webhooks } = await withLocalAdmin(context, (admin) =>
     admin.call('POST', '/seed', { body, contentType: 'application/json' }),

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { withoutMark } from '../../contract/texts/parse-json.js';
 import type { CliIo } from '../io.js';
 import { UsageError } from '../usage-error.js';
 
@@ -109,7 +110,7 @@ export async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<Bu
 
 /** @throws UsageError if the content is not text, because the agent could not read it */
 function textOf(content: Buffer, what: string): string {
-  const text = content.toString('utf8');
+  const text = withoutMark(content.toString('utf8'));
   if (isUtf8(content) && !text.includes('\0')) return text;
   throw new UsageError(`${what} is not text in UTF-8. Convert it, or pass it with --put and mention it in the prompt.`);
 }

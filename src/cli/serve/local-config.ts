@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { repeatedField } from '../../contract/texts/lost-fields.js';
+import { withoutMark } from '../../contract/texts/parse-json.js';
 import type { LocalServiceOptions } from '../../local-service/index.js';
 import { networkSettingSchema } from '../../local-service/machine/index.js';
 import { defaultTimings } from '../../local-service/timings.js';
@@ -48,7 +49,7 @@ export type LocalConfig = Pick<LocalServiceOptions, keyof z.infer<typeof localCo
 export async function readLocalConfig(path: string, optional: boolean): Promise<LocalConfig> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = withoutMark(await readFile(path, 'utf8'));
   } catch (cause) {
     if (optional && cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
     throw new UsageError(`--config: ${path} cannot be read. Check that it exists and is readable.`, { cause });

@@ -21,6 +21,10 @@ const write = async (text: string, mode = 0o600) => {
 };
 
 describe('C1: the file of notify commands', () => {
+  it('B19: may begin with a byte order mark', async () => {
+    expect(await (await write('\uFEFF{"mail-me": "mail"}')).find('mail-me')).toBe('mail');
+  });
+
   it('is created with mode 600 in a folder of mode 700, and names a command by an id of its text', async () => {
     const commands = createNotifyCommands(file);
     const id = await commands.keep('mail me');

@@ -121,7 +121,8 @@ describe('sandflow api', () => {
     await writeFile(join(cwd, 'body.json'), '{ "b": 1, "a": 2 }');
     await cli(['api', 'POST', '/sandboxes', '--body', 'body.json'], { env, cwd });
     await cli(['api', 'POST', '/sandboxes', '--body', '-'], { env, stdin: '{"c":3}' });
-    expect(stand.seen.map(({ body }) => body)).toEqual(['{ "b": 1, "a": 2 }', '{"c":3}']);
+    await cli(['api', 'POST', '/sandboxes', '--body', '-'], { env, stdin: '\uFEFF{"d":4}' });
+    expect(stand.seen.map(({ body }) => body)).toEqual(['{ "b": 1, "a": 2 }', '{"c":3}', '{"d":4}']);
     expect(stand.seen[0]?.headers['content-type']).toBe('application/json');
   });
 

@@ -3,6 +3,7 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findProjectFile } from '../../../../src/cli/config/project-file.js';
+import { readLocalConfig } from '../../../../src/cli/serve/local-config.js';
 import { readConfig } from '../../../../src/config.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
@@ -26,6 +27,13 @@ const setting = async (name: string, args: readonly string[] = [], env: Record<s
   const found = settings.find((one) => one.name === name);
   return { value: found?.value, from: found?.from, stderr };
 };
+
+it('B19: a file of settings, of the user or of a project, may begin with a byte order mark', async () => {
+  await project('\uFEFF{"run": {"model": "opus"}}');
+  await writeFile(join(home, 'config.json'), '\uFEFF{"profiles": {}}', { mode: 0o600 });
+  expect((await run(['config'])).stderr).toBe('');
+  expect(await readLocalConfig(join(home, 'config.json'), false).catch(({ message }) => message)).toContain('profiles: ');
+});
 
 describe('a project file', () => {
   it.each([

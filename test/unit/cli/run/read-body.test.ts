@@ -10,6 +10,8 @@ it('D12: further fields of a request are read from the command line or from a fi
   await writeFile(join(cwd, 'body.json'), '{"team": "blue"}');
   expect(await readBody('{"team": "blue"}', '--create-body', cwd)).toEqual({ team: 'blue' });
   expect(await readBody('@body.json', '--create-body', cwd)).toEqual({ team: 'blue' });
+  await writeFile(join(cwd, 'marked.json'), '\uFEFF{"team": "blue"}');
+  expect(await readBody('@marked.json', '--create-body', cwd), 'B19').toEqual({ team: 'blue' });
   expect(await readBody(undefined, '--create-body', cwd)).toEqual({});
 });
 
