@@ -4,6 +4,7 @@ import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { deploymentProblem } from './contract/addresses.js';
 import { SandflowError } from './contract/errors/sandflow-error.js';
+import { refuseHomeMark } from './contract/home-mark.js';
 import { headerSecret, keepSecret, keepUrlSecrets } from './contract/secrecy/known-secrets.js';
 import { webhookSecretsIn } from './contract/secrecy/webhook-secrets.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
@@ -130,6 +131,7 @@ export function readConfig(given: Environment = process.env, connection: Connect
   const ofProfile = usedSettings(given, connection);
   const env = { ...given, ...ofProfile };
   keepOtherSecrets(env);
+  refuseHomeMark(env);
   const home = resolve(env.SANDFLOW_HOME || join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'sandflow'));
   const temporal = readTemporalConfig(env);
   const deployment = env.SANDFLOW_DEPLOYMENT || (temporal.configured ? 'default' : deploymentOfHome(home));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSandboxClient } from '../../src/client/index.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig, settingVariables } from '../../src/config.js';
 
 const read = (forksPerSecond?: string) =>
   readConfig({ HOME: '/home/nobody', SANDFLOW_FORKS_PER_SECOND: forksPerSecond }).forksPerSecond;
@@ -61,6 +61,20 @@ describe('an http:// URL of the service', () => {
     expect(() => createSandboxClient(client)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
     expect(createSandboxClient({ ...client, allowHttp: true })).toBeDefined();
   });
+});
+
+it.each(['SANDFLOW_HOME', 'SANDFLOW_RESULTS', 'SANDBOX_API_KEY_FILE', 'TEMPORAL_CONFIG_FILE', 'XDG_STATE_HOME'])(
+  'B20: %s with a ~ that no shell has expanded is refused by its name',
+  (name) => {
+    for (const path of ['~/sf', '~', '~other/sf']) {
+      expect(() => readConfig({ [name]: path })).toThrow(`${name} begins with ~, which is not expanded here.`);
+    }
+  },
+);
+
+it('B20: each setting that names a path is known to hold one', () => {
+  const paths = settingVariables.filter((name) => /_(?:FILE|HOME|CACHE|RESULTS|COMMANDS)$/.test(name));
+  for (const name of paths) expect(() => readConfig({ [name]: '~/a' }), name).toThrow('begins with ~');
 });
 
 describe('C6: encryption', () => {
