@@ -155,8 +155,17 @@ function usageErrorOf(error: CommanderError, args: readonly string[], at: Locate
   const fields = error.code === 'commander.excessArguments' ? args[args.indexOf('--json', 1) + 1] : undefined;
   const isForFields = args.includes('--json') && fields !== undefined && /^[\w.]+(?:,[\w.]+)*$/.test(fields);
   const choose = isForFields ? ` To print only some fields, use --fields ${fields}.` : '';
-  const hint = meant === undefined ? choose : ` Did you mean ${meant}?`;
+  const dashed = error.code === 'commander.unknownOption' && at ? dashedText(at.command, error.message) : '';
+  const hint = meant === undefined ? choose || dashed : ` Did you mean ${meant}?`;
   return plainError('bad_usage', `${sentence}${hint} See ${at?.name ?? 'sandflow'} --help.`);
+}
+
+/** How to pass an argument that begins with a dash, if the unknown option looks like one: a list item, or a number. */
+function dashedText({ registeredArguments }: Command, message: string): string {
+  const [, word = ''] = /'(.*)'/s.exec(message) ?? [];
+  const [argument] = registeredArguments.slice(-1);
+  if (argument === undefined || /^--?[a-z][\w-]*(?:=|$)/i.test(word)) return '';
+  return ` For a ${argument.name()} that begins with a dash, put -- before it.`;
 }
 
 /** A mistyped command of `fanout` looks like the name of an items file. */
