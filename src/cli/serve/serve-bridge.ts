@@ -6,6 +6,7 @@ import { connectTemporal } from '../../temporal/connect.js';
 import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
+import { badConfiguration } from '../usage-error.js';
 import type { BridgeOptions } from './options.js';
 import { type Address, createLogLines, interruption, listened, sayReady } from './serving.js';
 
@@ -20,6 +21,11 @@ export interface BridgePorts {
 export async function serveBridge({ port, metrics }: BridgePorts, options: BridgeOptions, io: CliIo): Promise<void> {
   const config = await io.readConfig({ checksHome: false });
   io.umask?.(0o077);
+  if (!config.temporal.configured) {
+    throw badConfiguration(
+      'A bridge needs a Temporal server. Set TEMPORAL_ADDRESS, or use `sandflow dev` to run everything locally.',
+    );
+  }
   // Only a file in the home is ours to check. A configured file may come from somebody else, such as an orchestrator.
   if (dirname(config.webhookSecretFile) === config.home) await readPrivateFile(config.webhookSecretFile);
   const { ring, dataConverter } = await openEncryption(config);
