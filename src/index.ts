@@ -41,6 +41,7 @@ export * from './notify/index.js';
 export * from './result-store/index.js';
 export { type CleanupPolicy, readPolicy } from './retention/index.js';
 export * from './secret-store/index.js';
+export { findTemporal } from './supervisor/find-temporal.js';
 export {
   type CleanupHandle,
   type CleanupListed,

@@ -5,6 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { review } from '../../unit/house/snippets/start-job.js';
 import { readSource } from '../../unit/house/source-imports.js';
 import {
   accepted,
@@ -156,6 +157,13 @@ describe('each other command succeeds', () => {
     expect(await bench.done('jobs', 'watch', 'once')).toBe('through\n');
     expect(await bench.done('jobs', 'report', 'once')).toBe('job-once/report.html\n');
     expect(await bench.done('open', 'once', '--report')).toMatch(/^file:.*job-once\/report.html\n$/);
+  });
+
+  it('U7: on a job that the first snippet of docs/library.md has started', async () => {
+    vi.stubEnv('SANDFLOW_HOME', bench.cli.home);
+    expect(await review('by-library')).toContain('shell');
+    vi.unstubAllEnvs();
+    expect(await bench.done('jobs', 'show', 'by-library', '--json')).toContain('"completed"');
   });
 
   it('on a batch', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as sandflow from '../../../src/index.js';
 import { createLocalService } from '../../../src/local-service/index.js';
 import { deliveryHeadersFor, notificationHeaders } from '../../../src/webhook/index.js';
@@ -11,6 +11,7 @@ import { tryOut } from './snippets/local-service.js';
 import { serve } from './snippets/mount-bridge.js';
 import { work } from './snippets/own-worker.js';
 import { review } from './snippets/start-job.js';
+import { stopForGood } from './snippets/stop-sandbox.js';
 import { isGenuine } from './snippets/verify-delivery.js';
 import { readNotification } from './snippets/verify-notification.js';
 import { readSource, repository, sourceFiles } from './source-imports.js';
@@ -82,6 +83,18 @@ describe('snippets of docs/library.md', () => {
     expect(readNotification(headers, rawBody, other, had)).toBeUndefined();
     expect(readNotification(headers, rawBody, secret, had)).toEqual({ event: 'ended', outcome: 'completed' });
     expect(readNotification(headers, rawBody, secret, had)).toBeUndefined();
+  });
+
+  test('U7: a snippet that finds no Temporal server says how to start one', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'sandflow-snippet-'));
+    directories.push(directory);
+    const environment = { SANDFLOW_HOME: directory, TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: '' };
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    await expect(review('one')).rejects.toThrow('Start it with `sandflow up`, or set TEMPORAL_ADDRESS');
+    await expect(stopForGood('bx_2345abcd', 'one')).rejects.toMatchObject({ code: 'temporal_unreachable' });
+    vi.unstubAllEnvs();
+    const config = { ...sandflow.readConfig({ TEMPORAL_ADDRESS: 'temporal:7233' }), home: directory };
+    expect(await sandflow.findTemporal(config)).toBe(config.temporal.connect);
   });
 
   test('snippets that need a Temporal server load and do nothing before they are called', () => {

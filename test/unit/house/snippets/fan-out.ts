@@ -1,9 +1,10 @@
-import { awaitFanout, connectTemporal, readConfig, submitFanout } from '../../../../src/index.js';
+import { awaitFanout, connectTemporal, findTemporal, readConfig, submitFanout } from '../../../../src/index.js';
 
 /** Fixes each issue in a fork of one sandbox, ten at a time, and returns how many succeeded. The same batch id never starts twice. */
 export async function fixAll(batchId: string, sandboxId: string, issues: readonly string[]): Promise<number> {
-  const { temporal, deployment, taskQueue } = readConfig();
-  const client = await connectTemporal(temporal.connect);
+  const config = readConfig();
+  const { deployment, taskQueue } = config;
+  const client = await connectTemporal(await findTemporal(config));
   try {
     const policy = { concurrency: 10, retries: 1, itemDeadlineMs: 1_800_000, budgetSeconds: 360_000 };
     const source = { kind: 'sandbox', sandboxId, allowStale: false } as const;

@@ -1,20 +1,16 @@
-import { connectTemporal, readConfig, startJob } from '../../../../src/index.js';
+import { connectTemporal, findTemporal, readConfig, startJob } from '../../../../src/index.js';
 
-/** Reviews the last change in a fresh sandbox. The same job id never starts twice. */
-export async function review(jobId: string): Promise<string | null> {
-  const { temporal, deployment, taskQueue } = readConfig();
-  const client = await connectTemporal(temporal.connect);
+/** Asks for a review in a fresh sandbox, and returns it. The same job id never starts twice. */
+export async function review(jobId: string): Promise<string> {
+  const config = readConfig();
+  const { deployment, taskQueue } = config;
+  const client = await connectTemporal(await findTemporal(config));
   try {
-    const job = {
-      deployment,
-      jobId,
-      source: { kind: 'create', body: { environment: 'website' } },
-      prompts: [{ prompt: 'Review the last change.', provider: 'codex' }],
-      collect: ['review.md'],
-    } as const;
-    const { handle } = await startJob(client, job, { taskQueue });
-    const { outcome, prompts } = await handle.result();
-    return outcome === 'completed' ? (prompts[0]?.result ?? null) : null;
+    const prompts = [{ prompt: 'Review the last change.', provider: 'codex' }];
+    const { handle } = await startJob(client, { deployment, jobId, prompts }, { taskQueue });
+    const { outcome, prompts: answers, error } = await handle.result();
+    if (outcome !== 'completed') throw new Error(`The job ended as ${outcome}: ${error?.message}`);
+    return answers[0]?.result ?? '';
   } finally {
     await client.connection.close();
   }
