@@ -1,7 +1,7 @@
 /** Errors in the command line's arguments and in the configuration. */
 
 import { SandflowError } from '../contract/errors/sandflow-error.js';
-import { isSandboxId } from '../contract/ids.js';
+import { isSandboxId, sandboxIdAlphabet } from '../contract/ids.js';
 
 /** Ends the command with exit code 2, before anything is started. */
 export class UsageError extends SandflowError {
@@ -29,6 +29,10 @@ export function requireWatch(options: {
  */
 export function requireSandboxId(id: string, option?: string): void {
   if (isSandboxId(id)) return;
-  if (option) throw new UsageError(`${option}: "${id}" is not a sandbox id, like bx_2345abcd.`);
-  throw new UsageError(`"${id}" is not a sandbox id. \`sandflow sandboxes\` lists them.`);
+  const wrong = /^bx_[0-9a-z]{8}$/.test(id)
+    ? [...id.slice(3)].find((one) => !sandboxIdAlphabet.includes(one))
+    : undefined;
+  const why = wrong === undefined ? '' : `: no id has the character ${wrong}`;
+  if (option) throw new UsageError(`${option}: "${id}" is not a sandbox id, like bx_2345abcd${why}.`);
+  throw new UsageError(`"${id}" is not a sandbox id${why}. \`sandflow sandboxes\` lists them.`);
 }

@@ -8,6 +8,7 @@ import {
   createSandboxClient,
   createSandflowWorker,
   jobWorkflowId,
+  logTo,
   openEncoding,
   readConfig,
 } from 'sandflow';
@@ -26,6 +27,8 @@ const config = readConfig();
 // Both encrypt if the deployment does. A worker without them would write everything unencrypted.
 const { dataConverter, results } = await openEncoding(config);
 
+// Without this, the log of the worker would bury the answer.
+logTo((line) => void (/ \[(?:WARN|ERROR)\] /.test(line) && process.stderr.write(`${line}\n`)));
 const temporal = await connectWorker({ address: stack.temporalAddress });
 const client = createSandboxClient({
   baseUrl: stack.sandboxApiUrl,

@@ -109,6 +109,11 @@ async function openArchive(path: string): Promise<FileHandle> {
   }
 }
 
+const snapshotsSchema = z
+  .array(z.object({ name: z.string().nullable() }))
+  .optional()
+  .default([]);
+
 export async function seedState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
   const { io } = context;
   const path = resolve(io.cwd, file);
@@ -117,14 +122,15 @@ export async function seedState(file: string, { json }: JsonOption, context: Com
   });
   const body = withoutMark(written);
   requireJsonObject(body, path);
-  const { accounts, environments, sandboxes, webhooks } = await withLocalAdmin(context, (admin) =>
+  const { accounts, environments, sandboxes, snapshots, webhooks } = await withLocalAdmin(context, (admin) =>
     admin.call('POST', '/seed', { body, contentType: 'application/json' }),
   );
-  if (json) return printJson(io.stdout, { accounts, environments, sandboxes, webhooks, error: null });
+  if (json) return printJson(io.stdout, { accounts, environments, sandboxes, snapshots, webhooks, error: null });
   const count = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
-  io.stderr.write(
-    `Created ${count(sandboxes)} sandboxes, ${count(webhooks)} webhooks, ${count(environments)} environments, ${count(accounts)} accounts.\n`,
-  );
+  const names = readAnswer(snapshotsSchema, snapshots).flatMap(({ name }) => name ?? []);
+  const named = names.length === 0 ? '' : ` Snapshots: ${names.join(', ')}.`;
+  const others = `${count(webhooks)} webhooks, ${count(environments)} environments, ${count(accounts)} accounts`;
+  io.stderr.write(`${oneLine(`Created ${count(sandboxes)} sandboxes, ${others}.${named}`)}\n`);
 }
 
 function requireJsonObject(text: string, path: string): void {

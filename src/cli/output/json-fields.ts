@@ -237,7 +237,7 @@ export const jsonFields: Readonly<Record<string, JsonFields>> = {
   'local export': { fields: { ...plain('file', 'sizeBytes'), error } },
   'local import': { fields: { ...plain('sandboxes', 'snapshots', 'exportedAt'), error } },
   'local seed': {
-    fields: { accounts: 'any', environments: 'any', sandboxes: 'any', webhooks: 'any', error },
+    fields: { accounts: 'any', environments: 'any', sandboxes: 'any', snapshots: 'any', webhooks: 'any', error },
   },
   'local reset': { fields: { reset: true, error } },
   config: {

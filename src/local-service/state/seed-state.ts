@@ -15,6 +15,7 @@ export interface Seeded {
   readonly accounts: readonly { readonly id: string; readonly login: string; readonly apiKey: string }[];
   readonly environments: readonly { readonly id: string; readonly name: string }[];
   readonly sandboxes: readonly { readonly id: string; readonly name: string }[];
+  readonly snapshots: readonly { readonly id: string; readonly name: string | null; readonly sandboxId: string }[];
   readonly webhooks: readonly { readonly id: string; readonly name: string; readonly secret: string }[];
 }
 
@@ -45,7 +46,10 @@ export async function seedState(
         const { id, name } = putSandbox(context, accountOf(context, disk.seed.account), disk);
         return { id, name };
       });
-      return { accounts, environments, sandboxes, webhooks: putWebhooks(context, document.webhooks) };
+      const snapshots = disks.made.flatMap(({ sandboxId, snapshots: made }) =>
+        made.map(({ id, name }) => ({ id, name, sandboxId })),
+      );
+      return { accounts, environments, sandboxes, snapshots, webhooks: putWebhooks(context, document.webhooks) };
     });
   } catch (cause) {
     await disks.remove();

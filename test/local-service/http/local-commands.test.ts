@@ -97,6 +97,11 @@ test('a seed is added, and a wrong or missing one is refused with what to fix', 
   await writeFile(join(cwd, 'seed.json'), JSON.stringify({ version: 1, sandboxes: [{ name: 'seeded' }] }));
   const made = JSON.parse((await run(['seed', 'seed.json', '--json'])).stdout);
   expect(made.sandboxes).toMatchObject([{ name: 'seeded' }]);
+  const golden = { name: 'golden', state: 'archived', snapshotName: 'toolchain' };
+  await writeFile(join(cwd, 'marked.json'), `\uFEFF${JSON.stringify({ version: 1, sandboxes: [golden] })}`);
+  expect((await run(['seed', 'marked.json'])).stderr).toContain(
+    'Created 1 sandboxes, 0 webhooks, 0 environments, 0 accounts. Snapshots: toolchain.',
+  );
   await writeFile(join(cwd, 'wrong.json'), JSON.stringify({ version: 1, sandboxes: [{ name: '' }] }));
   const wrong = await run(['seed', 'wrong.json', '--json']);
   expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('sandboxes.0.name') });

@@ -83,6 +83,11 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['run x --reuse', '--reuse requires --id'],
   ['run x --id a --again --reuse', 'Use --again or --reuse, not both.'],
   ['run x --sandbox bx_1', '--sandbox: "bx_1" is not a sandbox id, like bx_2345abcd'],
+  [
+    'run x --sandbox bx_nope0000',
+    '--sandbox: "bx_nope0000" is not a sandbox id, like bx_2345abcd: no id has the character o.',
+  ],
+  ['stop bx_234510ab', '"bx_234510ab" is not a sandbox id: no id has the character 1. `sandflow sandboxes` lists'],
   ['run x --fork machine', '--fork: "machine" is not a sandbox id, like bx_2345abcd'],
   ['run x --sandbox bx_2345abcd --fork bx_2345abcd', 'Use --sandbox or --fork, not both.'],
   ['run x --sandbox bx_2345abcd --from base', '--from cannot be used with --sandbox'],
