@@ -14,10 +14,10 @@ export async function makeFolders(path: string, { mode }: { readonly mode?: numb
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && (await isFolder(path))) return;
-    if (code !== 'ENOENT' || dirname(path) === path || (await isFolder(dirname(path)))) throw error;
-    await makeFolders(dirname(path), { mode });
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    // Somebody else may have made the folder above since then, and may make this one at the same time.
+    if (!(await isFolder(dirname(path)))) await makeFolders(dirname(path), { mode });
     await mkdir(path, { mode }).catch(async (again: unknown) => {
-      // Another process was faster.
       if (!(await isFolder(path))) throw again;
     });
   }
@@ -31,9 +31,13 @@ export function makeFoldersSync(path: string, { mode }: { readonly mode?: number
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && isThere(path)) return;
-    if (code !== 'ENOENT' || dirname(path) === path || isThere(dirname(path))) throw error;
-    makeFoldersSync(dirname(path), { mode });
-    makeFoldersSync(path, { mode });
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    if (!isThere(dirname(path))) makeFoldersSync(dirname(path), { mode });
+    try {
+      mkdirSync(path, { mode });
+    } catch (again) {
+      if (!isThere(path)) throw again;
+    }
   }
 }
 

@@ -12,14 +12,23 @@ import { createSecretStore } from '../../../src/secret-store/index.js';
 import { temporaryDirectory } from '../cli/temporary-directory.js';
 
 describe('makeFolders', () => {
-  it('creates the folders above, with the mode, and is safe to repeat and to run twice at once', async () => {
+  it('creates the folders above, with the mode, and is safe to repeat', async () => {
     const path = join(await temporaryDirectory(), 'a', 'b', 'c');
-    await Promise.all([makeFolders(path, { mode: 0o700 }), makeFolders(path, { mode: 0o700 })]);
+    await makeFolders(path, { mode: 0o700 });
     await makeFolders(path);
     makeFoldersSync(join(path, 'd', 'e'), { mode: 0o700 });
     makeFoldersSync(path);
     for (const one of [path, join(path, '..'), join(path, '..', '..'), join(path, 'd'), join(path, 'd', 'e')])
       expect((await stat(one)).mode & 0o777).toBe(0o700);
+  });
+
+  it('may run many times at once', async () => {
+    const directory = await temporaryDirectory();
+    for (let round = 0; round < 40; round += 1) {
+      const path = join(directory, String(round), 'a', 'b', 'c');
+      await Promise.all(Array.from({ length: 8 }, () => makeFolders(path)));
+      expect((await stat(path)).isDirectory()).toBe(true);
+    }
   });
 
   it('ends where the system answers ENOENT although the folder above exists', async () => {
