@@ -6,8 +6,8 @@ import { fanoutItemResults } from '../../result-store/fanout-objects.js';
 import { abortable } from '../../temporal/calls.js';
 import type { FanoutAddress } from '../../temporal/fanouts/client.js';
 import { itemProgress, type RunningItem, runningItems } from '../../temporal/fanouts/item.js';
+import { createConcurrencyLimit } from '../connect/concurrency-limit.js';
 import type { Platform } from '../connect/platform.js';
-import { createConcurrencyLimit } from '../stops/concurrency-limit.js';
 import { reasonOf } from './results/failed-items.js';
 
 /** Each is asked with two requests to Temporal. */

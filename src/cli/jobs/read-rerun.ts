@@ -1,8 +1,8 @@
 /** Checks the command lines of `jobs rerun` and `continue`. Loads no heavy module, so that a mistake is answered at once. */
 import { jobIdProblem } from '../../contract/addresses.js';
 import type { CliIo } from '../io.js';
-import { parseGetPairs, requireGetPlaces } from '../run/file-pairs.js';
-import { takenPlace } from '../run/free-places.js';
+import { parseGetPairs } from '../run/file-pairs.js';
+import { checkGetPlaces } from '../run/free-places.js';
 import { generateJobId } from '../run/job-input.js';
 import { readPrompts } from '../run/read-prompts.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
@@ -25,10 +25,7 @@ export async function readRerun(
 ): Promise<RerunCommand> {
   requireWatch(options);
   const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  const pairs = parseGetPairs(options.get);
-  await requireGetPlaces(pairs, io.cwd);
-  const taken = options.detach ? undefined : await takenPlace(pairs, io.cwd);
-  if (taken && options.id === undefined) throw taken;
+  const taken = await checkGetPlaces(parseGetPairs(options.get), options, io.cwd);
   const newJobId = options.id ?? generateJobId();
   const problem = jobIdProblem((await io.readConfig()).deployment, newJobId);
   if (problem) throw new UsageError(`--id: ${problem}.`);

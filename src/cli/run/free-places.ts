@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { patchName } from '../../contract/patch-name.js';
 import { UsageError } from '../usage-error.js';
-import type { GetPair } from './file-pairs.js';
+import { type GetPair, requireGetPlaces } from './file-pairs.js';
 
 export interface SavedPlace {
   /** As the options write it, with the name of the file. */
@@ -28,8 +28,24 @@ export function takenText(local: string, named: string): string {
   return `${local} exists already. Move it, or name the file to replace: ${named}`;
 }
 
-/** The error for a new job whose files would take the place of others; undefined if none would. */
-export async function takenPlace(pairs: readonly GetPair[], cwd: string): Promise<UsageError | undefined> {
+/**
+ * Checks where a job saves its files. Only a new job must not take the place of others: with `--id`, it may be another
+ * attempt to save those of the same job.
+ * @returns the error if the job turns out to be new; undefined if there is none
+ * @throws UsageError if a file cannot be saved at its place, or if the job is certainly new
+ */
+export async function checkGetPlaces(
+  pairs: readonly GetPair[],
+  { id, detach }: { readonly id?: string | undefined; readonly detach?: boolean | undefined },
+  cwd: string,
+): Promise<UsageError | undefined> {
+  await requireGetPlaces(pairs, cwd);
+  const taken = detach ? undefined : await takenPlace(pairs, cwd);
+  if (taken && id === undefined) throw taken;
+  return taken;
+}
+
+async function takenPlace(pairs: readonly GetPair[], cwd: string): Promise<UsageError | undefined> {
   for (const pair of pairs) {
     const { local, path, keepsOther } = await savedPlace(pair, cwd);
     const found = keepsOther ? await stat(path).catch(() => undefined) : undefined;

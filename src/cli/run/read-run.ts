@@ -6,8 +6,8 @@ import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
-import { parseGetDiff, parseGetPairs, parsePutPair, requireGetPlaces, withPatch } from './file-pairs.js';
-import { takenPlace } from './free-places.js';
+import { parseGetDiff, parseGetPairs, parsePutPair, withPatch } from './file-pairs.js';
+import { checkGetPlaces } from './free-places.js';
 import { generateJobId, type JobParts, jobInputOf } from './job-input.js';
 import { checkedJobInput } from './option-names.js';
 import type { RunOptions } from './options.js';
@@ -47,9 +47,7 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
   const gets = parseGetPairs(options.get);
   const diff = parseGetDiff(options.getDiff);
   const get = withPatch(options.get, diff);
-  await requireGetPlaces(parseGetPairs(get), io.cwd);
-  const taken = options.detach ? undefined : await takenPlace(parseGetPairs(get), io.cwd);
-  if (taken && options.id === undefined) throw taken;
+  const taken = await checkGetPlaces(parseGetPairs(get), options, io.cwd);
   const labels = parseLabelPairs(options.label);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
   const parts = {

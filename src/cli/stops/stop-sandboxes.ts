@@ -2,6 +2,7 @@
 import type { StopRequest } from '../../../workflows/stop/types.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
+import { createConcurrencyLimit } from '../connect/concurrency-limit.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
@@ -10,7 +11,6 @@ import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { chooseSandboxes } from './choose-sandboxes.js';
-import { createConcurrencyLimit } from './concurrency-limit.js';
 import type { StopCommandOptions } from './options.js';
 import { createReconnectingClient } from './reconnecting-client.js';
 import type { StopCommand } from './stop-request.js';

@@ -4,10 +4,10 @@ import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
 import { requestStop } from '../../temporal/stops/client.js';
 import { awaitStop } from '../../temporal/stops/read.js';
+import type { ConcurrencyLimit } from '../connect/concurrency-limit.js';
 import { failureOf, plainError } from '../errors.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
-import type { ConcurrencyLimit } from './concurrency-limit.js';
 import type { ReconnectingClient } from './reconnecting-client.js';
 import { newsText, type StopEnd } from './stop-text.js';
 

@@ -1,18 +1,7 @@
 import { expect, it } from 'vitest';
 import { findPromptEvidence } from '../../../activities/prompt/evidence.js';
-import type { Attempt } from '../../../activities/retry/attempt.js';
 import type { SandboxClient } from '../../../src/client/index.js';
-
-const signal = new AbortController().signal;
-const attempt: Attempt = {
-  attempt: 1,
-  signal,
-  call: (make) => make(signal),
-  calls: () => 0,
-  maybeSent: false,
-  followsCrash: false,
-  pauseMs: 1,
-};
+import { attempt } from './attempt.js';
 
 interface Shown {
   readonly provider?: string;

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { readPromptEnd } from '../../../activities/prompt/end.js';
 import { findPromptEvidence, type PromptQuery, readQueuedPrompts } from '../../../activities/prompt/evidence.js';
 import { type PromptRecord, recordOf } from '../../../activities/prompt/record.js';
-import type { Attempt } from '../../../activities/retry/attempt.js';
 import { ApiError, type ListEventsQuery, type SandboxClient } from '../../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../../src/contract/records/sandbox-records.js';
+import { attempt } from './attempt.js';
 
 const conversationId = 'conv_1';
 const sandboxId = 'bx_22222222';
@@ -12,17 +12,6 @@ const query: PromptQuery = {
   ...{ sandboxId, conversationId, knownPromptIds: [], knownConversationIds: [] },
   ...{ recordKey: 'k', isOwnSandbox: true, sandboxMadeAt: null },
 };
-const signal = new AbortController().signal;
-const attempt: Attempt = {
-  attempt: 1,
-  signal,
-  call: (make) => make(signal),
-  calls: () => 0,
-  maybeSent: false,
-  followsCrash: false,
-  pauseMs: 1,
-};
-
 const refused = (status: number) =>
   new ApiError('no', {
     ...{ endpoint: 'listEvents', status, code: 'no', typed: true, meaning: 'permanent' },

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readNewHistory, readQueuedPrompts } from '../../../activities/prompt/evidence.js';
 import { readHistory } from '../../../activities/prompt/history.js';
 import { recordOf } from '../../../activities/prompt/record.js';
-import type { Attempt } from '../../../activities/retry/attempt.js';
 import { createSandboxClient, type SandboxClient } from '../../../src/client/index.js';
 import { type Stand, startStand } from '../../client/http-harness.js';
+import { attempt } from './attempt.js';
 
 const sandboxId = 'bx_0123456789abcdef01234567';
 const idOf = (at: number) => `sev_${at.toString(16).padStart(24, '0')}`;
@@ -53,17 +53,6 @@ async function serving(
   closing = [() => client.close(), () => stand.close()];
   return [client, stand];
 }
-
-const signal = new AbortController().signal;
-const attempt: Attempt = {
-  attempt: 1,
-  signal,
-  call: (make) => make(signal),
-  calls: () => 0,
-  maybeSent: false,
-  followsCrash: false,
-  pauseMs: 1,
-};
 
 it('continues after a page with one unreadable event', async () => {
   const [client] = await serving(150, (at) => (at === 40 ? bad(at) : event(at)));

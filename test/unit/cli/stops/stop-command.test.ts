@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createConcurrencyLimit } from '../../../../src/cli/connect/concurrency-limit.js';
 import { chooseSandboxes, stoppable } from '../../../../src/cli/stops/choose-sandboxes.js';
-import { createConcurrencyLimit } from '../../../../src/cli/stops/concurrency-limit.js';
 import { readStopCommand } from '../../../../src/cli/stops/stop-request.js';
 import { endText, isGood, newsText, reattachHint, type StopEnd } from '../../../../src/cli/stops/stop-text.js';
 import type { SandboxClient } from '../../../../src/client/index.js';

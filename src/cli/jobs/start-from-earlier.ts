@@ -1,0 +1,54 @@
+/** Starts a new job whose input comes from an earlier one, and sees it through: `jobs rerun` and `continue`. */
+import type { Client } from '@temporalio/client';
+import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
+import { parseJobInput } from '../../temporal/jobs/input.js';
+import { type EarlierJob, requireSame } from '../../temporal/jobs/rerun.js';
+import type { CommandContext } from '../command.js';
+import { checkSource } from '../connect/check-source.js';
+import { sayIsolation } from '../connect/isolation.js';
+import { namedSourceOf } from '../connect/named-source.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { isAttachedTo } from '../run/existing-job.js';
+import { leaveRunning, seeThrough } from '../run/run-job.js';
+import type { RerunJobOptions } from './options.js';
+import type { RerunCommand } from './read-rerun.js';
+
+export interface FromEarlier {
+  readonly options: RerunJobOptions;
+  readonly context: CommandContext;
+  /** Reads the input of the new job from the earlier one. */
+  readonly read: (temporal: Client, earlier: JobAddress) => Promise<EarlierJob>;
+  /** What is said once the job has started. */
+  readonly startedText: string;
+}
+
+/** @returns the exit code */
+export async function startFromEarlier(
+  jobId: string,
+  { newJobId, watchDeadlineMs, taken }: RerunCommand,
+  { options, context, read, startedText }: FromEarlier,
+): Promise<number> {
+  return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
+    sayIsolation(platform.isolation, reporter);
+    const { temporal } = platform;
+    const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
+    const newJob = { deployment, jobId: newJobId };
+    const { input, labels } = await platform.patiently(() => read(temporal, { deployment, jobId }));
+    const named = options.check ? namedSourceOf(input.source) : null;
+    const isNew = async () => options.id === undefined || !(await isAttachedTo(platform, newJob, { again: false }));
+    if ((taken || named) && (await isNew())) {
+      if (taken) throw taken;
+      const asking = { service: platform.service, signal: context.io.interrupted, notices: reporter };
+      if (named) await checkSource(named, asking);
+    }
+    context.io.interrupted.throwIfAborted();
+    context.undone = undefined;
+    const starting = { taskQueue, promptInSummary, labels, results: platform.sharedResults };
+    const { started } = await startJob(temporal, input, starting);
+    if (!started) await requireSame(temporal, parseJobInput(input));
+    context.jobId = newJobId;
+    reporter.notice(started ? startedText : `Job ${newJobId} already exists; watching it.`, 'detail');
+    if (options.detach) return leaveRunning(platform, newJobId, options, { io: context.io, reporter });
+    return seeThrough(platform, newJob, options, { context, reporter, watchDeadlineMs });
+  });
+}
