@@ -53,11 +53,12 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * True if the workflow task with an update failed. For example, an event may arrive during the last task of a run. The
- * update was not accepted, but the next task will accept it.
+ * True if the workflow task with an update failed, or the last ones before a query. For example, an event may arrive
+ * during the last task of a run, or a busy worker may be too slow. The next task will accept the update or the query.
  */
 export function isTaskFailure(error: unknown): boolean {
-  return hasCode(error, ['failedPrecondition']) && /workflow task failure/.test((error as Error).message);
+  if (!hasCode(error, ['failedPrecondition'])) return false;
+  return /workflow task failure|workflow task in failed state/i.test(reasonOf(error as Error));
 }
 
 /** True if a worker refused a query because no task has processed the latest events yet. The next task will. */

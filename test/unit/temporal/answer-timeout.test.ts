@@ -6,14 +6,16 @@ const client = { withDeadline: <T>(_: number, ask: () => Promise<T>) => ask() } 
 
 /** As the native connection throws it for an update with a start; other calls wrap it. */
 const bare = (message: string) => Object.assign(new ServiceError(message), { code: 9, details: '', metadata: {} });
-const wrapped = (message: string) => new ServiceError(message, { cause: bare(message) });
+const wrapped = (message: string, cause = message) => new ServiceError(message, { cause: bare(cause) });
 const taskFailed = 'Unable to perform workflow execution update due to unexpected workflow task failure.';
+const queryRefused = 'Unable to query workflow due to Workflow Task in failed state.';
 
 describe('a call that waits for a workflow', () => {
   it.each([
     { error: 'a bare error', refused: bare(taskFailed) },
     { error: 'a wrapped error', refused: wrapped(taskFailed) },
-  ])('is repeated if the workflow task failed that would have accepted it: $error', async ({ refused }) => {
+    { error: 'a query', refused: wrapped('Failed to query Workflow', queryRefused) },
+  ])('is repeated if a workflow task failed, because the next one will accept it: $error', async ({ refused }) => {
     const ask = vi.fn().mockRejectedValueOnce(refused).mockResolvedValueOnce('accepted');
     await expect(withAnswerTimeout(client, ask)).resolves.toBe('accepted');
   });

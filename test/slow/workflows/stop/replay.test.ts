@@ -23,7 +23,11 @@ async function stopAmidMessages(): Promise<() => Promise<string>> {
     workflowTaskTimeout: '1 second',
     args: [input],
   });
-  const requested = deadlines.map(async (deadlineMs) => outcomeOf(stand, await ask(stand, { sandboxId, deadlineMs })));
+  const requested = Promise.all(
+    deadlines.map(async (deadlineMs) => outcomeOf(stand, await ask(stand, { sandboxId, deadlineMs }))),
+  );
+  // A request may fail before the end is awaited.
+  requested.catch(() => undefined);
   let sent = 0;
   await vi.waitFor(
     async () => {
@@ -35,7 +39,7 @@ async function stopAmidMessages(): Promise<() => Promise<string>> {
     { timeout: 90_000, interval: 20 },
   );
   return async () => {
-    await Promise.all(requested);
+    await requested;
     await stopWorkflow(stand, sandboxId).result();
     return sandboxId;
   };
