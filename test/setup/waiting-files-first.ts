@@ -2,8 +2,11 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** All of the project whose group runs first. */
-const waitingFiles = ['test/e2e/load/shared-stack.test.ts', 'test/e2e/faults/kill-each-part.test.ts'];
+const waitingFiles = [
+  'test/e2e/load/shared-stack.test.ts',
+  'test/e2e/faults/kill-each-part.test.ts',
+  'test/slow/e2e/runbook/lost-sandbox.test.ts',
+];
 
 export class WaitingFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

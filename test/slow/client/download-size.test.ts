@@ -61,7 +61,7 @@ describe('a download of any size', () => {
         }),
       ),
     );
-    const { body } = await closing.client(stand, { timeoutMs: 100 }).openSnapshot('snap_1');
+    const { body } = await closing.client(stand, { timeoutMs: 1_000 }).openSnapshot('snap_1');
     // Until both buffers of the connection are full.
     let seen = -1;
     await vi.waitFor(
@@ -74,7 +74,7 @@ describe('a download of any size', () => {
     );
     expect(sentMiB).toBeLessThan(32);
     // Longer than the silence limit.
-    await sleep(150);
+    await sleep(1_500);
     let read = 0;
     for await (const chunk of body as AsyncIterable<Buffer>) read += chunk.length;
     expect(read).toBe(128 * mebibyte);
