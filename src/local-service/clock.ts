@@ -36,6 +36,8 @@ export interface ControlledClock extends Clock {
    * Resolves when all work has ended. Concurrent calls are carried out one after another.
    */
   advance(ms: number): Promise<void>;
+  /** Moves a clock that is behind the real time forward to it, like `advance`. One that is ahead stays ahead. */
+  catchUp(): Promise<void>;
   /** Sets the clock to the real time and lets it run. Each timer still fires at the time that it was set for. */
   reset(): void;
   /** Sets the clock to an earlier state, such as the state of another service. Default: the real time, and running. */
@@ -124,6 +126,13 @@ export function createClock(
     await settled();
   }
 
+  /** Runs `move` once every earlier move has ended. */
+  function inTurn(move: () => Promise<void>): Promise<void> {
+    const step = tail.then(move);
+    tail = step.catch(() => undefined);
+    return step;
+  }
+
   return {
     now,
     iso: () => new Date(now()).toISOString(),
@@ -159,11 +168,15 @@ export function createClock(
       heldAt = null;
       changed();
     },
-    advance(ms) {
-      const step = tail.then(() => stepTo(now() + ms));
-      tail = step.catch(() => undefined);
-      return step;
-    },
+    advance: (ms) => inTurn(() => stepTo(now() + ms)),
+    catchUp: () =>
+      inTurn(async () => {
+        if (now() >= Date.now()) return;
+        await stepTo(Date.now());
+        // Real time has passed during the steps.
+        moveTo(Date.now());
+        changed();
+      }),
     reset() {
       this.restore();
     },

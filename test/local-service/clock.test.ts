@@ -80,6 +80,22 @@ describe('createClock', () => {
     await clock.advance(2_000);
     expect(ran).toBe(false);
   });
+
+  test('catches up with the real time, with what is due on the way in order, and does not go back to it', async () => {
+    const hourAgo = Date.now() - 3_600_000;
+    const clock = createClock({ initial: { aheadMs: 0, heldAt: hourAgo } });
+    onTestFinished(() => clock.close());
+    const seen: number[] = [];
+    for (const minutes of [30, 10]) clock.at(hourAgo + minutes * 60_000, () => seen.push(minutes));
+    const before = Date.now();
+    clock.release();
+    await clock.catchUp();
+    expect(seen).toEqual([10, 30]);
+    expect(clock.now()).toBeGreaterThanOrEqual(before);
+    await clock.advance(3_600_000);
+    await clock.catchUp();
+    expect(clock.now()).toBeGreaterThanOrEqual(before + 3_600_000);
+  });
 });
 
 test('fifteen days pass in moments: auto-stop, archive, expiry of the data, and both webhooks', async () => {

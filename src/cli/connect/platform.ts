@@ -19,8 +19,10 @@ import { createAsk, createServiceReads, type ServiceReads } from './ask-service.
 import { clientOf } from './check-service.js';
 import { isFullyConfigured } from './configured.js';
 import { type Encryption, openEncryption, openResults } from './encryption.js';
-import { readIsolation, type SaidIsolation, sayIsolation } from './isolation.js';
+import { type SaidIsolation, sayIsolation } from './isolation.js';
 import { requireAgreement } from './key-agreement.js';
+import { heldText, type LocalClock } from './local-clock.js';
+import { readLocalFacts } from './local-facts.js';
 import { linkToTemporal, type TemporalLink } from './temporal-link.js';
 
 /** Waits shorter than this cause no notice, in ms. */
@@ -47,6 +49,8 @@ export interface Platform {
   readonly ui: Addresses['ui'];
   /** How sandboxes are isolated, as the service of the current connection says. */
   readonly isolation: SaidIsolation;
+  /** The clock of that service, if it is a local one; otherwise null. */
+  readonly clock: LocalClock | null;
   /**
    * Stores the content of a file that the job will write into the sandbox. Safe to repeat.
    * @returns the reference of the stored content
@@ -69,7 +73,7 @@ export interface Platform {
 export interface OpenPlatformOptions {
   readonly io: CliIo;
   readonly reporter: Notices;
-  /** Warn if no worker polls the task queues of jobs. */
+  /** Warn if no worker polls the task queues of jobs, or the clock of the local service is held. */
   readonly needsWorker: boolean;
   /** True for a command that reports whether the keys fit: it must not fail if they differ. False by default. */
   readonly keysMayDiffer?: boolean;
@@ -88,7 +92,9 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
   let link = await open(config, encryption, options);
   const results = openResults(config, encryption);
   const sharedResults = config.resultsShared ? results : undefined;
-  let isolation = await readIsolation(link.addresses.service);
+  let facts = await readLocalFacts(link.addresses.service);
+  const held = heldText(facts.clock);
+  if (held !== null && needsWorker) reporter.notice(held);
   if (configured && needsWorker) await warnWithoutWorker(link.temporal.client, config, reporter);
 
   return {
@@ -107,7 +113,10 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       return link.addresses.ui;
     },
     get isolation() {
-      return isolation;
+      return facts.isolation;
+    },
+    get clock() {
+      return facts.clock;
     },
     results,
     patiently: (calls) =>
@@ -124,9 +133,9 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       await closeLink(link);
       link = await open(config, encryption, { ...options, reporter: current });
       current.notice('Reconnected.', 'detail');
-      const before = isolation;
-      isolation = await readIsolation(link.addresses.service);
-      if (isolation.known?.text !== before.known?.text) sayIsolation(isolation, current);
+      const before = facts;
+      facts = await readLocalFacts(link.addresses.service);
+      if (facts.isolation.known?.text !== before.isolation.known?.text) sayIsolation(facts.isolation, current);
     },
     close: () => closeLink(link),
   };

@@ -8,7 +8,7 @@ export interface WithPlatformOptions {
   /** Id of the job or the batch of the command. It is checked before anything is started. */
   readonly jobId?: string;
   readonly batchId?: string;
-  /** Warn if no worker polls the task queues of jobs. */
+  /** Warn if no worker polls the task queues of jobs, or the clock of the local service is held. */
   readonly needsWorker?: boolean;
   readonly quiet?: boolean;
   readonly keysMayDiffer?: boolean;

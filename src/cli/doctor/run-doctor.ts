@@ -6,7 +6,7 @@ import { settingsTable } from '../config/show-config.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { checkService, withReads } from '../connect/check-service.js';
 import { isFullyConfigured } from '../connect/configured.js';
-import { readIsolation } from '../connect/isolation.js';
+import { readLocalFacts } from '../connect/local-facts.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { ServiceRefusal } from '../connect/service-refusal.js';
 import { failureOf } from '../errors.js';
@@ -20,6 +20,7 @@ import { checkDisk } from './check-disk.js';
 import { checkEncryption, readRing } from './check-encryption.js';
 import { checkHeaders } from './check-headers.js';
 import { checkIsolation } from './check-isolation.js';
+import { checkLocalClock } from './check-local-clock.js';
 import { checkDeployments, checkRetention } from './check-reach.js';
 import { checkSettings } from './check-settings.js';
 import { checkBridge, checkSecret, checkWebhook } from './check-webhook.js';
@@ -71,14 +72,16 @@ export async function runDoctor(
   try {
     const config = platform?.config ?? configured;
     const ofService = configured.sandboxService ? serviceFirst : await serviceChecks(config, asking);
-    checks.push(...ofService);
+    const facts = platform ?? (config.sandboxService && (await readLocalFacts(config.sandboxService)));
+    const ofClock = facts ? checkLocalClock(facts.clock) : null;
+    checks.push(...ofService.filter(({ name, status }) => !(ofClock && name === 'clock' && status === 'ok')));
+    if (ofClock) checks.push(ofClock);
     // If the service did not answer within the time limit, each further read is tried only once.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
     checks.push(
       ...(await webhookChecks(config, { given: options.bridge, own: platform?.bridgeUrl }, { ...asking, patienceMs })),
     );
-    const isolation = platform?.isolation ?? (config.sandboxService && (await readIsolation(config.sandboxService)));
-    if (isolation) checks.push(checkIsolation(isolation));
+    if (facts) checks.push(checkIsolation(facts.isolation));
     if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
   } finally {
     reporter.close();

@@ -50,7 +50,7 @@ export async function setClock({ hold, release, advance, json }: ClockOptions, c
   const advanceMs = parseDurationMs(advance, '--advance', anyLength);
   const advanceSeconds = advanceMs === undefined ? undefined : advanceMs / 1_000;
   const held = hold ? true : release ? false : undefined;
-  const body = JSON.stringify({ held, advanceSeconds });
+  const body = JSON.stringify({ held, advanceSeconds, catchUp: release });
   const changes = held !== undefined || advanceSeconds !== undefined;
   const answer = await withLocalAdmin(context, (admin) =>
     changes ? admin.call('POST', '/clock', { body, contentType: 'application/json' }) : admin.call('GET', '/clock'),

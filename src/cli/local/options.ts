@@ -40,7 +40,7 @@ export const declareClock = (parent: Parent) =>
     .command('clock')
     .description('Read, hold, release or advance the clock of a running local service')
     .option('--hold', 'stop the clock')
-    .option('--release', 'let the clock run again')
+    .option('--release', 'let the clock run again; if it is behind the real time, it first moves forward to it')
     .option('--advance <duration>', 'move the clock forward, like 15d; everything due until then happens in order')
     .option('--json', 'print one JSON object on stdout');
 

@@ -1,6 +1,6 @@
 /** The embedded stack: `sandflow dev` in the foreground, the hidden `sandflow supervisor` in the background. */
 import { ensureStack, localApiKeyFile, runSupervisor } from '../../supervisor/index.js';
-import { readIsolation } from '../connect/isolation.js';
+import { readLocalFacts } from '../connect/local-facts.js';
 import type { CliIo } from '../io.js';
 import { jsonText } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -43,7 +43,7 @@ async function sayPlaces(
   { readyJson }: { readonly readyJson?: boolean },
 ): Promise<void> {
   const service = { apiUrl: sandboxApiUrl, apiKey, apiKeyFile: sandboxApiKeyFile };
-  const { known: isolation, problem } = await readIsolation(service);
+  const { known: isolation, problem } = (await readLocalFacts(service)).isolation;
   if (problem !== null) io.stderr.write(`${oneLine(problem)}\n`);
   for (const warning of isolation?.warnings ?? []) io.stderr.write(`${oneLine(warning)}\n`);
   if (readyJson) {

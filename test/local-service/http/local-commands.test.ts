@@ -190,7 +190,13 @@ test('the clock can be read, held, moved and released from the command line', as
   const under = await startService();
   const { run } = await commandsFor(under);
   expect((await run(['clock'])).stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
-  const held = JSON.parse((await run(['clock', '--hold', '--json'])).stdout).clock;
+  const clockAfter = async (option: string) => JSON.parse((await run(['clock', option, '--json'])).stdout).clock;
+  const before = Date.now();
+  under.service.clock.restore({ aheadMs: 0, heldAt: before - 3_600_000 });
+  const released = await clockAfter('--release');
+  expect(released.held).toBe(false);
+  expect(Date.parse(released.now), 'it has caught up with the real time').toBeGreaterThanOrEqual(before);
+  const held = await clockAfter('--hold');
   const later = await run(['clock', '--advance', '15d']);
   expect(later.stdout).toBe(`${new Date(Date.parse(held.now) + 15 * 86_400_000).toISOString()} (held)\n`);
   expect((await run(['clock', '--release'])).stdout).not.toContain('held');

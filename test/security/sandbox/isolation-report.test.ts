@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readIsolation, type SandboxIsolation, sayIsolation } from '../../../src/cli/connect/isolation.js';
+import { type SandboxIsolation, sayIsolation } from '../../../src/cli/connect/isolation.js';
+import { readLocalFacts } from '../../../src/cli/connect/local-facts.js';
 import { checkIsolation } from '../../../src/cli/doctor/check-isolation.js';
 import { readLocalConfig } from '../../../src/cli/serve/local-config.js';
 import { createClosing, sendJson, startStand } from '../../client/http-harness.js';
@@ -9,6 +10,9 @@ import { apiKey, emptyDirectory, startService } from '../../local-service/servic
 
 const closing = createClosing();
 afterEach(closing.closeAll);
+
+const readIsolation = async (service: Parameters<typeof readLocalFacts>[0]) =>
+  (await readLocalFacts(service)).isolation;
 
 describe('C3: the isolation of a local service’s sandboxes', () => {
   it('is requested, printed with its warnings, and checked by doctor', async () => {

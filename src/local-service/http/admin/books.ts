@@ -1,13 +1,16 @@
 /**
  * `/_local/books`, `/_local/log`, `/_local/assumptions` and `/_local/isolation`: what the service did, and how it runs.
+ * The last one has the clock, too: one call tells a command all that it warns of.
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AssumptionId, assumptions } from '../../../contract/assumptions.js';
+import type { ControlledClock } from '../../clock.js';
 import type { Inspection } from '../../inspection.js';
 import type { IsolationReport } from '../../isolation-report.js';
 import type { CallLogEntry, CallStore } from '../../store/call-store.js';
 import { read } from '../parse-input.js';
+import { clockView } from './clock.js';
 
 const shownOfAKey = 8;
 const defaultLines = 100;
@@ -42,10 +45,15 @@ function lineOf(entry: CallLogEntry): Readonly<Record<string, unknown>> {
 
 export function registerBookRoutes(
   server: FastifyInstance,
-  options: { readonly books: Inspection; readonly calls: CallStore; readonly isolation: IsolationReport },
+  options: {
+    readonly books: Inspection;
+    readonly calls: CallStore;
+    readonly isolation: IsolationReport;
+    readonly clock: ControlledClock;
+  },
 ): void {
-  const { books, calls, isolation } = options;
-  server.get('/_local/isolation', () => ({ ok: true, type: 'local.isolation', isolation }));
+  const { books, calls, isolation, clock } = options;
+  server.get('/_local/isolation', () => ({ ok: true, type: 'local.isolation', isolation, clock: clockView(clock) }));
   server.get('/_local/books', (request) => {
     const filter = read(filterSchema, request.query, { message: 'Specify sandboxId and name at most once each.' });
     return {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkHeaders, judgeClock } from '../../../../src/cli/doctor/check-headers.js';
+import { checkLocalClock } from '../../../../src/cli/doctor/check-local-clock.js';
 import { startService } from '../../../local-service/service-under-test.js';
 
 describe('the clock', () => {
@@ -18,6 +19,26 @@ describe('the clock', () => {
   it('is not checked without a date', () => {
     expect(judgeClock(null, service).status).toBe('skipped');
     expect(judgeClock('yesterday', service).status).toBe('skipped');
+  });
+});
+
+describe('the clock of a local service', () => {
+  const now = '2026-01-01T00:00:00.000Z';
+  const day = 86_400_000;
+  it.each([
+    [true, 0, 'failed', `held at ${now}`, 'sandflow local clock --release'],
+    [false, -2 * day, 'warning', '2 d behind that of this machine', 'sandflow local clock --release'],
+    [false, 40 * day - 5, 'warning', '40 d ahead of that of this machine', 'sandflow local reset --yes'],
+  ])('if held: %s, and %i ms ahead, is %s', (held, aheadMs, status, message, mend) => {
+    const check = checkLocalClock({ now, held, aheadMs });
+    expect(check).toMatchObject({ name: 'clock', status });
+    expect(check?.message).toContain(message);
+    expect(check?.mend).toContain(mend);
+  });
+
+  it('is no finding if it runs and agrees, or is unknown', () => {
+    expect(checkLocalClock({ now, held: false, aheadMs: 4_000 })).toBeNull();
+    expect(checkLocalClock(null)).toBeNull();
   });
 });
 

@@ -157,3 +157,16 @@ it('U12: a new job does not replace the file of another one, and the same id sav
   expect(await readFile(join(cwd, 'out.txt'), 'utf8')).toBe('saves\n');
   expect((await cli(['show', 'replaces'])).stderr).toContain('There is no job "replaces"');
 });
+
+it('run, jobs show and doctor name a held clock of the local service, and its release lets the job go on', async () => {
+  stand.service.clock.hold();
+  const started = await command(['run', script('echo through'), '--id', 'held', '--detach']);
+  expect(started).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('`sandflow local clock --release`') });
+  expect((await cli(['show', 'held'])).stderr).toContain('The clock of the local service is held at');
+  const doctor = await command(['doctor', '--json']);
+  const { checks } = JSON.parse(doctor.stdout) as { checks: readonly { name: string }[] };
+  expect(checks.filter(({ name }) => name === 'clock')).toMatchObject([{ status: 'failed' }]);
+  expect((await command(['local', 'clock', '--release'])).exitCode).toBe(0);
+  expect(await cli(['watch', 'held'])).toMatchObject({ exitCode: 0, stdout: 'through\n' });
+  expect((await cli(['show', 'held'])).stderr).not.toContain('is held at');
+});
