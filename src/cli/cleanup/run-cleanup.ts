@@ -5,6 +5,7 @@ import type { ResultStore } from '../../result-store/index.js';
 import { withOpenWindows } from '../../retention/index.js';
 import type { CleanupListed } from '../../temporal/cleanups/client.js';
 import type { CommandContext } from '../command.js';
+import { movedText } from '../connect/local-clock.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { keepCommand } from '../notify/notify-target.js';
@@ -25,7 +26,10 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
   if (options.wait && options.detach) throw new UsageError('Use --wait or --detach, not both.');
   const { policy: written, notifyCommand } = await readPolicyFile(file, io);
   const policy = options.ignoreWindow ? withOpenWindows(written) : written;
-  return withPlatform(context, { needsWorker: true }, async ({ temporal, config, results, patiently }, reporter) => {
+  return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
+    const { temporal, config, results, patiently } = platform;
+    const moved = movedText(platform.clock);
+    if (moved !== null) reporter.notice(`${moved} Cleanups compute ages by the clock of the worker's machine.`);
     if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
     const { startCleanup } = await import('../../temporal/cleanups/client.js');
     const { deployment, taskQueue } = config;

@@ -175,3 +175,15 @@ describe('sandflow cleanup', () => {
     }
   });
 });
+
+it('a plan names a moved clock of the local service, because ages are those of the worker', async () => {
+  const policy = await policyFile('aged');
+  const text = await readFile(join(home, policy), 'utf8');
+  await writeFile(join(home, policy), text.replace('"aged-*"', '"aged-*", olderThan: 30d'));
+  const old = await archived(stand, 'aged-old');
+  await stand.service.clock.advance(40 * 86_400_000);
+  const plan = await cli(['plan', policy, '--all']);
+  const moved = /The clock of the local service is \d+ d ahead of that of this machine\. Cleanups compute ages by/;
+  expect(plan).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(moved) });
+  expect(plan.stdout).toMatch(new RegExp(`${old} .* skipped: no rule matches\n`));
+});
