@@ -5,6 +5,7 @@ import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { requireCounts } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
 import { logWithoutSecrets } from '../contract/secrecy/without-secrets.js';
+import { requireClient } from '../temporal/own-copy.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { createReadiness } from './readiness.js';
@@ -41,7 +42,8 @@ export interface Bridge {
  * @throws SandflowError `bad_argument` for an option that is missing, or a number out of range
  */
 export function createBridge(options: BridgeOptions): Bridge {
-  requireOptions(options, { temporalClient: 'an object', secrets: 'a function' });
+  requireClient(Object(options).temporalClient, 'temporalClient');
+  requireOptions(options, { secrets: 'a function' });
   const { temporalClient: client, secrets, signalTimeoutMs = 3_000, maxBodyBytes = 256 * 1024 } = options;
   const { closeGraceMs = 5_000, registry = new Registry() } = options;
   const log = logWithoutSecrets(options.log);

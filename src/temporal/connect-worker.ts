@@ -3,6 +3,7 @@ import { Client, type ClientOptions } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { splitTarget, type TemporalTarget } from './connect.js';
 import { unreachable } from './errors.js';
+import { requireOwnCopy } from './own-copy.js';
 import { installWorkerLogger } from './runtime-log.js';
 
 const connectTimeoutMs = 10_000;
@@ -43,12 +44,19 @@ export async function connectWorker(
   }
 }
 
+/** @throws SandflowError `bad_argument` for a connection of another copy of `@temporalio/worker` */
+export function requireWorkerConnection(connection: NativeConnection): void {
+  requireOwnCopy(connection, { name: 'connection', own: NativeConnection, sdkPackage: '@temporalio/worker' });
+}
+
 /**
  * Creates a client on a worker's connection. Workflows that it starts can begin eagerly on a worker of this process.
+ * @throws SandflowError `bad_argument` for a connection of another copy of `@temporalio/worker`
  */
 export function clientOfWorker(
   { connection, namespace }: WorkerConnection,
   options: { readonly dataConverter?: ClientOptions['dataConverter'] } = {},
 ): Client {
+  requireWorkerConnection(connection);
   return new Client({ connection, namespace, dataConverter: options.dataConverter });
 }

@@ -18,6 +18,7 @@ import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { requireCounts, requirePositive } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
 import { cleanError } from '../contract/secrecy/without-secrets.js';
+import { requireWorkerConnection } from '../temporal/connect-worker.js';
 import { workflowSource } from './workflow-bundle.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */
@@ -74,12 +75,14 @@ export interface SandflowWorker {
  * rate limit. Notifications have their own queue, so that a hanging receiver delays nothing else.
  *
  * @throws SandflowError `bad_argument` if an option is missing, a number is out of range, the namespace does not exist,
- * an activity of yours has the name of one of sandflow's, `workflowsPath` lacks sandflow's workflows, or
- * `workflowBundle` lacks sandflow's interceptor; `result_store_unwritable`. The connection can then be closed
+ * an activity of yours has the name of one of sandflow's, `workflowsPath` lacks sandflow's workflows, `workflowBundle`
+ * lacks sandflow's interceptor, or the connection or the workflows use another copy of Temporal's SDK;
+ * `result_store_unwritable`. The connection can then be closed
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const object = 'an object';
   requireOptions(options, { connection: object, client: object, results: object, taskQueue: 'a text' });
+  requireWorkerConnection(options.connection);
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
   const { dataConverter } = options;
   const { maxFollows = 5_000, maxActivities = 100, forksPerSecond = 20, maxCachedWorkflows = 800 } = options;

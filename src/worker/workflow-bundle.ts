@@ -9,6 +9,7 @@ import { workflowTypes } from '../../workflows/messages.js';
 import { SandflowError } from '../contract/errors/sandflow-error.js';
 import { earlyQueryText } from '../contract/requests/early-query.js';
 import { failureConverterPath } from '../encryption/index.js';
+import { requireOneCopy } from '../temporal/own-copy.js';
 
 const interceptorPath = (name: string) =>
   fileURLToPath(new URL(`../../workflows/shared/${name}${extname(import.meta.url)}`, import.meta.url));
@@ -34,7 +35,8 @@ export interface WorkflowSourceOptions {
 
 /**
  * Returns the options of Temporal's worker for the code of the workflows.
- * @throws SandflowError `bad_argument` if a bundle lacks sandflow's workflows or its interceptor
+ * @throws SandflowError `bad_argument` if a bundle lacks sandflow's workflows or its interceptor, or has two copies of
+ * `@temporalio/workflow`
  */
 export async function workflowSource(options: WorkflowSourceOptions): Promise<Partial<WorkerOptions>> {
   if (options.workflowBundle) return { workflowBundle: await checked(options.workflowBundle) };
@@ -51,6 +53,7 @@ export async function workflowSource(options: WorkflowSourceOptions): Promise<Pa
 
 async function checked(bundle: NonNullable<WorkerOptions['workflowBundle']>) {
   const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
+  requireOneCopy(code);
   if (code.includes(earlyQueryText)) return bundle;
   const mend = 'pass `unencryptedBundle` or `encryptedBundle` to `bundleWorkflowCode`';
   throw new SandflowError('bad_argument', `The workflow bundle lacks sandflow's interceptor: ${mend}.`);
@@ -66,6 +69,7 @@ async function bundleOf(workflowsPath: string, { dataConverter }: WorkflowSource
     failureConverterPath: ofFailures,
     logger: new DefaultLogger('WARN'),
   });
+  requireOneCopy(bundle.code);
   const missing = Object.values(workflowTypes).filter((type) => !bundle.code.includes(`function ${type}(`));
   if (missing.length === 0) return bundle;
   const mend = "add the line `export * from 'sandflow/workflows';`";

@@ -14,6 +14,7 @@ import { cleanupId, cleanupPrefix } from '../../contract/addresses.js';
 import { requireOptions } from '../../contract/required-options.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 import { chainStart } from '../chain-start.js';
+import { requireClient } from '../own-copy.js';
 import { queryOnce } from '../query-once.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../readable-memos.js';
 import { checkCleanup, checkDeployment } from './input.js';
@@ -40,7 +41,7 @@ export interface StartCleanupOptions {
  * @throws SandflowError `bad_policy` before anything is started
  */
 export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
-  requireOptions({ client }, { client: 'an object' });
+  requireClient(client);
   requireOptions(options, { taskQueue: 'a text', policy: 'an object' });
   const { deployment, taskQueue, policy, mode, settings } = options;
   checkCleanup(options);

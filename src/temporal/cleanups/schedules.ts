@@ -14,6 +14,7 @@ import { cleanupId, cleanupPrefix } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { requireOptions } from '../../contract/required-options.js';
 import type { CleanupPolicy, Weekday } from '../../retention/index.js';
+import { requireClient } from '../own-copy.js';
 import { lenientClient } from '../readable-memos.js';
 import { checkCleanup } from './input.js';
 
@@ -70,7 +71,7 @@ const weekdayNames = {
  * @throws SandflowError `bad_policy` before anything is scheduled
  */
 export async function applyCleanupSchedule(client: Client, options: CleanupScheduleOptions): Promise<boolean> {
-  requireOptions({ client }, { client: 'an object' });
+  requireClient(client);
   requireOptions(options, { taskQueue: 'a text', policy: 'an object' });
   const { deployment, policy } = options;
   checkCleanup(options);

@@ -22,6 +22,7 @@ import { firstQueryTimeoutMs } from '../calls.js';
 import { hasCodec } from '../has-codec.js';
 import { contentDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
+import { requireClient } from '../own-copy.js';
 import { queryOnce } from '../query-once.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepFanoutTexts } from '../store-texts.js';
@@ -88,7 +89,7 @@ export async function startFanout(
   input: NewFanout,
   options: StartFanoutOptions,
 ): Promise<StartedFanout> {
-  requireOptions({ client }, { client: 'an object' });
+  requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
   const { taskQueue, results, promptInSummary = !hasCodec(client), labels: given } = options;
   const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });

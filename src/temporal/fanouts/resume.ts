@@ -11,6 +11,7 @@ import type { FanoutPolicy, FanoutSource } from '../../../workflows/fanout/types
 import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { requireOptions } from '../../contract/required-options.js';
 import { firstInput } from '../first-input.js';
+import { requireClient } from '../own-copy.js';
 import {
   askedBatch,
   describeFanout,
@@ -41,7 +42,7 @@ export async function resumeFanout(
   batch: FanoutAddress,
   options: ResumeFanoutOptions,
 ): Promise<StartedFanout> {
-  requireOptions({ client }, { client: 'an object' });
+  requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
   const { taskQueue, retryFailed = true, policy = {} } = options;
   const there = await describeFanout(client, batch);

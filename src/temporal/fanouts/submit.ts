@@ -11,6 +11,7 @@ import { requireOptions } from '../../contract/required-options.js';
 import { notFoundError } from '../ask-workflow.js';
 import { abortable } from '../calls.js';
 import { reasonOf } from '../errors.js';
+import { requireClient } from '../own-copy.js';
 import {
   askedBatch,
   describeFanout,
@@ -49,7 +50,8 @@ export async function submitFanout(
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
   given: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
-  requireOptions({ client, items }, { client: 'an object', items: 'an object' });
+  requireClient(client);
+  requireOptions({ items }, { items: 'an object' });
   requireOptions(given, { taskQueue: 'a text' });
   const { onStart, onProgress, ...options } = given;
   const checked = parseFanoutInput(input);

@@ -31,6 +31,7 @@ import { firstQueryTimeoutMs } from '../calls.js';
 import { hasCodec } from '../has-codec.js';
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
+import { requireClient } from '../own-copy.js';
 import { queryOnce } from '../query-once.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
@@ -106,7 +107,7 @@ export interface JobMemo extends OutcomeMemo, TextInSummariesMemo {
  * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
  */
 export async function startJob(client: Client, input: NewJob, options: StartJobOptions): Promise<StartedJob> {
-  requireOptions({ client }, { client: 'an object' });
+  requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
   const checked = await keepJobTexts(parseJobInput(input), {
     results: options.results,

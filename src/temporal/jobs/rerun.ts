@@ -7,6 +7,7 @@ import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { requireOptions } from '../../contract/required-options.js';
 import { firstInput } from '../first-input.js';
 import { type Labels, labelsIn } from '../labels.js';
+import { requireClient } from '../own-copy.js';
 import { askedJob, describeJob, type JobAddress, type StartedJob, type StartJobOptions, startJob } from './client.js';
 import { differingJob } from './differing-input.js';
 import { badJob, parseJobInput } from './input.js';
@@ -35,7 +36,7 @@ export async function rerunJob(
   { newJobId, ...options }: RerunJobOptions,
 ): Promise<StartedJob> {
   if (newJobId === job.jobId) throw badJob('the new job needs another id than the earlier one');
-  requireOptions({ client }, { client: 'an object' });
+  requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
   const earlier = await inputOfEarlier(client, job);
   const labels = options.labels ?? earlier.labels;

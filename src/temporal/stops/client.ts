@@ -15,6 +15,7 @@ import { sandboxStopId } from '../../contract/addresses.js';
 import { requireOptions } from '../../contract/required-options.js';
 import { withAnswerTimeout } from '../calls.js';
 import { isBusy, isClosing, isSlow } from '../errors.js';
+import { requireClient } from '../own-copy.js';
 import { parseStopOptions, type StopOptions } from './input.js';
 import { explainStopError, findStopRequest, type StopRequestAddress, stopProgress } from './read.js';
 
@@ -58,7 +59,7 @@ export async function requestStop(
   options: StopOptions,
   at: RequestStopOptions,
 ): Promise<RequestedStop> {
-  requireOptions({ client }, { client: 'an object' });
+  requireClient(client);
   requireOptions(at, { taskQueue: 'a text' });
   const { taskQueue, deployment } = at;
   const parsed = parseStopOptions(options);
