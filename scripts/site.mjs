@@ -130,6 +130,12 @@ function renderBody(document) {
       },
       html({ text }) {
         if (text.startsWith('<!--')) return '';
+        if (/^<picture>.*<\/picture>$/s.test(text.trim())) {
+          return text.replace(
+            / (src|srcset)="([^"]+)"/g,
+            (_, name, file) => ` ${name}="${resolveLink(document, file, page.html)}"`,
+          );
+        }
         if (!/^<br>$/.test(text.trim())) problems.push(`${document}: HTML that is not allowed: ${text.trim()}`);
         return text;
       },

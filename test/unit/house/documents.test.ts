@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { grammarProblems } from './cli-grammar.js';
@@ -58,6 +58,22 @@ describe.each(documents)('%s', (path) => {
 
 test('the README has at most 200 lines', () => {
   expect(readSource('README.md').split('\n').length).toBeLessThanOrEqual(200);
+});
+
+test('the README has pictures for light and dark, which exist, are small, say what they show, and stay out of the package', () => {
+  const pictures = [...readSource('README.md').matchAll(/<picture>.*?<\/picture>/gs)].map(([picture]) => picture);
+  const files = pictures.flatMap((picture) =>
+    [...picture.matchAll(/ (?:src|srcset)="([^"]*)"/g)].map(([, file]) => `${file}`),
+  );
+  expect(files.map((file) => /-(light|dark)\./.exec(file)?.[1])).toEqual(pictures.flatMap(() => ['dark', 'light']));
+  const sizes = files.map((file) => statSync(join(repository, file)).size);
+  expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(400_000);
+  expect(pictures.filter((picture) => !/ alt="[^"]{50,}"/.test(picture))).toEqual([]);
+  const { files: shipped } = JSON.parse(readSource('package.json')) as { files: string[] };
+  expect(files.filter((file) => shipped.some((folder) => file.startsWith(`${folder}/`)))).toEqual([]);
+  expect(readdirSync(join(repository, 'pictures')).sort()).toEqual(
+    files.map((file) => file.replace('pictures/', '')).sort(),
+  );
 });
 
 test.each(['docs/README.md', 'docs/llms.txt'])('%s lists every page', (index) => {

@@ -44,7 +44,7 @@ describe('the site that `npm run docs` renders', () => {
       pages.map(({ path, html }) => [path, [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)]),
     );
     const links = pages.flatMap(({ path, html }) =>
-      [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, target = '']) => ({ path, target })),
+      [...html.matchAll(/ (?:href|src|srcset)="([^"]*)"/g)].map(([, target = '']) => ({ path, target })),
     );
     const internal = links.filter(({ target }) => !/^(?:https:|data:,$)/.test(target));
     const broken = internal.filter(({ path, target }) => {
@@ -65,7 +65,8 @@ describe('the site that `npm run docs` renders', () => {
   });
 
   test('loads nothing from the network and runs no script', () => {
-    const loads = /<(?:script|iframe|img|object|embed|video|audio)\b|<link[^>]*href="(?:https?:)?\/\/|@import|url\(/i;
+    const loads =
+      /<(?:script|iframe|object|embed|video|audio)\b|<(?:link|img|source)[^>]* (?:href|src|srcset)="(?:https?:)?\/\/|@import|url\(/i;
     expect(pages.filter(({ html }) => loads.test(withoutCode(html))).map(({ path }) => path)).toEqual([]);
     expect(loads.test(readFileSync(join(site, 'style.css'), 'utf8'))).toBe(false);
   });
