@@ -109,9 +109,10 @@ function worthOf(lines) {
 }
 
 function refuseTraces(text, home) {
-  for (const trace of [home, hostname(), root]) {
-    if (text.includes(trace)) throw new Error(`A picture would show ${trace}.`);
-  }
+  const traces = [home, root].filter((path) => text.includes(path));
+  const words = text.split(/[^\w.-]+/).filter((word) => word === hostname());
+  const [trace] = [...traces, ...words];
+  if (trace) throw new Error(`A picture would show ${trace}.`);
 }
 
 async function drawReport(file, home) {
