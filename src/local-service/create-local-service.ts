@@ -167,6 +167,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     faultsEnabled: options.faultsEnabled ?? false,
     clock,
     isolation,
+    changedSettings: options.changedSettings,
   });
   let listening: Promise<void> | undefined;
   let closed: Promise<void> | undefined;

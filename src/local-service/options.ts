@@ -59,6 +59,11 @@ export interface LocalServiceOptions {
   readonly repos?: readonly LocalRepo[];
   /** Limits of imported archives. Defaults: see each field. */
   readonly importLimits?: Partial<ImportLimits>;
+  /**
+   * Says that the file of these options has changed since it was read, and what to do; undefined if it has not. Asked
+   * at each `GET /_local/isolation`, and must not throw. Default: there is no such file.
+   */
+  readonly changedSettings?: () => Promise<string | undefined>;
   /** Receives the log lines. Default: none. */
   readonly log?: Log;
 }

@@ -1,4 +1,4 @@
-/** Reads what a local service says of itself: how it isolates its sandboxes, and its clock. */
+/** Reads what a local service says of itself: how it isolates its sandboxes, its clock, and if its settings changed. */
 import { z } from 'zod';
 import type { Config } from '../../config.js';
 import { isLoopbackHost } from '../../contract/urls.js';
@@ -11,8 +11,9 @@ const timeoutMs = 5_000;
 
 const answerSchema = z.object({
   isolation: isolationSchema,
-  /** Older services do not report this field. */
+  /** Older services do not report this field, nor the next one. */
   clock: z.object({ now: z.iso.datetime(), held: z.boolean() }).optional(),
+  changedSettings: z.string().nullable().default(null),
 });
 
 type Service = NonNullable<Config['sandboxService']>;
@@ -24,7 +25,7 @@ export interface LocalFacts {
 }
 
 const attempts = 2;
-const nothingToAsk: LocalFacts = { isolation: { known: null, problem: null }, clock: null };
+const nothingToAsk: LocalFacts = { isolation: { known: null, problem: null, changedSettings: null }, clock: null };
 
 /**
  * Reads the facts from a service that may be local. Does not ask a service on another host that is reached by `https`.
@@ -40,7 +41,7 @@ export async function readLocalFacts(service: Service): Promise<LocalFacts> {
     }
   }
   const problem = `Cannot read how the service at ${service.apiUrl} isolates its sandboxes: ${why}.`;
-  return { isolation: { known: null, problem }, clock: null };
+  return { isolation: { known: null, problem, changedSettings: null }, clock: null };
 }
 
 async function ask(service: Service): Promise<LocalFacts> {
@@ -52,9 +53,9 @@ async function ask(service: Service): Promise<LocalFacts> {
   const middleMs = (beforeMs + Date.now()) / 2;
   if (response.status === 404) return nothingToAsk;
   if (!response.ok) throw new Error(`it returned ${response.status}`);
-  const { isolation, clock } = answerSchema.parse(JSON.parse(await answerText(response)));
+  const { isolation, clock, changedSettings } = answerSchema.parse(JSON.parse(await answerText(response)));
   return {
-    isolation: { known: isolation, problem: null },
+    isolation: { known: isolation, problem: null, changedSettings },
     clock: clock === undefined ? null : { ...clock, aheadMs: Date.parse(clock.now) - middleMs },
   };
 }

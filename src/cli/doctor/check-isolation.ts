@@ -1,4 +1,4 @@
-/** Checks how sandboxes of a local service are isolated from this machine. */
+/** Checks how sandboxes of a local service are isolated from this machine, and that its settings are current. */
 import type { SaidIsolation } from '../connect/isolation.js';
 import { type Check, ok, skipped, warning } from './check.js';
 
@@ -21,4 +21,10 @@ export function checkIsolation({ known: isolation, problem }: SaidIsolation): Ch
   if (network.kind === 'host') return warning('isolation', message, mends.host);
   if (network.kind === 'none' && !network.wished) return warning('isolation', message, mends.none);
   return isolation.lacks.length > 0 ? warning('isolation', message, mends.lacks) : ok('isolation', message);
+}
+
+/** Empty if the service is not a local one, or if its settings are those of its file. */
+export function checkLocalSettings({ changedSettings }: SaidIsolation): readonly Check[] {
+  if (changedSettings === null) return [];
+  return [warning('local', changedSettings, 'Restart the local service when no job needs it.')];
 }

@@ -3,7 +3,7 @@
 export interface Check {
   /**
    * What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`, `retention`,
-   * `account`, `isolation`, `encryption`, `disk` or `settings`.
+   * `account`, `isolation`, `encryption`, `disk`, `local` or `settings`.
    */
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';

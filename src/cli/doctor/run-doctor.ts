@@ -19,7 +19,7 @@ import { type Check, failed, ok, skipped } from './check.js';
 import { checkDisk } from './check-disk.js';
 import { checkEncryption, readRing } from './check-encryption.js';
 import { checkHeaders } from './check-headers.js';
-import { checkIsolation } from './check-isolation.js';
+import { checkIsolation, checkLocalSettings } from './check-isolation.js';
 import { checkLocalClock } from './check-local-clock.js';
 import { checkDeployments, checkRetention } from './check-reach.js';
 import { checkSettings } from './check-settings.js';
@@ -81,7 +81,7 @@ export async function runDoctor(
     checks.push(
       ...(await webhookChecks(config, { given: options.bridge, own: platform?.bridgeUrl }, { ...asking, patienceMs })),
     );
-    if (facts) checks.push(checkIsolation(facts.isolation));
+    if (facts) checks.push(checkIsolation(facts.isolation), ...checkLocalSettings(facts.isolation));
     if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
   } finally {
     reporter.close();

@@ -1,5 +1,6 @@
 /** The JSON file of `sandflow local --config`. */
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { repeatedField } from '../../contract/texts/lost-fields.js';
@@ -39,14 +40,29 @@ const localConfigSchema = z
   })
   .partial();
 
+interface ConfigFile {
+  readonly path: string;
+  /** True if the file may be missing. */
+  readonly optional: boolean;
+}
+
 export type LocalConfig = Pick<LocalServiceOptions, keyof z.infer<typeof localConfigSchema>>;
+
+/** Says that the file has other settings than `loaded`, or wrong ones; undefined if it has the same. Never throws. */
+export async function changeOf(file: ConfigFile, loaded: LocalConfig): Promise<string | undefined> {
+  const changed = `${file.path} has changed since the local service started`;
+  try {
+    return isDeepStrictEqual(await readLocalConfig(file), loaded) ? undefined : `${changed}.`;
+  } catch (error) {
+    return `${changed}, and is not usable until it is corrected. ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
 
 /**
  * Reads and checks the file.
- * @param optional true if the file may be missing
  * @throws UsageError naming the file and every setting that is wrong
  */
-export async function readLocalConfig(path: string, optional: boolean): Promise<LocalConfig> {
+export async function readLocalConfig({ path, optional }: ConfigFile): Promise<LocalConfig> {
   let text: string;
   try {
     text = withoutMark(await readFile(path, 'utf8'));

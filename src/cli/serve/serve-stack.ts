@@ -43,8 +43,8 @@ async function sayPlaces(
   { readyJson }: { readonly readyJson?: boolean },
 ): Promise<void> {
   const service = { apiUrl: sandboxApiUrl, apiKey, apiKeyFile: sandboxApiKeyFile };
-  const { known: isolation, problem } = (await readLocalFacts(service)).isolation;
-  if (problem !== null) io.stderr.write(`${oneLine(problem)}\n`);
+  const { known: isolation, problem, changedSettings } = (await readLocalFacts(service)).isolation;
+  for (const text of [problem, changedSettings]) if (text !== null) io.stderr.write(`${oneLine(text)}\n`);
   for (const warning of isolation?.warnings ?? []) io.stderr.write(`${oneLine(warning)}\n`);
   if (readyJson) {
     // Print the path of the key file, and never the key.

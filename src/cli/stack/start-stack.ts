@@ -2,7 +2,9 @@
 import { askSupervisor } from '../../supervisor/control-client.js';
 import { ensureStack } from '../../supervisor/index.js';
 import { stackPaths } from '../../supervisor/stack-paths.js';
+import { readLocalFacts } from '../connect/local-facts.js';
 import type { CliIo } from '../io.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { showStack } from './show-stack.js';
 
 /**
@@ -16,6 +18,9 @@ export async function startInBackground(options: { readonly json?: boolean }, io
   const stack = await ensureStack(config, { main, command, signal, onProgress });
   // Ask before the release, so that the stack cannot end by itself in between.
   await askSupervisor(stackPaths(config.home).stateFile, 'keep');
+  const { sandboxApiUrl: apiUrl, sandboxApiKey: apiKey } = stack;
+  const { changedSettings } = (await readLocalFacts({ apiUrl, apiKey })).isolation;
   stack.release();
+  if (changedSettings !== null) io.stderr.write(`${oneLine(changedSettings)}\n`);
   await showStack(options, io);
 }

@@ -6,6 +6,7 @@ import type { ControlledClock } from '../clock.js';
 import type { Context } from '../core/context.js';
 import type { Inspection } from '../inspection.js';
 import type { IsolationReport } from '../isolation-report.js';
+import type { LocalServiceOptions } from '../options.js';
 import { notFound, ServiceError } from '../service-error.js';
 import type { CallGate } from '../state/call-gate.js';
 import type { StateControl } from '../state/control.js';
@@ -42,6 +43,7 @@ interface ServerOptions {
   readonly gate: CallGate;
   readonly state: StateControl;
   readonly isolation: IsolationReport;
+  readonly changedSettings: LocalServiceOptions['changedSettings'];
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {

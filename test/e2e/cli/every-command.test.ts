@@ -181,6 +181,22 @@ describe('each other command succeeds', () => {
     expect(await done('fanout', 'cancel', 'long', '--wait', '--json')).toContain('"outcome":"cancelled"');
   });
 
+  it('after a change of local-service.json, and up, run and doctor tell of it', async () => {
+    const { cli, run } = bench;
+    const file = join(cli.home, 'local-service.json');
+    const before = await readFile(file, 'utf8');
+    const told = `${file} has changed since the local service started.`;
+    await writeFile(file, JSON.stringify({ ...JSON.parse(before), commandAgents: {} }));
+    for (const args of [['up'], ['run', worksUntilReleased, '--id', 'once']]) {
+      expect((await run(args)).stderr).toContain(told);
+    }
+    expect(JSON.parse(await bench.done('doctor', '--json')).checks).toContainEqual(
+      expect.objectContaining({ name: 'local', status: 'warning', message: expect.stringContaining(told) }),
+    );
+    await writeFile(file, JSON.stringify(JSON.parse(before), null, 2));
+    expect((await run(['up'])).stderr).not.toContain(told);
+  });
+
   it('on sandboxes, stops and cleanups', async () => {
     const { done } = bench;
     expect(await done('sandboxes')).toContain(source);

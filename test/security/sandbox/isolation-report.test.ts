@@ -30,7 +30,7 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
 
   it('is not requested from a remote service, and is not believed if incomplete', async () => {
     const elsewhere = await readIsolation({ apiUrl: 'https://api.example.com/v1', apiKey });
-    expect(elsewhere).toEqual({ known: null, problem: null });
+    expect(elsewhere).toEqual({ known: null, problem: null, changedSettings: null });
     expect(checkIsolation(elsewhere)).toMatchObject({ status: 'skipped' });
     const { service } = await startService();
     const refused = await readIsolation({ apiUrl: service.url, apiKey: 'another' });
@@ -52,7 +52,11 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
       expect(checkIsolation(answer)).toMatchObject({ status: 'warning' });
     }
     const other = closing.keep(await startStand((_, response) => sendJson(response, 404, { ok: false })));
-    expect(await readIsolation({ apiUrl: other.url, apiKey })).toEqual({ known: null, problem: null });
+    expect(await readIsolation({ apiUrl: other.url, apiKey })).toEqual({
+      known: null,
+      problem: null,
+      changedSettings: null,
+    });
   });
 
   it('is requested again if the first answer is lost', async () => {
@@ -74,7 +78,7 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
     const limits = { memory: 'sandbox' as const, processes: 'sandbox' as const };
     const text = 'bubblewrap';
     const well: SandboxIsolation = { isolation: 'bubblewrap', network, limits, lacks: [], text, warnings: [] };
-    const check = (known: SandboxIsolation) => checkIsolation({ known, problem: null });
+    const check = (known: SandboxIsolation) => checkIsolation({ known, problem: null, changedSettings: null });
     expect(check(well)).toMatchObject({ status: 'ok' });
     const without = { ...network, kind: 'none' as const, reason: 'slirp4netns is not installed' };
     expect(check({ ...well, network: without })).toMatchObject({ status: 'warning' });
@@ -89,7 +93,7 @@ describe('C1: the setting `network`', () => {
   async function read(network: unknown) {
     const file = join(await emptyDirectory(), 'local-service.json');
     await writeFile(file, JSON.stringify({ network }));
-    return (await readLocalConfig(file, false)).network;
+    return (await readLocalConfig({ path: file, optional: false })).network;
   }
 
   it('accepts the host network, single ports and networks', async () => {

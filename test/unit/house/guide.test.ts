@@ -131,7 +131,7 @@ describe('settings', () => {
     const directory = await mkdtemp(join(tmpdir(), 'sandflow-guide-'));
     directories.push(directory);
     await writeFile(join(directory, 'local-service.json'), example);
-    const config = await readLocalConfig(join(directory, 'local-service.json'), false);
+    const config = await readLocalConfig({ path: join(directory, 'local-service.json'), optional: false });
     expect(config.commandAgents).toEqual({ 'claude-code': { command: 'claude --print' } });
   });
 });

@@ -8,6 +8,7 @@ import { type AssumptionId, assumptions } from '../../../contract/assumptions.js
 import type { ControlledClock } from '../../clock.js';
 import type { Inspection } from '../../inspection.js';
 import type { IsolationReport } from '../../isolation-report.js';
+import type { LocalServiceOptions } from '../../options.js';
 import type { CallLogEntry, CallStore } from '../../store/call-store.js';
 import { read } from '../parse-input.js';
 import { clockView } from './clock.js';
@@ -43,17 +44,19 @@ function lineOf(entry: CallLogEntry): Readonly<Record<string, unknown>> {
   };
 }
 
-export function registerBookRoutes(
-  server: FastifyInstance,
-  options: {
-    readonly books: Inspection;
-    readonly calls: CallStore;
-    readonly isolation: IsolationReport;
-    readonly clock: ControlledClock;
-  },
-): void {
-  const { books, calls, isolation, clock } = options;
-  server.get('/_local/isolation', () => ({ ok: true, type: 'local.isolation', isolation, clock: clockView(clock) }));
+interface BookRoutesOptions extends Pick<LocalServiceOptions, 'changedSettings'> {
+  readonly books: Inspection;
+  readonly calls: CallStore;
+  readonly isolation: IsolationReport;
+  readonly clock: ControlledClock;
+}
+
+export function registerBookRoutes(server: FastifyInstance, options: BookRoutesOptions): void {
+  const { books, calls, isolation, clock, changedSettings } = options;
+  server.get('/_local/isolation', async () => {
+    const changed = (await changedSettings?.()) ?? null;
+    return { ok: true, type: 'local.isolation', isolation, clock: clockView(clock), changedSettings: changed };
+  });
   server.get('/_local/books', (request) => {
     const filter = read(filterSchema, request.query, { message: 'Specify sandboxId and name at most once each.' });
     return {

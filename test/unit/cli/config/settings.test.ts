@@ -32,9 +32,9 @@ it('B19: a file of settings, of the user or of a project, may begin with a byte 
   await project('\uFEFF{"run": {"model": "opus"}}');
   await writeFile(join(home, 'config.json'), '\uFEFF{"profiles": {}}', { mode: 0o600 });
   expect((await run(['config'])).stderr).toBe('');
-  expect(await readLocalConfig(join(home, 'config.json'), false).catch(({ message }) => message)).toContain(
-    'profiles: ',
-  );
+  expect(
+    await readLocalConfig({ path: join(home, 'config.json'), optional: false }).catch(({ message }) => message),
+  ).toContain('profiles: ');
 });
 
 describe('a project file', () => {
