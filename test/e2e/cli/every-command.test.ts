@@ -1,12 +1,12 @@
 /**
  * The main paths through the built command line, and every other command once with success, on one stack.
- * Costs 22 CPU s.
+ * Costs 23 CPU s.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { review } from '../../unit/house/snippets/start-job.js';
-import { readSource } from '../../unit/house/source-imports.js';
+import { readSource, repository } from '../../unit/house/source-imports.js';
 import {
   accepted,
   arm,
@@ -21,6 +21,7 @@ import {
   worksUntilReleased,
 } from '../stack/fixture.js';
 import { actingCommands, type CommandBench, createCommandBench } from './command-bench.js';
+import { commandsIn } from './printed-commands.js';
 import type { Started } from './program.js';
 
 /** Commands that another test of the gate runs. Its file must contain their words. */
@@ -42,7 +43,9 @@ let bench: CommandBench;
 let dev: Started;
 beforeAll(async () => {
   bench = createCommandBench();
-  await writeFile(join(bench.cli.home, 'local-service.json'), JSON.stringify({ faultsEnabled: true }));
+  const { command } = JSON.parse(readSource('examples/agent/local-service.json')).commandAgents['claude-code'];
+  const commandAgents = { 'claude-code': { command, isolation: 'plain' } };
+  await writeFile(join(bench.cli.home, 'local-service.json'), JSON.stringify({ commandAgents, faultsEnabled: true }));
   dev = bench.cli.start(['dev', '--ready-json']);
   await vi.waitFor(() => expect(dev.stdout(), bench.cli.said()).toMatch(/"ready":true.*\n/), patient);
 });
@@ -179,6 +182,24 @@ describe('each other command succeeds', () => {
     await done('fanout', 'long.jsonl', '--source', source, '--id', 'long', '--detach');
     await untilBooks(bench.cli, (read) => promptsAtWork(read) === 1);
     expect(await done('fanout', 'cancel', 'long', '--wait', '--json')).toContain('"outcome":"cancelled"');
+  });
+
+  it('with an agent of the user, as docs/agents.md prints it: a run, a follow-up and forks', async () => {
+    const { cli, done } = bench;
+    await cp(join(repository, 'examples'), join(cli.home, 'examples'), { recursive: true });
+    await writeFile(join(cli.home, 'secrets.json'), '{"set": {"MODEL_KEY": "k"}}');
+    const page = readSource('docs/agents.md');
+    const block = /```sh\n(sandflow run .*?)```/s.exec(page)?.[1] ?? '';
+    const printed = [...page.matchAll(/```text\n(.*?)```/gs)].map(([, text]) => text);
+    const [run = [], secrets = [], follow = []] = commandsIn(block);
+    const [first, , second] = [await done(...run), await done(...secrets), await done(...follow)];
+    const SANDBOX = JSON.parse(await done('jobs', 'show', 'fence', '--json')).sandboxId;
+    const [fanout = [], logs = []] = commandsIn(block, { SANDBOX }).slice(3);
+    await done(...fanout);
+    const answers = await readFile(join(cli.home, 'fanout-colours', 'results.jsonl'), 'utf8');
+    const [red] = answers.split('\n').map((line) => line && JSON.parse(line).job.prompts[0].result);
+    expect([first, second, red]).toEqual(printed);
+    expect(await done(...logs)).toContain('You say: Paint it red.');
   });
 
   it('after a change of local-service.json, and up, run and doctor tell of it', async () => {

@@ -27,6 +27,7 @@ const guide = [
     'encryption',
     'production',
     'local-service',
+    'agents',
     'configuration',
     'cost',
     'troubleshooting',
@@ -126,13 +127,16 @@ describe('settings', () => {
     });
   });
 
-  test('include a valid example of a command agent', async () => {
-    const example = /```json\n(.*?)```/s.exec(readSource('docs/local-service.md'))?.[1] ?? '';
+  test('include a valid example of a command agent, and its program, as they are in examples/agent', async () => {
+    const page = readSource('docs/agents.md');
+    const example = /```json\n(.*?)```/s.exec(page)?.[1] ?? '';
+    expect(example).toBe(readSource('examples/agent/local-service.json'));
+    expect(/```sh\n(#!.*?)```/s.exec(page)?.[1]).toBe(readSource('examples/agent/agent.sh'));
     const directory = await mkdtemp(join(tmpdir(), 'sandflow-guide-'));
     directories.push(directory);
     await writeFile(join(directory, 'local-service.json'), example);
     const config = await readLocalConfig({ path: join(directory, 'local-service.json'), optional: false });
-    expect(config.commandAgents).toEqual({ 'claude-code': { command: 'claude --print' } });
+    expect(config.commandAgents).toEqual({ 'claude-code': { command: 'sh agent.sh' } });
   });
 });
 

@@ -1,6 +1,7 @@
 /** The commands that docs/runbook.md prints, for tests that run them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { commandsIn } from '../../../e2e/cli/printed-commands.js';
 
 const page = readFileSync(fileURLToPath(new URL('../../../../docs/runbook.md', import.meta.url)), 'utf8');
 const sections = new Map(
@@ -25,12 +26,5 @@ export function printedBlock(title: string, language: 'sh' | 'yaml'): string {
  * @param values replace the placeholders, such as JOB
  */
 export function printedCommands(title: string, values: Readonly<Record<string, string>> = {}): string[][] {
-  return printedBlock(title, 'sh')
-    .trim()
-    .split('\n')
-    .map((line) => {
-      const [program, ...args] = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
-      if (program !== 'sandflow') throw new Error(`This is not a command of sandflow: ${line}`);
-      return args.map((arg) => values[arg] ?? arg);
-    });
+  return commandsIn(printedBlock(title, 'sh'), values);
 }
