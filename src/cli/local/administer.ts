@@ -168,11 +168,12 @@ async function reconnectBridge(at: ServiceAtHand, io: CliIo): Promise<void> {
   if (!stack?.bridgeAddress || stack.sandboxApiUrl !== at.config.sandboxService?.apiUrl) return;
   const { webhookPath } = await import('../../bridge/index.js');
   const { connectWebhook } = await import('../webhooks/connect-webhook.js');
-  try {
-    await connectWebhook(at, { url: `${stack.bridgeAddress}${webhookPath}`, rotate: true });
-  } catch (error) {
-    const why = failureOf(error).error.message;
-    const text = `The bridge could not be registered again: ${why}. Jobs wake late until \`sandflow webhooks connect\` succeeds.`;
-    io.stderr.write(`${oneLine(text)}\n`);
-  }
+  const wanted = { url: `${stack.bridgeAddress}${webhookPath}`, rotate: true, stack, signal: io.interrupted };
+  const why = await connectWebhook(at, wanted).then(
+    ({ check: { result, text } }) => (result === 'accepted' ? undefined : text),
+    (error: unknown) => failureOf(error).error.message,
+  );
+  if (why === undefined) return;
+  const text = `The bridge could not be registered again: ${why}. Jobs wake late until \`sandflow webhooks connect\` succeeds.`;
+  io.stderr.write(`${oneLine(text)}\n`);
 }

@@ -1,6 +1,5 @@
 /** `sandflow webhooks connect`: the bridge, its registration and its secret in one step. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { readSecrets, webhookPath } from '../../bridge/index.js';
+import { webhookPath } from '../../bridge/index.js';
 import { isLoopbackHost } from '../../contract/urls.js';
 import type { CommandContext } from '../command.js';
 import { isFullyConfigured } from '../connect/configured.js';
@@ -14,18 +13,13 @@ import { readStatus } from '../stack/read-status.js';
 import { UsageError } from '../usage-error.js';
 import { type ConnectedWebhook, connectWebhook } from './connect-webhook.js';
 import type { ConnectBridgeOptions } from './options.js';
-import { sendTestDelivery, type TestDelivery } from './test-delivery.js';
-
-/** When the secret exists, a stack starts its bridge within seconds. */
-const bridgeStartsWithinMs = 15_000;
-const pauseMs = 500;
 
 interface Connection extends ConnectedWebhook {
   /** Where the bridge of the embedded stack listens; null without a stack. */
   readonly bridge: string | null;
-  readonly url: string;
+  /** The URL that the registration was to deliver to. */
+  readonly wantedUrl: string;
   readonly secretFile: string;
-  readonly check: TestDelivery;
 }
 
 /** @returns 0 if the bridge accepted a test delivery through the URL, otherwise 1 */
@@ -42,13 +36,12 @@ export async function connectBridge(options: ConnectBridgeOptions, context: Comm
 }
 
 async function connect(at: ServiceAtHand, options: ConnectBridgeOptions, signal: AbortSignal): Promise<Connection> {
-  const { home, webhookSecretFile: secretFile, webhookSecrets } = at.config;
-  const bridge = (await readStatus(home))?.stack?.bridgeAddress ?? null;
+  const { home, webhookSecretFile: secretFile } = at.config;
+  const stack = (await readStatus(home))?.stack ?? undefined;
+  const bridge = stack?.bridgeAddress ?? null;
   const url = options.url ?? localUrl(at, bridge);
-  const connected = await connectWebhook(at, { ...options, url });
-  const [secret = ''] = [...(await readSecrets(secretFile)), ...webhookSecrets];
-  const check = await untilAccepted(url, secret, bridge === null ? 0 : bridgeStartsWithinMs, signal);
-  return { ...connected, bridge, url, secretFile, check };
+  const connected = await connectWebhook(at, { ...options, url, stack, signal });
+  return { ...connected, bridge, wantedUrl: url, secretFile };
 }
 
 /** A service on this machine delivers to the loopback interface. Any other one needs a public URL. */
@@ -61,20 +54,6 @@ function localUrl({ config: { sandboxService } }: ServiceAtHand, bridge: string 
   );
 }
 
-async function untilAccepted(
-  url: string,
-  secret: string,
-  withinMs: number,
-  signal: AbortSignal,
-): Promise<TestDelivery> {
-  const giveUpAt = Date.now() + withinMs;
-  for (;;) {
-    const check = await sendTestDelivery(url, secret);
-    if (check.result === 'accepted' || Date.now() >= giveUpAt) return check;
-    await sleep(pauseMs, undefined, { signal });
-  }
-}
-
 function sayJson(connection: Connection, { io }: CommandContext): void {
   const { bridge, webhookId, action, url, secretFile, check, others } = connection;
   const { result, text } = check;
@@ -84,10 +63,11 @@ function sayJson(connection: Connection, { io }: CommandContext): void {
 }
 
 function say(connection: Connection, { io }: CommandContext): void {
-  const { bridge, webhookId, action, url, secretFile, check, others } = connection;
+  const { bridge, webhookId, action, url, wantedUrl, secretFile, check, others } = connection;
+  const isLeft = url !== wantedUrl;
   const rows = [
     ['bridge', bridge ?? 'not part of a stack of this home'],
-    ['registration', `${webhookId} delivers to ${url} (${action})`],
+    ['registration', `${webhookId} delivers to ${url} (${isLeft ? `as before, not to ${wantedUrl}` : action})`],
     [
       'secret',
       `kept in ${secretFile}${action === 'rotated' ? '; the former one stays valid until the next rotation' : ''}`,
@@ -102,7 +82,9 @@ function say(connection: Connection, { io }: CommandContext): void {
   if (check.result === 'accepted') return;
   const mend =
     check.result === 'refused'
-      ? `Copy ${secretFile} to the machine of the bridge, or set SANDBOX_WEBHOOK_SECRET_FILE there.`
-      : `Start the bridge, or route ${url} to it${bridge === null ? '' : `, at ${bridge}`}; then repeat this command.`;
-  io.stderr.write(`${oneLine(mend)}\n`);
+      ? `Copy ${secretFile} to the machine of the bridge, or set SANDBOX_WEBHOOK_SECRET_FILE there`
+      : `Start the bridge, or route ${wantedUrl} to it${bridge === null ? '' : `, at ${bridge}`}`;
+  const byHand = `sandflow api PATCH /webhooks/${pasteable(webhookId, 'WEBHOOK')} --field url=URL`;
+  const unchecked = isLeft ? ` If only this machine cannot reach that URL: ${byHand}` : '';
+  io.stderr.write(`${oneLine(`${mend}; then repeat this command.${unchecked}`)}\n`);
 }

@@ -26,8 +26,9 @@ export const declareConnect = (parent: Parent) =>
     .addHelpText(
       'after',
       `
-Safe to repeat. An existing registration of this home is used again, with the new URL if necessary. Any other
-registration at that URL gets a new secret. A running stack of this home starts its bridge as soon as there is a secret.
+Safe to repeat. An existing registration of this home is used again. It moves to a new URL once a bridge has accepted a
+test delivery there; until then it delivers as before. Any other registration at that URL gets a new secret. A running
+stack of this home starts its bridge as soon as there is a secret.
 
 Examples:
   sandflow webhooks connect                                                    the service runs on this machine
@@ -35,7 +36,7 @@ Examples:
 
 Exit codes:
   0    the bridge accepted a test delivery through the URL
-  1    it is registered, but the test delivery was not accepted
+  1    the test delivery was not accepted; a new registration stays, and an earlier one was not moved
 `,
     );
 

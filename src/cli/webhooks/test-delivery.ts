@@ -12,10 +12,12 @@ const timeoutMs = 10_000;
 const type = 'sandflow.connection_test';
 /** The answer of the bridge to a verified delivery of an unknown type. */
 const verified = 'unknown_type';
+/** The answer of a bridge that has no secret. */
+const noSecret = 'no_secret';
 const longestText = 200;
 
 export interface TestDelivery {
-  /** `refused`: a bridge answered and has another secret. `no_bridge`: no bridge answered. */
+  /** `refused`: a bridge answered and has another secret, or none. `no_bridge`: no bridge answered. */
   readonly result: 'accepted' | 'refused' | 'no_bridge';
   /** The result as the end of a sentence. */
   readonly text: string;
@@ -35,6 +37,9 @@ export async function sendTestDelivery(url: string, secret: string): Promise<Tes
       return { result: 'accepted', text: 'the bridge accepted a signed test delivery' };
     const said = `${response.status} ${answer}`.trim();
     if (response.status === 401) return { result: 'refused', text: `the bridge there has another secret (${said})` };
+    if (response.status === 503 && answer === noSecret) {
+      return { result: 'refused', text: `the bridge there has no secret yet (${said})` };
+    }
     return { result: 'no_bridge', text: `no bridge answers there, but: ${said}` };
   } catch (error) {
     return { result: 'no_bridge', text: `no answer: ${oneLine(failureOf(error).error.message)}` };

@@ -106,6 +106,31 @@ test('setting up reports a bridge with another secret, and a page that is no bri
   expect(await connect(`${page}${path}`)).toMatchObject({ exitCode: 1, check: { result: 'no_bridge' } });
 });
 
+test('a registration that works is moved only to a URL where a bridge accepts a delivery, and keeps its secret until then', async () => {
+  const { connect, listed, secretFile, path, env, home } = await setUp();
+  const url = `${await bridgeWith(secretFile)}${path}`;
+  const { webhookId } = await connect(url);
+  const secret = await readFile(secretFile, 'utf8');
+  const dead = `http://127.0.0.1:1${path}`;
+  const unmoved = { exitCode: 1, webhookId, url, check: { result: 'no_bridge' }, error: null };
+  expect(await connect(dead)).toMatchObject({ ...unmoved, action: 'adopted' });
+  // Without a bridge at the URL, nothing can come of a new secret.
+  expect(await connect(dead, '--rotate')).toMatchObject({ ...unmoved, action: 'adopted' });
+  expect(await readFile(secretFile, 'utf8')).toBe(secret);
+  const other = join(home, 'secrets-of-another-machine');
+  await writeFile(other, '');
+  const elsewhere = `${await bridgeWith(other)}${path}`;
+  expect(await connect(elsewhere)).toMatchObject({ ...unmoved, check: { result: 'refused' } });
+  expect(await listed()).toMatchObject([{ id: webhookId, url }]);
+  const { stderr } = await cli(['webhooks', 'connect', '--url', dead], { env });
+  expect(stderr).toContain(`${webhookId} delivers to ${url} (as before, not to ${dead})`);
+  expect(stderr).toContain(`sandflow api PATCH /webhooks/${webhookId} --field url=URL`);
+
+  await writeFile(other, secret);
+  expect(await connect(elsewhere)).toMatchObject({ exitCode: 0, action: 'moved', webhookId, url: elsewhere });
+  expect(await listed()).toMatchObject([{ id: webhookId, url: elsewhere }]);
+});
+
 test('setting up needs the public URL of a bridge that it does not know', async () => {
   const { env } = await setUp();
   expect(await cli(['webhooks', 'connect'], { env })).toMatchObject({
