@@ -181,7 +181,7 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
     start(over, { taskQueue: of = taskQueue } = {}) {
       const input = jobInput(over);
       return client.workflow.start<typeof createThenPrompt>('createThenPrompt', {
-        workflowId: jobWorkflowId(deployment, input.jobId),
+        workflowId: jobWorkflowId(input.deployment, input.jobId),
         taskQueue: of,
         args: [input],
       });

@@ -2,8 +2,8 @@
 
 export interface Check {
   /**
-   * What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`, `retention`,
-   * `account`, `isolation`, `encryption`, `disk`, `local` or `settings`.
+   * What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`, `wakes`,
+   * `retention`, `account`, `isolation`, `encryption`, `disk`, `local` or `settings`.
    */
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';

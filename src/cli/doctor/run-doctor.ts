@@ -23,6 +23,7 @@ import { checkIsolation, checkLocalSettings } from './check-isolation.js';
 import { checkLocalClock } from './check-local-clock.js';
 import { checkDeployments, checkRetention } from './check-reach.js';
 import { checkSettings } from './check-settings.js';
+import { checkWakes } from './check-wakes.js';
 import { checkBridge, checkSecret, checkWebhook } from './check-webhook.js';
 import { checkWorkers } from './check-workers.js';
 
@@ -78,9 +79,13 @@ export async function runDoctor(
     if (ofClock) checks.push(ofClock);
     // If the service did not answer within the time limit, each further read is tried only once.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
-    checks.push(
-      ...(await webhookChecks(config, { given: options.bridge, own: platform?.bridgeUrl }, { ...asking, patienceMs })),
-    );
+    const bridge = { given: options.bridge, own: platform?.bridgeUrl };
+    const ofWebhook = await webhookChecks(config, bridge, { ...asking, patienceMs });
+    checks.push(...ofWebhook);
+    // If one of these failed, it is known why jobs poll.
+    const isRegistered = ofWebhook.some(({ name, status }) => name === 'webhook' && status === 'ok');
+    if (platform && isRegistered && ofWebhook.every(({ status }) => status !== 'failed'))
+      checks.push(await checkWakes(platform.temporal, config));
     if (facts) checks.push(checkIsolation(facts.isolation), ...checkLocalSettings(facts.isolation));
     if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
   } finally {

@@ -10,6 +10,7 @@ import { linksOf } from '../output/job-links.js';
 import { readReportContext } from '../output/report-context.js';
 import { pathProblemOf } from '../path-problems.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
+import { polledNotice } from '../webhooks/polled-waits.js';
 import type { WatchFanoutOptions } from './options.js';
 import type { BatchView } from './progress/batch-view.js';
 import { watchFanout } from './progress/watch-fanout.js';
@@ -52,6 +53,7 @@ export async function watchFanoutToEnd(
     quiet: options.quiet === true,
     dollarsPerSecond: shared.dollarsPerSecond,
     isolation: platform.isolation.known,
+    polled: options.quiet ? undefined : await polledNotice(platform, home.waits),
     links: linksOf({ deployment, jobId: batchId }, platform.ui),
   });
 }

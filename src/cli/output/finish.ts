@@ -27,6 +27,8 @@ export interface FinishOptions {
   /** Reads the whole text of a cut result from the result store. */
   readonly readWhole: (ref: string) => Promise<Buffer>;
   readonly isolation?: SandboxIsolation | null;
+  /** A line for the summary: that waits ended by polls. */
+  readonly polled?: string;
   /** Shown in the summary if given. */
   readonly links?: JobLinks;
   /** True to print the links with --json too. */
@@ -52,7 +54,7 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
   }
   const report = await wholeReport(end.result, options);
   const done = report.outcome === 'completed' && report.error === null && report.left.length === 0;
-  if (!options.quiet || !done) printSummary(report, io, options.links);
+  if (!options.quiet || !done) printSummary(report, io, options);
   if (json) printJson(io.stdout, { ...report, ...(options.linksInJson && options.links), isolation });
   else printAnswers(report, io);
   return done ? exitCodes.done : exitCodes.otherOutcome;
@@ -69,7 +71,11 @@ function printAnswers({ prompts }: JobReport, io: Streams): void {
   }
 }
 
-function printSummary(report: JobReport, io: Streams, links: JobLinks | undefined): void {
+function printSummary(
+  report: JobReport,
+  io: Streams,
+  { links, polled }: Pick<FinishOptions, 'links' | 'polled'>,
+): void {
   const paint = createPaint(io.stderr);
   const completed = report.outcome === 'completed';
   const parts = [
@@ -94,6 +100,7 @@ function printSummary(report: JobReport, io: Streams, links: JobLinks | undefine
   }
   if (report.degraded) io.stderr.write(`${paint('yellow', `  ${wasDegradedText(report.degraded)}`)}\n`);
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
+  if (polled) io.stderr.write(`${paint('yellow', `  ${polled}`)}\n`);
   if (links) io.stderr.write(`  ${linksText(links)}\n`);
   io.stderr.write(`${paint('dim', `  ${nextAfterEnd(report)}`)}\n`);
 }

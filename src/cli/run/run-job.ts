@@ -1,5 +1,6 @@
 /** `sandflow run`, after its command line was checked: starts or finds the job, watches it and saves its result. */
 import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
+import { reportWakes } from '../../temporal/jobs/wake-report.js';
 import type { CommandContext } from '../command.js';
 import { checkModels } from '../connect/check-account.js';
 import { checkService } from '../connect/check-service.js';
@@ -16,6 +17,7 @@ import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { polledNotice } from '../webhooks/polled-waits.js';
 import { attachTo, isAttachedTo } from './existing-job.js';
 import { parseGetPairs } from './file-pairs.js';
 import { jobInputOf } from './job-input.js';
@@ -118,6 +120,8 @@ export async function seeThrough(
     end.kind === 'ended'
       ? await saveFiles(end.result.files, parseGetPairs(options.get), platform.results.get, io.cwd, job.jobId)
       : [];
+  const polled =
+    end.kind === 'ended' && !quiet ? await polledNotice(platform, reportWakes([end.result.wakes])) : undefined;
   return finish(end, io, {
     jobId: job.jobId,
     json: options.json === true,
@@ -125,6 +129,7 @@ export async function seeThrough(
     files,
     readWhole: platform.results.get,
     isolation: platform.isolation.known,
+    polled,
     links: linksOf(job, platform.ui),
   });
 }

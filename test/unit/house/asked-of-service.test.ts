@@ -4,14 +4,15 @@ import { expect, test } from 'vitest';
 import { readSource, repository } from './source-imports.js';
 
 /**
- * Optional reads: a price, the history of a sandbox while somebody looks, which has pauses of its own, and the checks of
- * what is named, which no missing answer holds back.
+ * Optional reads: a price, the history of a sandbox while somebody looks, which has pauses of its own, whether a bridge is
+ * registered, and the checks of what is named, which no missing answer holds back.
  */
 const lookedAtInPassing = [
   'src/cli/connect/check-account.ts',
   'src/cli/connect/check-source.ts',
   'src/cli/fanout/progress/price.ts',
   'src/cli/transcript/history-reader.ts',
+  'src/cli/webhooks/polled-waits.ts',
 ];
 const theirOwnFiles = ['src/cli/connect/ask-service.ts'];
 

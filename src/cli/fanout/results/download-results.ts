@@ -3,16 +3,18 @@ import { open, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
 import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/result.js';
-import type { CollectedFile } from '../../../../workflows/job/result.js';
+import type { CollectedFile, Wake } from '../../../../workflows/job/result.js';
 import { isDiskFull, namingFullDisk } from '../../../contract/disk-full.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import { makeFolders } from '../../../os/make-folders.js';
 import { endedInEarlierRun } from '../../../report/batch/resumed-batch.js';
 import type { FailureGroup, FanoutReportData, ReportContext } from '../../../report/index.js';
 import type { ResultStore } from '../../../result-store/index.js';
+import { reportWakes } from '../../../temporal/jobs/wake-report.js';
 import { withWholeResults } from '../../output/job-report.js';
 import { leftText } from '../../output/job-text.js';
 import { replaceFile } from '../../replace-file.js';
+import type { EndsOfWaits } from '../../webhooks/polled-waits.js';
 import { reasonOf } from './failed-items.js';
 import { createItemFolders, placeBelow } from './item-folders.js';
 import { createPreviews } from './previews.js';
@@ -45,6 +47,8 @@ export interface DownloadedResults {
   readonly forks: number;
   /** Number of items that ended in earlier runs of the batch; 0 unless it was resumed. */
   readonly earlier: number;
+  /** How the waits of the items of the newest run ended. */
+  readonly waits: EndsOfWaits;
   /** Why items failed, the most frequent reason first. */
   readonly failures: readonly FailureGroup<FailedResult>[];
   /** One text for each file that could not be downloaded, or that a completed item lacks. */
@@ -72,6 +76,7 @@ export async function downloadResults(
   let files = 0;
   let forks = 0;
   let earlier = 0;
+  const wakes: (readonly Wake[])[] = [];
 
   async function saveFile(item: ItemResult, { path, ref, error }: CollectedFile): Promise<void> {
     // If an item failed, missing files are expected.
@@ -99,6 +104,7 @@ export async function downloadResults(
         kept.push(item);
         if (Date.parse(item.times.forkedAt ?? '') >= Date.parse(result.startedAt)) forks += 1;
         if (endedInEarlierRun(item, Date.parse(result.startedAt))) earlier += 1;
+        else wakes.push(item.job?.wakes ?? []);
         await lines.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
         // Results that version 0.1.0 wrote have no `left`.
         for (const one of item.job?.left ?? []) left.push(`${item.itemId}: ${leftText(one)}`);
@@ -122,6 +128,7 @@ export async function downloadResults(
     files,
     forks,
     earlier,
+    waits: reportWakes(wakes),
     failures: failureGroups(failed),
     problems,
     left,

@@ -28,6 +28,8 @@ export interface FinishFanoutOptions {
   readonly quiet: boolean;
   readonly dollarsPerSecond: number | null;
   readonly isolation?: SandboxIsolation | null;
+  /** A line for the summary: that waits ended by polls. */
+  readonly polled?: string;
   /** Shown in the summary if given. */
   readonly links?: JobLinks;
 }
@@ -37,12 +39,11 @@ export function finishFanout(
   result: FanoutResult,
   home: DownloadedResults,
   io: Streams,
-  { json, quiet, dollarsPerSecond, isolation = null, links }: FinishFanoutOptions,
+  { json, quiet, isolation = null, ...said }: FinishFanoutOptions,
 ): number {
   const nothingLeft = result.leftSandboxIds.length === 0 && home.left.length === 0;
   const done = result.outcome === 'completed' && home.problems.length === 0 && nothingLeft;
-  if (!quiet || !done)
-    for (const line of summaryLines(result, home, io, { dollarsPerSecond, links })) io.stderr.write(`${line}\n`);
+  if (!quiet || !done) for (const line of summaryLines(result, home, io, said)) io.stderr.write(`${line}\n`);
   const { resultsFile, reportFile, filesFolder, problems, left } = home;
   if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left, isolation });
   else io.stdout.write(`${resultsFile}\n`);
@@ -82,7 +83,7 @@ export function summaryLines(
   result: FanoutResult,
   home: DownloadedResults,
   io: Streams,
-  { dollarsPerSecond, links }: Pick<FinishFanoutOptions, 'dollarsPerSecond' | 'links'>,
+  { dollarsPerSecond, polled, links }: Pick<FinishFanoutOptions, 'dollarsPerSecond' | 'polled' | 'links'>,
 ): string[] {
   const paint = createPaint(io.stderr);
   const { batchId, counts, budget, durationMs, apiCalls, outcome, error, leftSandboxIds } = result;
@@ -119,6 +120,7 @@ export function summaryLines(
       : []),
     ...home.problems.slice(0, problemsShown).map((problem) => paint('yellow', `  ${oneLine(problem)}`)),
     ...(home.problems.length > problemsShown ? [`  … and ${home.problems.length - problemsShown} more files`] : []),
+    ...(polled ? [paint('yellow', `  ${polled}`)] : []),
     `  results  ${home.resultsFile}`,
     `  report   ${home.reportFile}`,
     ...(home.filesFolder === null ? [] : [`  files    ${home.filesFolder} (${home.files})`]),

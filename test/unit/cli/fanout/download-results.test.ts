@@ -63,6 +63,17 @@ describe('the downloaded results of a batch', () => {
     expect((await readdir(join(cwd, 'got'))).sort()).toEqual(['files', 'report.html', 'results.jsonl']);
   });
 
+  it('count how the waits of the items ended, without the items of earlier runs', async () => {
+    const wake = { waitedFor: 'usable', event: null, lagMs: null, waitedMs: 9, at: '2026-03-01T10:00:02Z' };
+    const wakes = [{ ...wake, by: 'safety_poll' as const }];
+    const before = '2026-02-01T10:00:00Z';
+    const earlier = { times: { ...never, queuedAt: before, forkedAt: before, endedAt: before } };
+    const items = [itemResult(0, {}, { wakes }), itemResult(1, {}, { wakes }), itemResult(2, earlier, { wakes })];
+    const cwd = await temporaryDirectory();
+    const home = await downloadResults(batchResult(), each(items), createResultStore(cwd), { cwd, out: 'got' });
+    expect(home).toMatchObject({ earlier: 1, waits: { byWebhook: 0, bySafetyPoll: 2 } });
+  });
+
   it('are never outside the folder, and never share a file between items', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 12 }),

@@ -16,6 +16,7 @@ const home: DownloadedResults = {
   files: 2,
   forks: 3,
   earlier: 0,
+  waits: { byWebhook: 0, bySafetyPoll: 0 },
   failures: [],
   problems: [],
   left: [],

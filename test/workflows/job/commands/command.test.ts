@@ -5,7 +5,7 @@ import { progressQuery } from '../../../../workflows/index.js';
 import { cli as runCli } from '../../../unit/cli/in-process.js';
 import { temporaryDirectory } from '../../../unit/cli/temporary-directory.js';
 import { heal } from '../../stop/stop-harness.js';
-import { createStand, deployment, type Stand, script } from '../../workflow-harness.js';
+import { createStand, deployment, type Stand, script, shortTiming, withoutPolls } from '../../workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stand.close());
 
 const cli = (args: readonly string[]) => command(['jobs', ...args]);
-const command = (args: readonly string[], cwd?: string) =>
+const command = (args: readonly string[], cwd?: string, env: Readonly<Record<string, string>> = {}) =>
   runCli(args, {
     cwd,
     env: {
@@ -24,6 +24,7 @@ const command = (args: readonly string[], cwd?: string) =>
       SANDFLOW_DEPLOYMENT: deployment,
       SANDFLOW_TASK_QUEUE: stand.taskQueue,
       SANDFLOW_RESULTS: stand.resultsDirectory,
+      ...env,
     },
   });
 
@@ -93,6 +94,27 @@ describe('jobs rerun --detach', () => {
       outcome: 'completed',
     });
   });
+});
+
+it('run and doctor say that no webhook ended a wait although a bridge is registered, and not after a repair', async () => {
+  const SANDFLOW_DEPLOYMENT = 'polled';
+  const checkOf = async (name: string) => {
+    const { stdout } = await command(['doctor', '--json'], undefined, { SANDFLOW_DEPLOYMENT });
+    return JSON.parse(stdout).checks.find((check: { readonly name: string }) => check.name === name);
+  };
+  const watched = async (timing = shortTiming) => {
+    const { jobId } = await (await stand.start({ deployment: SANDFLOW_DEPLOYMENT, timing })).result();
+    return (await command(['jobs', 'watch', jobId], undefined, { SANDFLOW_DEPLOYMENT })).stderr;
+  };
+  await stand.fault({ kind: 'webhook_drop', times: 100 });
+  const told = '2 waits ended by polling and none by a webhook, although a bridge is registered.';
+  expect(await watched()).toContain(`${told} It took longer. To find out why: sandflow doctor`);
+  // Temporal's lists lag.
+  const listed = () => checkOf('wakes');
+  await expect.poll(listed).toMatchObject({ status: 'warning', message: expect.stringContaining(told) });
+  await heal(stand);
+  expect(await watched(withoutPolls)).not.toContain('ended by polling');
+  await expect.poll(listed).toMatchObject({ status: 'ok' });
 });
 
 describe('continue', () => {

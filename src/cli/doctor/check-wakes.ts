@@ -1,0 +1,24 @@
+/** Checks that webhooks wake jobs. It finds what no other check sees, such as a URL that the service cannot reach. */
+import type { Client } from '@temporalio/client';
+import { readWakes } from '../../temporal/jobs/read-wakes.js';
+import { reportWakes } from '../../temporal/jobs/wake-report.js';
+import { polledText } from '../webhooks/polled-waits.js';
+import { type Check, ok, skipped, warning } from './check.js';
+
+const dayMs = 86_400_000;
+/** Each is one call to Temporal. Few, so that the check is right again soon after a repair. */
+const newestJobs = 5;
+
+/** Call it only if a bridge is registered. @returns a warning if no webhook ended a wait of the newest jobs of the last day */
+export async function checkWakes(client: Client, { deployment }: { readonly deployment: string }): Promise<Check> {
+  const newest = { deployment, since: new Date(Date.now() - dayMs), limit: newestJobs };
+  const wakes = await readWakes(client, newest).catch(() => undefined);
+  if (wakes === undefined) return skipped('wakes', 'The results of the newest jobs cannot be read.');
+  const report = reportWakes(wakes);
+  if (report.waits === 0) return skipped('wakes', 'No job of the last day has waited for a sandbox and ended.');
+  const polled = polledText(report);
+  if (polled === undefined)
+    return ok('wakes', `In the newest jobs, webhooks ended ${report.byWebhook} of ${report.waits} waits.`);
+  const mend = 'Check that the service can reach the registered URL. After a repair, run a job and repeat this check.';
+  return warning('wakes', `In the newest jobs, ${polled}`, mend);
+}
