@@ -25,6 +25,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import type { Config } from '../config.js';
 import { parseJson } from '../contract/texts/parse-json.js';
+import type { OpenDelivery } from '../temporal/open-deliveries.js';
 
 const stackDescriptionSchema = z.object({
   temporalAddress: z.string(),
@@ -46,6 +47,15 @@ export type ClientProgram = z.infer<typeof clientSchema>;
 const askSchema = z.enum(['status', 'keep', 'end', 'force_end']);
 export type Ask = z.infer<typeof askSchema>;
 
+const undeliveredSchema: z.ZodType<OpenDelivery> = z.object({
+  workflowId: z.string(),
+  event: z.string().nullable(),
+  target: z.string().nullable(),
+  since: z.string(),
+  until: z.string().nullable(),
+  lastError: z.string().nullable(),
+});
+
 const stackStatusSchema = z.object({
   state: z.enum(['starting', 'ready', 'ending']),
   pid: z.number().int(),
@@ -61,10 +71,14 @@ const stackStatusSchema = z.object({
   /** Process ids of the parts by name; null while a part restarts. */
   parts: z.record(z.string(), z.number().nullable()),
   clients: z.array(clientSchema.extend({ since: z.string() })),
-  /** Number of open workflows; null if Temporal does not answer. */
+  /** Number of open workflows without those that deliver notifications; null if Temporal does not answer. */
   openJobs: z.number().nullable(),
   /** Ids of some of the open jobs and batches. */
   openIds: z.array(z.string()),
+  /** Number of notifications that are not delivered; null if Temporal does not answer. Not told by older stacks. */
+  undeliveredCount: z.number().nullable().default(0),
+  /** Some of them. */
+  undelivered: z.array(undeliveredSchema).default([]),
 });
 export type StackStatus = z.infer<typeof stackStatusSchema>;
 

@@ -3,8 +3,9 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../config.js';
 import type { Ask, StackStatus } from './control-protocol.js';
 import type { ConnectedClient } from './control-server.js';
+import { countOpenWork, openDeliveries, openJobs } from './open-work.js';
 import type { Stack } from './start-stack.js';
-import { countOpenJobs, someOpenJobs, untilIdle } from './until-idle.js';
+import { untilIdle } from './until-idle.js';
 
 /** How long the supervisor waits for Temporal before it answers, in ms. */
 const answerWithinMs = 2_000;
@@ -32,21 +33,20 @@ export function createStackWatch(config: Config, { foreground, clients }: StackW
   let kept = false;
   let endsAt: string | null = null;
 
-  const openJobs = async (): Promise<Pick<StackStatus, 'openJobs' | 'openIds'>> => {
-    if (!running) return { openJobs: 0, openIds: [] };
+  const open = async () => {
+    const jobs = { openJobs: 0, openIds: [] };
+    const deliveries = { undeliveredCount: 0, undelivered: [] };
+    if (!running) return { ...jobs, ...deliveries };
     const { temporal } = running;
-    try {
-      return await temporal.withDeadline(Date.now() + answerWithinMs, async () => {
-        const count = await countOpenJobs(temporal, config);
-        return { openJobs: count, openIds: count === 0 ? [] : await someOpenJobs(temporal, config) };
-      });
-    } catch {
-      return { openJobs: null, openIds: [] };
-    }
+    const inTime = <T>(ask: () => Promise<T>) => temporal.withDeadline(Date.now() + answerWithinMs, ask);
+    const [ofJobs, ofDeliveries] = await Promise.all([
+      inTime(() => openJobs(temporal, config)).catch(() => ({ ...jobs, openJobs: null })),
+      inTime(() => openDeliveries(temporal, config)).catch(() => ({ ...deliveries, undeliveredCount: null })),
+    ]);
+    return { ...ofJobs, ...ofDeliveries };
   };
 
   const status = async (): Promise<StackStatus> => {
-    const open = await openJobs();
     const pids = Object.entries(running?.stack.pids() ?? {});
     return {
       state: end.signal.aborted ? 'ending' : running ? 'ready' : 'starting',
@@ -58,7 +58,7 @@ export function createStackWatch(config: Config, { foreground, clients }: StackW
       stack: running?.stack.description ?? null,
       parts: Object.fromEntries(pids.map(([name, pid]) => [name, pid ?? null])),
       clients: [...clients()],
-      ...open,
+      ...(await open()),
     };
   };
 
@@ -79,7 +79,7 @@ export function createStackWatch(config: Config, { foreground, clients }: StackW
       const { temporal } = running;
       await untilIdle({
         clients: connected,
-        openJobs: () => temporal.withDeadline(Date.now() + 5_000, () => countOpenJobs(temporal, config)),
+        openJobs: () => temporal.withDeadline(Date.now() + 5_000, () => countOpenWork(temporal, config)),
         idleMs,
         isKept: () => kept || foreground,
         onCheck(quietSinceMs) {

@@ -1,10 +1,5 @@
 /** Waits until a stack has had nothing to do for long enough. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
-import { workflowTypes } from '../../workflows/messages.js';
-import type { Config } from '../config.js';
-import { jobWorkflowId, notificationPrefix } from '../contract/addresses.js';
-import { lenientClient } from '../temporal/readable-memos.js';
 
 const maxCheckIntervalMs = 2_000;
 
@@ -41,52 +36,4 @@ export async function untilIdle(options: UntilIdleOptions): Promise<boolean> {
     await sleep(checkIntervalMs, undefined, { signal }).catch(() => undefined);
   }
   return false;
-}
-
-const waitForDeliveriesMs = 600_000;
-
-/**
- * Counts the open workflows that this stack's worker works on. On the embedded server everything on the task queue
- * counts. On a configured server others may use the same queue, so only the jobs of this deployment and their
- * notifications count. A notification that could not be delivered for ten minutes does not keep the stack up. The
- * server keeps it, and the next stack tries again.
- * @param nowMs the present, in ms since the epoch. Default: now
- */
-export async function countOpenJobs(client: Client, config: JobsOfStack, nowMs = Date.now()): Promise<number> {
-  return (await client.workflow.count(openJobsQuery(config, nowMs))).count;
-}
-
-type JobsOfStack = Pick<Config, 'taskQueue' | 'deployment' | 'temporal'>;
-
-const listedAtMost = 100;
-const namedAtMost = 5;
-
-/** Ids of some of the open jobs and batches, without the parts of batches. */
-export async function someOpenJobs(client: Client, config: JobsOfStack): Promise<string[]> {
-  const prefix = jobWorkflowId(config.deployment, '');
-  const ids: string[] = [];
-  let listed = 0;
-  for await (const { workflowId } of lenientClient(client).workflow.list({
-    query: openJobsQuery(config, Date.now()),
-  })) {
-    listed += 1;
-    const id = workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : workflowId;
-    if (!workflowId.startsWith(prefix) || !id.includes('/')) ids.push(id);
-    if (ids.length === namedAtMost || listed === listedAtMost) break;
-  }
-  return ids;
-}
-
-function openJobsQuery(config: JobsOfStack, nowMs: number): string {
-  const jobs = jobWorkflowId(config.deployment, '');
-  const youngest = new Date(nowMs - waitForDeliveriesMs).toISOString();
-  const conditions = [
-    `ExecutionStatus = 'Running'`,
-    `TaskQueue = '${config.taskQueue.replaceAll("'", "''")}'`,
-    `(WorkflowType != '${workflowTypes.deliverNotification}' OR StartTime > '${youngest}')`,
-  ];
-  if (config.temporal.configured) {
-    conditions.push(`(WorkflowId STARTS_WITH '${jobs}' OR WorkflowId STARTS_WITH '${notificationPrefix(jobs)}')`);
-  }
-  return conditions.join(' AND ');
 }

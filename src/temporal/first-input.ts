@@ -2,20 +2,26 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type AskedWorkflow, askWorkflow } from './ask-workflow.js';
 
+type Execution = Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>;
+
 /** @returns undefined if Temporal no longer has the input */
 export async function firstInput<Input>(
   client: Client,
   asked: AskedWorkflow,
-  { workflowId, runId }: Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>,
+  execution: Execution,
 ): Promise<Input | undefined> {
+  return askWorkflow(client, asked, () => readInput<Input>(client, execution));
+}
+
+/** As `firstInput`, for any workflow. @throws what Temporal answers, and the error of a codec */
+export async function readInput<Input>(client: Client, { workflowId, runId }: Execution): Promise<Input | undefined> {
   const { namespace, loadedDataConverter } = client.options;
-  const { history } = await askWorkflow(client, asked, () =>
-    client.workflowService.getWorkflowExecutionHistory({
-      namespace,
-      execution: { workflowId, runId },
-      maximumPageSize: 1,
-    }),
-  );
+  const execution = { workflowId, runId };
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace,
+    execution,
+    maximumPageSize: 1,
+  });
   const payloads = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
   let decoded = payloads;
   for (const codec of loadedDataConverter.payloadCodecs.toReversed()) decoded = await codec.decode(decoded);

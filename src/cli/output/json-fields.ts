@@ -11,6 +11,7 @@ import type { StopRequestView } from '../../../workflows/stop/types.js';
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import type { CleanupSchedule } from '../../temporal/cleanups/schedules.js';
 import type { FanoutSummary, JobSummary } from '../../temporal/list.js';
+import type { OpenDelivery } from '../../temporal/open-deliveries.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 import type { Check } from '../doctor/check.js';
 import type { ShownItem } from '../fanout/shown-items.js';
@@ -155,10 +156,12 @@ const summary: ShapesOf<CleanupSummary> = {
 const schedules: ShapesOf<CleanupSchedule> = plain('policy', 'paused', 'note', 'nextAt', 'lastRun');
 const checks: ShapesOf<Check> = plain('name', 'status', 'message', 'mend');
 
+const undelivered: ShapesOf<OpenDelivery> = plain('workflowId', 'event', 'target', 'since', 'until', 'lastError');
 const status: Shapes = {
-  ...plain('state', 'pid', 'startedAt', 'foreground', 'kept', 'endsAt', 'openJobs', 'openIds'),
+  ...plain('state', 'pid', 'startedAt', 'foreground', 'kept', 'endsAt', 'openJobs', 'openIds', 'undeliveredCount'),
   ...({ stack: 'any', parts: 'any' } as const),
   clients: plain('pid', 'command', 'since'),
+  undelivered,
 } satisfies ShapesOf<StackStatus>;
 
 const runFields: JsonFields = { fields: job };
@@ -223,7 +226,7 @@ export const jsonFields: Readonly<Record<string, JsonFields>> = {
   'cleanup schedule delete': change,
   up: stack,
   status: stack,
-  down: { fields: { ...plain('home', 'ended'), error } },
+  down: { fields: { ...plain('home', 'ended'), undelivered, error } },
   'local log': {
     fields: {
       ...plain('at', 'method', 'path', 'status', 'outcome', 'code', 'durationMs', 'requestId', 'sandboxId', 'endpoint'),

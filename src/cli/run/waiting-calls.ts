@@ -2,6 +2,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import { executionOf, jobWorkflowId } from '../../contract/addresses.js';
+import { isoTime } from '../../temporal/iso-time.js';
 import type { JobAddress } from '../../temporal/jobs/client.js';
 import { oneLine } from '../output/terminal-safe.js';
 
@@ -38,7 +39,7 @@ export function waitingCalls(
       return {
         call,
         attempt: attempt ?? 1,
-        nextAt: isPaused(state) ? timeOf(scheduledTime) : null,
+        nextAt: isPaused(state) ? isoTime(scheduledTime) : null,
         lastError: lastFailure?.message ?? null,
         maybeMade: makers.has(call) && sandboxId === null ? names : null,
       };
@@ -58,9 +59,4 @@ export function waitingText({ call, lastError, maybeMade }: WaitingCall): string
   const met = lastError === null ? '' : `; last attempt: ${oneLine(lastError)}`;
   const may = maybeMade === null ? '' : `\n  A sandbox may already exist: sandflow sandboxes --name "${maybeMade}"`;
   return `${call} has not succeeded yet and is repeated${met}${may}`;
-}
-
-function timeOf(time: { readonly seconds?: unknown } | null | undefined): string | null {
-  const seconds = Number(time?.seconds ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds > 0 ? new Date(seconds * 1_000).toISOString() : null;
 }

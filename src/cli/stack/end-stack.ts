@@ -10,6 +10,7 @@ import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { plural } from '../units.js';
 import { hasEverRun } from './read-status.js';
+import { undeliveredLines } from './undelivered-text.js';
 
 /** A worker that drains takes up to 15 s; the other parts take up to 10 s each. */
 const patienceMs = 60_000;
@@ -21,17 +22,23 @@ interface EndOptions {
 }
 
 /**
- * Ends the stack and waits until its processes have ended. Safe to repeat.
+ * Ends the stack and waits until its processes have ended. Undelivered notifications do not keep it up: the Temporal
+ * server stores them, and the next stack repeats them. Safe to repeat.
  * @throws SandflowError `stack_in_use`, `supervisor_unresponsive`
  */
 export async function endStack({ force, json }: EndOptions, io: CliIo): Promise<void> {
-  const { home } = await io.readConfig();
+  const { home, deployment } = await io.readConfig();
   const paths = stackPaths(home);
   const status = hasEverRun(paths) ? await askSupervisor(paths.stateFile, force ? 'force_end' : 'end') : undefined;
   if (status && status.state !== 'ending') throw inUse(status);
   if (hasEverRun(paths)) await untilFree(paths.lockFile, status !== undefined, io.interrupted);
-  if (json) return printJson(io.stdout, { home, ended: status !== undefined, error: null });
+  if (json) {
+    const { undelivered = [] } = status ?? {};
+    return printJson(io.stdout, { home, ended: status !== undefined, undelivered, error: null });
+  }
   io.stderr.write(status ? 'The stack has stopped.\n' : `No stack is running in ${home}.\n`);
+  if (!status) return;
+  for (const line of undeliveredLines(status, deployment)) io.stderr.write(`Not delivered: ${line}\n`);
 }
 
 /** The supervisor holds the lock until all its child processes have ended. */

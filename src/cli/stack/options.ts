@@ -46,6 +46,8 @@ Examples:
   sandflow down                stop the stack and wait until its processes have ended
   sandflow down --force        stop it even if it is in use; open jobs continue at the next start
 
+Notifications that are not delivered do not keep it up. It names them, and the next stack repeats them.
+
 Exit codes:
   0    the stack is stopped, or was not running
   2    the stack is in use and keeps running

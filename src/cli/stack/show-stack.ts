@@ -5,9 +5,10 @@ import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { ageText, formatDuration, plural } from '../units.js';
 import { readStatus } from './read-status.js';
+import { undeliveredLines } from './undelivered-text.js';
 
 export async function showStack({ json }: { readonly json?: boolean }, io: CliIo): Promise<void> {
-  const { home, sandboxService, temporal } = await io.readConfig();
+  const { home, deployment, sandboxService, temporal } = await io.readConfig();
   const status = await readStatus(home);
   const apiKeyFile = sandboxService ? (sandboxService.apiKeyFile ?? null) : localApiKeyFile(home);
   if (json) {
@@ -36,6 +37,7 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
     ['bridge', stack ? (stack.bridgeUrl ?? `${stack.bridgeAddress}, after \`sandflow webhooks connect\``) : undefined],
     ['parts', partsText(parts)],
     ['open', `${open}${openIds.length > 0 ? ` (${openIds.join(', ')}${more})` : ''}`],
+    ...undeliveredLines(status, deployment).map((line) => ['undelivered', line] as const),
     [
       'used by',
       clients.map(({ command, pid, since }) => `${command} (process ${pid}, ${ageText(since, nowMs)})`).join(', ') ||

@@ -21,6 +21,8 @@ const status: StackStatus = {
   clients: [],
   openJobs: null,
   openIds: [],
+  undeliveredCount: 0,
+  undelivered: [],
 };
 
 describe('the control connection', () => {

@@ -1,16 +1,24 @@
 /** A dead notification URL delays no result, and is notified when it recovers. */
 
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
+import { readConfig } from '../../../src/config.js';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
-import { countOpenJobs } from '../../../src/supervisor/until-idle.js';
+import { openControlServer } from '../../../src/supervisor/control-server.js';
+import { countOpenWork } from '../../../src/supervisor/open-work.js';
+import { stackPaths } from '../../../src/supervisor/stack-paths.js';
+import { createStackWatch } from '../../../src/supervisor/stack-watch.js';
 import { listFanouts, listJobs } from '../../../src/temporal/list.js';
+import { progressQuery } from '../../../workflows/index.js';
+import { cli } from '../../unit/cli/in-process.js';
+import { temporaryDirectory } from '../../unit/cli/temporary-directory.js';
 import { changedBy } from '../changed-stand.js';
 import { begin, listedAsStopped, policyFor } from '../cleanup/cleanup-harness.js';
 import { archivedSandbox, ended, fanoutInput, items, source, submit } from '../fanout/fanout-harness.js';
 import { ask, readySandbox, stopWorkflow } from '../stop/stop-harness.js';
-import { createStand, deployment, type Stand } from '../workflow-harness.js';
+import { createStand, deployment, letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 import { deliveriesOf, type Listener, openListener } from './listener.js';
 
 let stand: Stand;
@@ -107,7 +115,7 @@ describe('a stack', () => {
     const [delivery] = await expectUndelivered(handle.workflowId);
     const beganMs = (await delivery?.describe())?.startTime.getTime() ?? 0;
     const open = (configured: boolean, afterMs: number) =>
-      countOpenJobs(
+      countOpenWork(
         client,
         { taskQueue, deployment, temporal: { configured, connect: { connectionOptions: {} } } },
         beganMs + afterMs,
@@ -117,11 +125,45 @@ describe('a stack', () => {
       expect(await open(configured, 1_200_000)).toBe(0);
     }
     expect(
-      await countOpenJobs(client, {
+      await countOpenWork(client, {
         taskQueue,
         deployment: 'other',
         temporal: { configured: true, connect: { connectionOptions: {} } },
       }),
     ).toBe(0);
+  });
+
+  it('is not kept by them from down, which says what is not delivered, to whom, why, and how long it is repeated', async () => {
+    const home = await temporaryDirectory();
+    const { lockFile, stateFile } = stackPaths(home);
+    await writeFile(lockFile, '');
+    const env = { SANDFLOW_HOME: home, SANDFLOW_DEPLOYMENT: 'down', TEMPORAL_ADDRESS: inject('temporalAddress') };
+    const config = { ...readConfig(env), taskQueue: stand.taskQueue };
+    const watch = createStackWatch(config, { foreground: false, clients: () => [] });
+    const description = { temporalAddress: '', namespace: 'default', sandboxApiUrl: '' };
+    watch.ready({ description, pids: () => ({}), stop: async () => undefined }, stand.client);
+    const control = await openControlServer(stateFile, { settings: '', answer: (ask) => watch.answer(ask) });
+    onTestFinished(() => control.close());
+    const prompts = [{ prompt: script(untilGo) }];
+    const url = `${urlOf('refuses')}/SECRET`;
+    const handle = await stand.start({ deployment: 'down', jobId: 'told', notify: { url }, prompts });
+    const open = async () => (await watch.answer('status')).openIds;
+    await expect.poll(open).toEqual(['told']);
+    expect(await cli(['down'], { env })).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('(told)') });
+
+    const progress = () => handle.query(progressQuery);
+    await expect.poll(async () => (await progress()).phase).toBe('following');
+    await letGo(stand, (await progress()).sandboxId);
+    await handle.result();
+    const lastError = async () => (await watch.answer('status')).undelivered[0]?.lastError;
+    await expect.poll(lastError).toContain('was not answered');
+    await expect.poll(open).toEqual([]);
+    const { exitCode, stderr } = await cli(['down'], { env });
+    const time = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`;
+    const what = 'Not delivered: the notification "ended" of told to http://127.0.0.1:1, ';
+    const why = String.raw`The notification was not answered \(\w+\). It is repeated while a stack runs, and is given up at `;
+    expect(stderr).toMatch(new RegExp(`^The stack has stopped.\n${what}since ${time}: ${why}${time}.\n$`));
+    expect({ exitCode, isEnding: watch.ended.aborted }).toEqual({ exitCode: 0, isEnding: true });
+    await expectUndelivered(handle.workflowId);
   });
 });
