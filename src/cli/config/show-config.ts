@@ -21,7 +21,7 @@ export async function showConfig({ json }: { readonly json?: boolean }, context:
 
 export function settingsTable(settings: readonly Setting[]): string {
   return formatTable(
-    ['SETTING', 'VALUE', 'FROM'],
-    settings.map(({ name, value, from }) => [name, value ?? '', from]),
+    ['SETTING', 'FROM', 'VALUE'],
+    settings.map(({ name, value, from }) => [name, from, value ?? '']),
   );
 }

@@ -47,7 +47,10 @@ const widestColumn = 100;
 const leastRoom = 24;
 const belowRow = 4;
 
-/** Formats left-aligned columns, two spaces apart. The last column is not padded. Line ends in cells become spaces. */
+/**
+ * Formats left-aligned columns, two spaces apart. The last column is not padded. Line ends in cells become spaces. Columns
+ * that do not fit the terminal continue below, in every row and in the header.
+ */
 export function formatTable(
   header: readonly string[],
   texts: readonly (readonly string[])[],
@@ -57,12 +60,32 @@ export function formatTable(
   const widths = header.map((title, column) =>
     rows.reduce((widest, row) => Math.max(widest, Math.min(widestColumn, (row[column] ?? '').length)), title.length),
   );
+  const starts = [0, ...breaksOf(widths.slice(0, -1), fit.width)];
   return [header, ...rows]
     .map((row) => {
-      const before = row.slice(0, -1).map((cell, column) => `${cell.padEnd(widths[column] ?? 0)}  `);
-      return `${fitted(before.join(''), row.at(-1) ?? '', fit)}\n`;
+      const padded = row.slice(0, -1).map((cell, column) => `${cell.padEnd(widths[column] ?? 0)}  `);
+      const lines = starts.map((start, line) => {
+        const indent = ' '.repeat(line === 0 ? 0 : belowRow);
+        return indent + padded.slice(start, starts[line + 1]).join('');
+      });
+      const above = lines.slice(0, -1).map((line) => `${line.trimEnd()}\n`);
+      return `${above.join('')}${fitted(lines.at(-1) ?? '', row.at(-1) ?? '', fit)}\n`;
     })
     .join('');
+}
+
+/** The columns that begin a line below. */
+function breaksOf(widths: readonly number[], width = Number.POSITIVE_INFINITY): number[] {
+  const breaks: number[] = [];
+  let used = 0;
+  for (const [column, columnWidth] of widths.entries()) {
+    if (used > 0 && used + columnWidth > width) {
+      breaks.push(column);
+      used = belowRow;
+    }
+    used += columnWidth + 2;
+  }
+  return breaks;
 }
 
 function fitted(before: string, cell: string, { width, last }: TableFit): string {

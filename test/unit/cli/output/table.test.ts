@@ -25,6 +25,23 @@ describe('a table on a terminal of 80 columns', () => {
     ]);
   });
 
+  it('continues the columns that do not fit below the row, aligned with their titles', () => {
+    const titles = ['ID', 'NAME', 'TTL LEFT', 'ENVIRONMENT'];
+    const name = 'sf-71cb94-hello-d8c6884d5046-main-1'.padEnd(60, '-');
+    const rows = [
+      ['bx_abcd2345', name, '29 m 41 s', 'Default'],
+      ['bx_efgh6789', 'website', '', 'Default'],
+    ];
+    expect(formatTable(titles, rows, { width: 80 }).trimEnd().split('\n')).toEqual([
+      'ID           NAME',
+      '    TTL LEFT   ENVIRONMENT',
+      `bx_abcd2345  ${name}`,
+      '    29 m 41 s  Default',
+      'bx_efgh6789  website',
+      '               Default',
+    ]);
+  });
+
   it('cuts a headline, also of wide characters', () => {
     for (const text of [why, '日本語'.repeat(40), 'x'.repeat(5_000)]) {
       const [line = ''] = linesOf([['bx_abcd2345', 'nightly', text]], { width: 80, last: 'cut' });
