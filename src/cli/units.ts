@@ -114,8 +114,9 @@ export function parseCount(text: string, option: string, least: number, most: nu
   return count;
 }
 
-/** `12 bytes`, `3.4 kB`, `5.6 MB`. */
+/** `12 bytes`, `3.4 kB`, `5.6 MB`, `7.8 GB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return plural(bytes, 'byte');
-  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
+  return bytes < 1_000_000_000 ? `${(bytes / 1_000_000).toFixed(1)} MB` : `${(bytes / 1_000_000_000).toFixed(1)} GB`;
 }

@@ -16,6 +16,7 @@ import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { lostModes, readPutFiles } from '../run/put-files.js';
+import { plural } from '../units.js';
 import { matrixOf } from './batch-input.js';
 import { nextWhileBatchRuns } from './next-commands.js';
 import type { FanoutOptions } from './options.js';
@@ -127,7 +128,7 @@ async function send(
         onProgress: ({ items: sent }) => view.step(`sending items: ${sent} of ${total}`),
       }),
     );
-    if (started) view.notice(`Batch ${batchId} started with ${total} items.`, 'detail');
+    if (started) view.notice(`Batch ${batchId} started with ${plural(total, 'item')}.`, 'detail');
     else view.notice(`Batch ${batchId} already exists; watching it. Use another --id for a new one.`, 'detail');
   } catch (error) {
     if (context.undone !== undefined) throw error;

@@ -16,7 +16,7 @@ import { oneLine } from '../output/terminal-safe.js';
 import { requirePlaces } from '../output-places.js';
 import { replaceFile } from '../replace-file.js';
 import { readStatus } from '../stack/read-status.js';
-import { anyLength, parseDurationMs } from '../units.js';
+import { anyLength, parseDurationMs, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { ClockOptions } from './options.js';
 
@@ -129,8 +129,13 @@ export async function seedState(file: string, { json }: JsonOption, context: Com
   const count = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
   const names = readAnswer(snapshotsSchema, snapshots).flatMap(({ name }) => name ?? []);
   const named = names.length === 0 ? '' : ` Snapshots: ${names.join(', ')}.`;
-  const others = `${count(webhooks)} webhooks, ${count(environments)} environments, ${count(accounts)} accounts`;
-  io.stderr.write(`${oneLine(`Created ${count(sandboxes)} sandboxes, ${others}.${named}`)}\n`);
+  const others = [
+    plural(count(webhooks), 'webhook'),
+    plural(count(environments), 'environment'),
+    plural(count(accounts), 'account'),
+  ].join(', ');
+  const made = count(sandboxes);
+  io.stderr.write(`${oneLine(`Created ${made} sandbox${made === 1 ? '' : 'es'}, ${others}.${named}`)}\n`);
 }
 
 function requireJsonObject(text: string, path: string): void {

@@ -46,7 +46,7 @@ export function createSeedDisks({ host, stores }: Context): SeedDisks {
     async make(seed, index) {
       const sandboxId = seed.id ?? newSandboxId();
       if (stores.sandboxes.find(sandboxId))
-        throw badSeed(`sandboxes.${index}.id: a sandbox with this id already exists`);
+        throw badSeed(`sandboxes.${index}.id: the sandbox ${sandboxId} already exists, perhaps from an earlier seed`);
       touched.sandboxes.add(sandboxId);
       const snapshots: SeededDisk['snapshots'][number][] = [];
       for (const { name, files } of seed.snapshots ?? []) {

@@ -100,7 +100,7 @@ test('a seed is added, and a wrong or missing one is refused with what to fix', 
   const golden = { name: 'golden', state: 'archived', snapshotName: 'toolchain' };
   await writeFile(join(cwd, 'marked.json'), `\uFEFF${JSON.stringify({ version: 1, sandboxes: [golden] })}`);
   expect((await run(['seed', 'marked.json'])).stderr).toContain(
-    'Created 1 sandboxes, 0 webhooks, 0 environments, 0 accounts. Snapshots: toolchain.',
+    'Created 1 sandbox, 0 webhooks, 0 environments, 0 accounts. Snapshots: toolchain.',
   );
   await writeFile(join(cwd, 'wrong.json'), JSON.stringify({ version: 1, sandboxes: [{ name: '' }] }));
   const wrong = await run(['seed', 'wrong.json', '--json']);
