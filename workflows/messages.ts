@@ -4,7 +4,7 @@ import type { SandboxEventType } from '../src/contract/records/states.js';
 import type { QueryOptions } from '../src/contract/requests/early-query.js';
 import type { CleanupProgress } from './cleanup/types.js';
 import type { FanoutProgress } from './fanout/progress.js';
-import type { ChunkGrant, ChunkReport, ChunkSubmission, SealRequest } from './fanout/protocol.js';
+import type { ChunkGrant, ChunkPlace, ChunkReport, ChunkSubmission, SealRequest } from './fanout/protocol.js';
 import type { JobProgress } from './job/progress.js';
 import type { PromptStep } from './job/types.js';
 import type { StopReport, StopRequest, StopRequestView } from './stop/types.js';
@@ -161,6 +161,9 @@ export const sealUpdate = defineUpdate<{ readonly isNew: boolean }, [SealRequest
 
 /** Returns the progress of a batch. */
 export const fanoutProgressQuery = defineQuery<FanoutProgress, [QueryOptions?]>('fanoutProgress');
+
+/** Returns where the items of a batch are, with their digests. */
+export const fanoutPlacesQuery = defineQuery<readonly ChunkPlace[], [QueryOptions?]>('fanoutPlaces');
 
 /** From a batch to a chunk: its grant. */
 export const chunkGrantSignal = defineSignal<[ChunkGrant]>('chunkGrant');

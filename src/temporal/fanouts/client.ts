@@ -8,9 +8,9 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
 import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
-import type { BatchInput } from '../../../workflows/fanout/protocol.js';
+import type { BatchInput, ChunkPlace } from '../../../workflows/fanout/protocol.js';
 import type { FanoutInput } from '../../../workflows/fanout/types.js';
-import { fanoutProgressQuery, workflowTypes } from '../../../workflows/messages.js';
+import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../../workflows/messages.js';
 import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
 import type { TextInSummariesMemo } from '../../../workflows/shared/text-in-summaries.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
@@ -154,6 +154,12 @@ export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<Fa
     () => queryOnce(fanoutHandle(client, batch), fanoutProgressQuery),
     firstQueryTimeoutMs,
   );
+}
+
+/** Queries where the items of a batch are, also after its end. @throws SandflowError as `fanoutProgress` */
+export function fanoutPlaces(client: Client, batch: FanoutAddress): Promise<readonly ChunkPlace[]> {
+  const ask = () => queryOnce(fanoutHandle(client, batch), fanoutPlacesQuery);
+  return askWorkflow(client, askedBatch(batch), ask, firstQueryTimeoutMs);
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   describeFanout,
   type FanoutAddress,
   fanoutHandle,
+  fanoutPlaces,
   fanoutProgress,
   type StartedFanout,
   type StartFanoutOptions,
@@ -42,7 +43,8 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
  * repeat with the same items in the same order, also after a submitter crashed: a chunk that the batch already has
  * changes nothing.
  * @returns the batch; sends nothing if the batch already has all its items or has ended
- * @throws SandflowError as `startFanout`, `addFanoutChunk` and `sealFanout`
+ * @throws SandflowError as `startFanout`, `addFanoutChunk` and `sealFanout`; `fanout_differs` also if the batch has other
+ *   items
  */
 export async function submitFanout(
   client: Client,
@@ -61,7 +63,13 @@ export async function submitFanout(
   if (first.done) throw bad('The batch has no items.');
   onStart?.();
   const started = await startFanout(client, checked, options);
-  if (!started.started && (await hasAll(client, checked))) return started;
+  if (!started.started) {
+    const { sealed, phase } = await fanoutProgress(client, checked);
+    if (sealed || phase === 'ended') {
+      await requireSameItems(client, checked, { first: first.value, packed, sealed });
+      return started;
+    }
+  }
   let chunks = 0;
   let sent = 0;
   try {
@@ -83,9 +91,33 @@ export async function submitFanout(
   return started;
 }
 
-async function hasAll(client: Client, batch: FanoutAddress): Promise<boolean> {
-  const { sealed, phase } = await fanoutProgress(client, batch);
-  return sealed || phase === 'ended';
+interface RepeatedItems {
+  readonly first: ChunkSubmission;
+  /** The chunks after the first one. */
+  readonly packed: AsyncIterable<ChunkSubmission>;
+  readonly sealed: boolean;
+}
+
+/** A batch that ended before it was sealed may lack the last chunks. */
+async function requireSameItems(
+  client: Client,
+  batch: FanoutAddress,
+  { first, packed, sealed }: RepeatedItems,
+): Promise<void> {
+  const digests = new Map((await fanoutPlaces(client, batch)).map(({ chunk, digest }) => [chunk, digest]));
+  const check = ({ chunk, digest }: ChunkSubmission): void => {
+    const known = digests.get(chunk);
+    if (known === undefined ? sealed : known !== digest) throw otherItems(batch);
+    digests.delete(chunk);
+  };
+  check(first);
+  for await (const next of packed) check(next);
+  if (digests.size > 0) throw otherItems(batch);
+}
+
+function otherItems({ batchId }: FanoutAddress): SandflowError {
+  const message = `The batch "${batchId}" already exists with other items. \`sandflow fanout watch ${batchId}\` prints its results; choose another id for a new batch.`;
+  return new SandflowError('fanout_differs', message);
 }
 
 /** Options of waiting for a batch. */

@@ -246,6 +246,13 @@ describe.concurrent('a batch', () => {
     expect(forks(stand, input)).toHaveLength(4);
     const other = { ...input, policy: { ...input.policy, concurrency: 1 } };
     await expect(submitFanout(stand.client, other, all, options)).rejects.toMatchObject({ code: 'fanout_differs' });
+    for (const others of [items(3), items(5), items(4, () => 'echo other')]) {
+      const refused = submitFanout(stand.client, input, others, options);
+      await expect(refused).rejects.toMatchObject({
+        code: 'fanout_differs',
+        message: expect.stringContaining('other items'),
+      });
+    }
   });
 
   it('accepts no other items under a known number, and is not sealed while a chunk is missing', async ({ expect }) => {

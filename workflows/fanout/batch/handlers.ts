@@ -4,6 +4,7 @@ import { maxChunks, maxItemsInChunk } from '../../../src/contract/fanout-address
 import {
   addChunkUpdate,
   chunkReportSignal,
+  fanoutPlacesQuery,
   fanoutProgressQuery,
   sandboxEventSignal,
   sealUpdate,
@@ -16,6 +17,9 @@ import { placeProblem, sealProblem } from './validate-seal.js';
 
 export function handleBatchMessages(run: BatchState): void {
   setHandler(fanoutProgressQuery, () => run.progress());
+  setHandler(fanoutPlacesQuery, () =>
+    [...run.known.values()].map(({ chunk, firstIndex, items, digest }) => ({ chunk, firstIndex, items, digest })),
+  );
   setHandler(chunkReportSignal, (report) => {
     run.messages += 1;
     run.receiveReport(report);
