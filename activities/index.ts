@@ -92,8 +92,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),
     storeTranscript: storeTranscriptActivity(client, results),
-    // For runs that started before deliveries had their own task queue.
-    ...createNotifyActivities(dependencies),
   };
 }
 /** The activities of the main task queue. */

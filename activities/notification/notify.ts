@@ -1,5 +1,5 @@
 /** Notifies the user's URL or command that a job or a stop ended, is blocked, or does not end. */
-import { activityInfo, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
 import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
@@ -28,9 +28,6 @@ export interface Notification {
   readonly at: string;
 }
 
-/** A target that may come from an older version. A `command` in it is never run. */
-type GivenTarget = NotifyTarget & { readonly command?: unknown };
-
 export interface NotifyDependencies {
   /** The commands that notifications may run on this worker. Default: none. */
   readonly notifyCommands?: Pick<NotifyCommands, 'find'>;
@@ -49,24 +46,13 @@ const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
  * @throws ApplicationFailure `notify_failed`; final if another attempt cannot help
  */
 export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
-  return async function notify(
-    { url, commandId, command }: GivenTarget,
-    given: Omit<Notification, 'id'> & { readonly id?: string },
-  ): Promise<void> {
-    const { workflowExecution, activityId } = activityInfo();
-    const notification = { id: `msg_${workflowExecution?.runId}_${activityId}`, ...given };
+  return async function notify({ url, commandId }: NotifyTarget, notification: Notification): Promise<void> {
     const body = JSON.stringify(withoutSecretsIn(notification));
     const signal = anySignal([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
     if (url !== undefined) {
       if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
       const secrets = notifySecrets ? await own(notifySecrets) : [];
       await post(url, { id: notification.id, body, secrets, signal });
-    }
-    if (command !== undefined) {
-      throw failed(
-        'A workflow contains the text of a notify command. A worker never runs such text: use commandId.',
-        true,
-      );
     }
     if (commandId === undefined) return;
     // Anyone with access to Temporal can send a value that is not a string.

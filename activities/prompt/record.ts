@@ -30,15 +30,14 @@ export interface PromptRecord {
   readonly seenAll: boolean;
   /**
    * Id of the event after which the history was read: all events up to it are old. Null if the whole history was read.
-   * Absent from records of older versions.
    */
-  readonly since?: string | null;
+  readonly since: string | null;
   /**
    * Id of the newest event at which no prompt was queued or running. For the next prompt of the same conversation, the
    * read begins here. If it began later, in a history without prompt ids, the end of a missed prompt would look like
    * the end of another one.
    */
-  readonly rest?: string | null;
+  readonly rest: string | null;
 }
 
 /** What was read of the history before a prompt. */

@@ -1,7 +1,7 @@
 /** Ends calls of Temporal's client when a signal is aborted or when no answer comes in time. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, QueryNotRegisteredError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { anySignal } from '../os/any-signal.js';
 import { AnswerTimeoutError, isEarlyQuery, isSlow, isTaskFailure } from './errors.js';
 
@@ -46,7 +46,7 @@ export async function withAnswerTimeout<T>(
     try {
       return await client.withDeadline(thisUntilMs, ask);
     } catch (error) {
-      if ((isLostReplay(error) || isEarlyQuery(error) || isTaskFailure(error)) && Date.now() + pauseMs < untilMs) {
+      if ((isEarlyQuery(error) || isTaskFailure(error)) && Date.now() + pauseMs < untilMs) {
         await sleep(pauseMs);
         timeoutMs /= 2;
         continue;
@@ -55,13 +55,4 @@ export async function withAnswerTimeout<T>(
       if (thisUntilMs === untilMs) throw isSlow(error) ? error : new AnswerTimeoutError(error);
     }
   }
-}
-
-/**
- * Older versions started runs that read by local activities. A query of such a run can fail while a read is in
- * progress. The next query succeeds, because the read has ended.
- */
-function isLostReplay(error: unknown): boolean {
-  const texts = /Missing associated machine for LocalActivity|Activity type of recorded marker/;
-  return error instanceof QueryNotRegisteredError && texts.test(error.message);
 }

@@ -13,7 +13,6 @@ import type { JobError } from '../job/result.js';
 import { JobTermination, jobError, toJobTermination } from '../job/termination.js';
 import { cleanupProgressQuery } from '../messages.js';
 import { sendNotification } from '../notification/notify.js';
-import { endingReads } from '../shared/abandon-on-cancel.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { planning, storing } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
@@ -25,7 +24,7 @@ import type { ActionResult, CleanupInput, CleanupOutcome, CleanupPlanned, Cleanu
 const warningsInMessage = 10;
 
 export function retentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
-  return endingReads(() => runRetentionCleanup(input));
+  return runRetentionCleanup(input);
 }
 
 async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary> {

@@ -10,7 +10,6 @@
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { toJobTermination } from '../job/termination.js';
-import { endingReads } from '../shared/abandon-on-cancel.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import { isBudgetSpent } from './batch/allocate.js';
@@ -28,7 +27,7 @@ import { obtainSource } from './source/obtain.js';
 
 /** Runs a batch from a `FanoutInput` to a `FanoutResult`. Its items arrive by Update. */
 export function forkFanout(input: BatchInput): Promise<FanoutResult> {
-  return endingReads(() => runForkFanout(input));
+  return runForkFanout(input);
 }
 
 async function runForkFanout(input: BatchInput): Promise<FanoutResult> {

@@ -169,8 +169,8 @@ export interface KnownItem {
   readonly errorCode: string | null;
   /** Total of all generations whose forks have ended. */
   readonly machineSeconds: number;
-  /** Machine-seconds of the newest generation. Absent in a record that version 0.1.0 read. */
-  readonly newestSeconds?: number;
+  /** Machine-seconds of the newest generation. */
+  readonly newestSeconds: number;
   /** Set unless the fork of the newest generation has certainly been stopped, deleted or kept as requested. */
   readonly toEnd: ItemToEnd | null;
 }
@@ -243,8 +243,8 @@ export interface CarriedBatch {
   /** Why the item that has waited longest cannot continue by itself. */
   readonly blocked: string | null;
   readonly left: readonly LeftBehind[];
-  /** Number of entries in `left` that are the batch's own. Absent in state that an older version carried. */
-  readonly ownLeftCount?: number;
+  /** Number of entries in `left` that are the batch's own. */
+  readonly ownLeftCount: number;
   readonly arrivedAtMs: number;
   /**
    * When each periodic task was last due, in ms since the epoch. Without this, a task would never run if each run is

@@ -9,7 +9,6 @@
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { sendNotification } from '../notification/notify.js';
-import { endingReads } from '../shared/abandon-on-cancel.js';
 import { recordOutcome } from '../shared/outcome-memo.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import { carryJob, createJobState, type JobExecution } from './carry-over.js';
@@ -19,7 +18,7 @@ import { continuesAsNew, runJob } from './run-job.js';
 
 /** Runs a job: one or more prompts in one sandbox, from a `JobInput` to a `JobResult`. */
 export function createThenPrompt(input: JobExecution): Promise<JobResult> {
-  return endingReads(() => runCreateThenPrompt(input));
+  return runCreateThenPrompt(input);
 }
 
 async function runCreateThenPrompt(execution: JobExecution): Promise<JobResult> {

@@ -1,5 +1,5 @@
 /** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
-import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
 import { renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';
@@ -48,7 +48,7 @@ async function renewWhatExpires(run: JobState): Promise<void> {
       const isAnswered = await renewAutoStop(run);
       // Without a renewal, the sandbox may stop just before the next one.
       ttlDueAtMs = Date.now() + (isAnswered ? ttlEveryMs : ttlEveryMs / 4);
-      if (isRenamed(run) && patched('a renamed sandbox is leased')) {
+      if (isRenamed(run)) {
         run.watched = true;
         leaseDueAtMs = Date.now();
       }

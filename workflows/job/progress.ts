@@ -39,8 +39,8 @@ export interface JobProgress {
   readonly phase: JobPhase;
   /** When the job entered this phase. */
   readonly since: string;
-  /** The newest 100 phases, oldest first. Absent if a worker of an older version answers. */
-  readonly phases?: readonly EnteredPhase[];
+  /** The newest 100 phases, oldest first. */
+  readonly phases: readonly EnteredPhase[];
   /** Why the job cannot continue by itself; null if it can. */
   readonly blocked: {
     readonly reason: 'outcome_unknown' | 'service_refuses';
@@ -65,8 +65,8 @@ export interface JobProgress {
   readonly deadlineAt: string;
   /** Null until the job has ended. */
   readonly outcome: JobOutcome | null;
-  /** When the job reached each step; absent if a worker of an earlier version answers. */
-  readonly times?: JobTimes;
-  /** Machine size of the newest sandbox; null if unknown. Absent if a worker of an earlier version answers. */
-  readonly machineType?: string | null;
+  /** When the job reached each step. */
+  readonly times: JobTimes;
+  /** Machine size of the newest sandbox; null if unknown. */
+  readonly machineType: string | null;
 }

@@ -144,19 +144,16 @@ export interface JobResult {
   readonly deletion: DeletionResult | null;
   /** One entry per file to collect, and one for the patch if the job collects one. */
   readonly files: readonly CollectedFile[];
-  /**
-   * Set if the service reported the sandbox as alive but not fully reachable, even if the sandbox recovered later.
-   * Absent in results of earlier versions.
-   */
-  readonly degraded?: DegradedSandbox | null;
+  /** Set if the service reported the sandbox as alive but not fully reachable, even if the sandbox recovered later. */
+  readonly degraded: DegradedSandbox | null;
   /** Empty if nothing was left running. Independent of the outcome. */
   readonly left: readonly LeftBehind[];
   /** The newest 200 wakes. */
   readonly wakes: readonly Wake[];
   /** Total number of wakes. */
   readonly wakeCount: number;
-  /** The newest 100 phases, oldest first. Missing in results of older versions. */
-  readonly phases?: readonly EnteredPhase[];
+  /** The newest 100 phases, oldest first. */
+  readonly phases: readonly EnteredPhase[];
   /**
    * Number of calls to the service by this job's own steps, counting every attempt. It does not include polls that
    * several jobs share, or calls of a worker that was killed before it reported them.

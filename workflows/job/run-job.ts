@@ -3,7 +3,7 @@
  * them, and collects files. Then it stops, deletes or keeps the sandbox as the input says. A job always ends with a
  * named outcome; its cleanup runs in a scope that cannot be cancelled.
  */
-import { CancellationScope, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { rememberStart } from '../shared/start-memo.js';
 import { startTimers } from './deadline-and-renewals.js';
@@ -84,7 +84,7 @@ function isResetRun(): boolean {
 function noteReset(run: JobState): void {
   run.wasReset = true;
   run.startedAtMs = Math.min(run.startedAtMs, workflowInfo().startTime.getTime());
-  if (patched('a reset job keeps its first start')) rememberStart(new Date(run.startedAtMs).toISOString());
+  rememberStart(new Date(run.startedAtMs).toISOString());
 }
 
 async function doWork(run: JobState): Promise<void> {

@@ -1,5 +1,5 @@
 /** The state of one job. */
-import { patched, setCurrentDetails } from '@temporalio/workflow';
+import { setCurrentDetails } from '@temporalio/workflow';
 import { type DegradedSandbox, degradedOf, type SandboxView } from '../../src/contract/records/sandbox-view.js';
 import type { Resolution } from '../messages.js';
 import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
@@ -158,7 +158,7 @@ export class JobState {
     inbox?: CarriedInbox,
   ) {
     this.timing = { ...defaultTiming, ...input.timing };
-    this.inbox = new EventInbox(inbox, () => patched('a full inbox drops of the busiest sandbox'));
+    this.inbox = new EventInbox(inbox);
     this.deadlineAtMs = input.origin ? Number.POSITIVE_INFINITY : this.startedAtMs + input.deadlineMs;
     for (const step of input.prompts) this.addPrompt(step);
     // A job that adopts a sandbox begins by reading it.

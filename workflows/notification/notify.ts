@@ -4,7 +4,6 @@ import {
   ChildWorkflowCancellationType,
   log,
   ParentClosePolicy,
-  patched,
   startChild,
   uuid4,
   workflowInfo,
@@ -13,7 +12,6 @@ import type { Notification } from '../../activities/notification/notify.js';
 import { notificationPrefix } from '../../src/contract/addresses.js';
 import type { NotifyTarget } from '../job/types.js';
 import { workflowTypes } from '../messages.js';
-import { notifications } from '../shared/proxies.js';
 import type { deliverNotification } from './deliver-notification.js';
 import { mostUnderWay } from './most-under-way.js';
 
@@ -43,8 +41,7 @@ export async function sendNotification(
   const sandboxId = run.sandbox?.id ?? null;
   const details = { event, jobId, workflowId, sandboxId, outcome, message, at };
   try {
-    if (patched('notifications-apart')) await CancellationScope.nonCancellable(() => deliverApart(notify, details));
-    else await notifications.notify(notify, details);
+    await CancellationScope.nonCancellable(() => deliverApart(notify, details));
   } catch {
     // The time for the delivery is over, or the job ends. The job's result contains the same information.
   }

@@ -29,14 +29,7 @@ export class EventInbox {
   /** The number of waits in a row that ended without an event. */
   private missed = 0;
 
-  /**
-   * @param isFair called when the inbox is full: true drops the oldest event of the sandbox with the most events, false
-   *   the oldest of all. Default: true
-   */
-  constructor(
-    carried?: CarriedInbox,
-    private readonly isFair: () => boolean = () => true,
-  ) {
+  constructor(carried?: CarriedInbox) {
     if (!carried) return;
     this.recorded = [...carried.recorded];
     this.position = carried.position;
@@ -50,8 +43,7 @@ export class EventInbox {
     this.position += 1;
     this.recorded.push({ position: this.position, event });
     if (this.recorded.length <= keepAtMost) return;
-    const dropped = this.isFair() ? placeToDrop(this.recorded) : 0;
-    const [gone] = this.recorded.splice(dropped, 1);
+    const [gone] = this.recorded.splice(placeToDrop(this.recorded), 1);
     if (gone) this.seen.delete(gone.event.id);
   }
 

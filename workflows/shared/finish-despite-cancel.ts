@@ -1,5 +1,5 @@
 /** Lets a call finish despite a cancel, so that its outcome is known. */
-import { CancellationScope, CancelledFailure, patched, sleep } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, sleep } from '@temporalio/workflow';
 import type { JobState } from '../job/state.js';
 import { serviceFailureOf } from '../job/termination.js';
 
@@ -39,30 +39,20 @@ const shareOfPrompt = 1 / 4;
  */
 export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): Promise<T> {
   const summary = 'until the running prompt call is abandoned';
-  const mayGiveUp = () => patched('prompt under way is given up');
-  return untilGivenUp(run, sending, { share: shareOfPrompt, summary, mayGiveUp });
+  return untilGivenUp(run, sending, { share: shareOfPrompt, summary });
 }
 
 interface GivingUp {
   /** The fraction of the remaining cleanup time that the call may use after a cancel, from 0 to 1. */
   readonly share: number;
   readonly summary: string;
-  /**
-   * Called after a cancel, if the call has not ended. If it returns false, the workflow waits for the call without a
-   * limit. Default: true.
-   */
-  readonly mayGiveUp?: () => boolean;
 }
 
 /** @throws the cancellation of the current scope, if the call does not end within its share of the time */
-async function untilGivenUp<T>(
-  run: JobState,
-  call: Promise<T>,
-  { share, summary, mayGiveUp = () => true }: GivingUp,
-): Promise<T> {
+async function untilGivenUp<T>(run: JobState, call: Promise<T>, { share, summary }: GivingUp): Promise<T> {
   let known = false;
   const givenUp = CancellationScope.current().cancelRequested.catch(async (cancelled: unknown) => {
-    if (known || !mayGiveUp()) return call;
+    if (known) return call;
     const leftMs = (run.beginCleanUp() - Date.now()) * share;
     await CancellationScope.nonCancellable(() => sleep(Math.max(1, Math.round(leftMs)), { summary }));
     throw cancelled;

@@ -78,16 +78,6 @@ export const planning = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/**
- * Only for runs that started before deliveries had their own workflows. The result of such a run waits for the
- * delivery.
- */
-export const notifications = proxyActivities<SandflowActivities>({
-  startToCloseTimeout: '30 seconds',
-  scheduleToCloseTimeout: '3 minutes',
-  retry,
-});
-
 /** Nobody waits for a delivery, so it is retried for a day and then given up. */
 export function deliveryProxies(taskQueue: string) {
   return proxyActivities<NotifyActivities>({

@@ -1,5 +1,5 @@
 /** Retries a call that the service refuses temporarily, until the service accepts it. Temporal's UI shows the waits. */
-import { ApplicationFailure, patched, sleep, TimeoutFailure } from '@temporalio/workflow';
+import { ApplicationFailure, sleep, TimeoutFailure } from '@temporalio/workflow';
 import { type Counted, type ServiceFailure, unanswered } from '../../src/contract/errors/service-failure.js';
 import type { JobProgress } from '../job/progress.js';
 import { serviceFailureOf } from '../job/termination.js';
@@ -71,6 +71,5 @@ function unansweredRead(error: unknown): ServiceFailure | undefined {
     return { ...unanswered, code: 'timeout', message, meaning: 'unavailable', calls: 1 };
   }
   if (!(error instanceof ApplicationFailure) || error.nonRetryable) return undefined;
-  if (!patched('a read that fails on its worker is repeated')) return undefined;
   return { ...unanswered, code: 'activity_failed', message: error.message, meaning: 'unavailable', calls: 0 };
 }

@@ -20,7 +20,6 @@ import {
 } from '@temporalio/workflow';
 import { jobError } from '../job/termination.js';
 import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from '../messages.js';
-import { endingReads } from '../shared/abandon-on-cancel.js';
 import { until } from '../shared/until.js';
 import { requestAndBindStop } from './bind-request.js';
 import { checkStops } from './check-stops.js';
@@ -35,7 +34,7 @@ const lastLook = '5 seconds';
 const openAtMost = 100;
 
 export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
-  return endingReads(() => runStopAndAwaitArchive(input));
+  return runStopAndAwaitArchive(input);
 }
 
 async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {

@@ -1,5 +1,5 @@
 /** Leases sandboxes that the workflow does not own: it then receives their events, and nobody else ends them. */
-import { getExternalWorkflowHandle, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/addresses.js';
 import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
 import type { JobState } from '../job/state.js';
@@ -23,7 +23,6 @@ export async function watchSandbox(run: JobState, sandboxId: string): Promise<vo
 export async function notifyOwner({ name }: Pick<SandboxView, 'name'>): Promise<void> {
   const owner = ownerWorkflowId(name ?? '');
   if (owner === undefined || owner === workflowInfo().workflowId) return;
-  if (!patched('the owner of a sandbox is told of a lease')) return;
   try {
     await getExternalWorkflowHandle(owner).signal(sandboxSharedSignal);
   } catch (error) {

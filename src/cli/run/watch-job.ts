@@ -91,10 +91,7 @@ async function look(
       const key = `${progress.phase} ${progress.since}`;
       if (key !== seen) changedAt = Date.now();
       seen = key;
-      const { phase, since: at } = progress;
-      // A worker of an older version does not return the earlier phases.
-      const known = { ...progress, phases: progress.phases ?? [{ phase, at }] };
-      reporter.entries(await transcript.readOn(known, signal), progress);
+      reporter.entries(await transcript.readOn(progress, signal), progress);
       reporter.progress(progress);
       if (Date.now() - changedAt > askWhyAfterMs) {
         const description = await abortable(client, signal, () => describeJob(client, job));

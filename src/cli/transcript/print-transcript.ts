@@ -64,7 +64,7 @@ export async function printTranscript(options: PrintTranscriptOptions): Promise<
         if (looked.kind === 'ended') return await printEnd(looked, options, printer);
         if (looked.kind === 'waiting' && problem !== notStarted) printer.notice(notStarted, 'detail');
         problem = looked.kind === 'waiting' ? notStarted : '';
-        const entries = looked.kind === 'running' ? await transcript.readOn(asLookedAt(looked.progress), over) : [];
+        const entries = looked.kind === 'running' ? await transcript.readOn(looked.progress, over) : [];
         printer.print(entries);
         if (!follow) return exitCodes.done;
         if (looked.kind === 'running') printer.status(looked.progress);
@@ -99,12 +99,6 @@ async function printEnd(
     printer.notice('The history is not complete: its newest events are missing.');
   }
   return exitCodes.done;
-}
-
-function asLookedAt(progress: JobProgress): LookedAt {
-  const { phase, since: at } = progress;
-  // A worker of an older version does not return the earlier phases.
-  return { ...progress, phases: progress.phases ?? [{ phase, at }] };
 }
 
 function entryLine(stdout: OutputStream, { at, kind, ...rest }: TranscriptEntry): string {

@@ -63,10 +63,10 @@ export interface SandboxView {
   readonly snapshotVerifiedAt: string | null;
   /** Status of the latest snapshot attempt; null without one. */
   readonly lastSnapshotStatus: string | null;
-  /** When the snapshot data of the sandbox was deleted; absent in histories of earlier versions. */
-  readonly dataExpiredAt?: string | null;
-  /** Machine size; absent in histories of earlier versions. */
-  readonly type?: string | null;
+  /** When the snapshot data of the sandbox was deleted, as an ISO 8601 time; null while it is there. */
+  readonly dataExpiredAt: string | null;
+  /** Machine size; null if the service did not return it. */
+  readonly type: string | null;
   /** `degraded`: the machine is alive but not fully reachable. */
   readonly health?: string;
   /** Why it is degraded; absent if it is not. */

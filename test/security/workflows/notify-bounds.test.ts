@@ -79,7 +79,16 @@ it('a workflow with a dead listener drops events at its limit, ends at another, 
 const notify = (url: string) => {
   const info = { workflowExecution: { workflowId: 'w', runId: 'r' }, activityId: '1' };
   const context = { info, cancellationSignal: new AbortController().signal } as unknown as Context;
-  const told = { event: 'ended', jobId: null, workflowId: 'w', sandboxId: null, outcome: null, message: null, at: '' };
+  const told = {
+    id: 'msg_1',
+    event: 'ended',
+    jobId: null,
+    workflowId: 'w',
+    sandboxId: null,
+    outcome: null,
+    message: null,
+    at: '',
+  };
   return asyncLocalStorage.run(context, () => notifyActivity({})({ url }, { ...told, event: 'ended' }));
 };
 

@@ -60,11 +60,4 @@ describe('EventInbox', () => {
     for (const one of [inbox, carried]) expect(one.next('bx_22222222', ['sandbox.ready'], 0)?.event.id).toBe('own');
     expect(carried.carry().recorded).toHaveLength(100);
   });
-
-  it('drops the oldest event when a full inbox is replayed', () => {
-    const inbox = new EventInbox(undefined, () => false);
-    inbox.record(event('own'));
-    for (let index = 0; index < 500; index += 1) inbox.record(event(`${index}`, { sandboxId: 'bx_33333333' }));
-    expect(inbox.next('bx_22222222', ['sandbox.ready'], 0)).toBeUndefined();
-  });
 });

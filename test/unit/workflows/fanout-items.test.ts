@@ -22,6 +22,7 @@ const known = (outcome: ItemOutcome, generation = 1) => ({
   outcome,
   errorCode: null,
   machineSeconds: 1,
+  newestSeconds: 1,
   toEnd: null,
 });
 

@@ -82,6 +82,8 @@ describe('what a stop kept', () => {
     snapshotCompletedAt: at(5),
     snapshotVerifiedAt: at(6),
     lastSnapshotStatus: 'completed',
+    dataExpiredAt: null,
+    type: null,
     stop: stop({ id: stopId, status: 'completed' }),
   });
 

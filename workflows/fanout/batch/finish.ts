@@ -1,8 +1,6 @@
 /** Ends a batch: ends its source, stores its results and sends the notification. */
 
-import { patched } from '@temporalio/workflow';
 import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
-import { isUsable } from '../../../src/contract/records/states.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import { problemWithin } from '../../job/end/within-time.js';
@@ -71,8 +69,7 @@ async function endSource(run: BatchState): Promise<JobError | null> {
 
 /** False only for a sandbox that has no machine. */
 function mayRun({ state }: SandboxView): boolean {
-  if (isUsable(state)) return true;
-  return state !== 'archived' && state !== 'cancelled' && patched('a prepared sandbox is stopped in any state');
+  return state !== 'archived' && state !== 'cancelled';
 }
 
 /**

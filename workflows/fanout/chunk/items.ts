@@ -140,7 +140,7 @@ async function leftBy(run: ChunkState, slot: Slot): Promise<ItemSummary | undefi
 
 function summaryOf({ index, generation, outcome, errorCode, ...known }: KnownItem): ItemSummary {
   // Earlier generations were counted when they ended.
-  const machineSeconds = known.newestSeconds ?? known.machineSeconds;
+  const machineSeconds = known.newestSeconds;
   const error = errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item');
   const ended = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0, left: [] };
   return { ...ended, index, generation, outcome, machineSeconds, error };

@@ -7,7 +7,6 @@ import { allHandlersFinished, CancellationScope, condition, continueAsNew } from
 import { type CarriedJob, carryJob, createJobState } from '../../job/carry-over.js';
 import { handleMessages } from '../../job/handlers.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
-import { endingReads } from '../../shared/abandon-on-cancel.js';
 import { storing } from '../../shared/proxies.js';
 import { endFork } from '../chunk/end-fork.js';
 import type { ItemSummary } from '../result.js';
@@ -17,7 +16,7 @@ import { itemResult, itemSummary, type StartedItemResult } from './result.js';
 
 /** Runs the item and returns its summary. Never fails; on a cancel, it ends the fork first. */
 export function fanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
-  return endingReads(() => runFanoutItem(input));
+  return runFanoutItem(input);
 }
 
 async function runFanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {

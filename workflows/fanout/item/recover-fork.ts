@@ -4,7 +4,7 @@
  * another fork is prompted only if a person decides so, or if the records show that no prompt of the item was ever
  * sent.
  */
-import { isCancellation, patched } from '@temporalio/workflow';
+import { isCancellation } from '@temporalio/workflow';
 import { resolveUnknownOutcome } from '../../job/prompts/await-resolution.js';
 import { promptRecordKey } from '../../job/prompts/prompt-query.js';
 import { resumeSandbox } from '../../job/sandbox/adopt-sandbox.js';
@@ -31,9 +31,7 @@ export async function recoverStoppedFork(run: JobState, sandboxId: string): Prom
  * fork is new, and a list may omit the fork.
  */
 export function mayBeOfEarlierRun(run: JobState): boolean {
-  if (run.isFound) return true;
-  const hasEarlierRuns = run.wasReset || run.input.origin?.lookFirst === true;
-  return hasEarlierRuns && patched('what a key answers may be of an earlier run');
+  return run.isFound || run.wasReset || run.input.origin?.lookFirst === true;
 }
 
 /**
@@ -58,7 +56,6 @@ async function settleMissingFork(run: JobState, sandboxId: string, why: string):
  * stores.
  */
 async function wasNeverPrompted(run: JobState, sandboxId: string): Promise<boolean> {
-  if (!patched('a lost fork that was not prompted is let go')) return false;
   try {
     for (const index of run.prompts.keys()) {
       const phase = await reads.readPromptPhase(promptRecordKey(run, sandboxId, index));

@@ -1,5 +1,4 @@
 /** The state with which a batch makes calls for its source. */
-import { patched } from '@temporalio/workflow';
 import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
 import { confirmSandboxMissing, readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import { JobState } from '../../job/state.js';
@@ -30,6 +29,5 @@ export function sourceJob(run: BatchState, sandboxId: string): JobState {
 /** Reads the source; null only if it has been missing for longer than a read may lag. */
 export async function readLasting(job: JobState, sandboxId: string): Promise<SandboxView | null> {
   const sandbox = await readSandbox(job, sandboxId);
-  if (sandbox !== null || !patched('a source that is not found is read again')) return sandbox;
-  return confirmSandboxMissing(job, sandboxId);
+  return sandbox ?? confirmSandboxMissing(job, sandboxId);
 }

@@ -10,7 +10,6 @@ import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import type { JobState } from '../../job/state.js';
 import { JobTermination, jobError } from '../../job/termination.js';
-import { abandonOnCancel } from '../../shared/abandon-on-cancel.js';
 import { effects, lookups } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
@@ -44,7 +43,7 @@ export async function obtainSource(run: BatchState): Promise<ReadySource> {
     await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
     run.leasedAtMs = Date.now();
     const allowStale = source.kind === 'sandbox' && source.allowStale;
-    const sandbox = await abandonOnCancel(() => makeFresh(job, { sandboxId, allowStale }));
+    const sandbox = await makeFresh(job, { sandboxId, allowStale });
     return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId };
   } finally {
     run.apiCalls += job.apiCalls;

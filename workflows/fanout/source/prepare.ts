@@ -7,7 +7,6 @@ import {
   CancellationScope,
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  patched,
   startChild,
   WorkflowIdReusePolicy,
   workflowInfo,
@@ -77,9 +76,8 @@ async function start(run: BatchState, input: JobInput, workflowId: string): Prom
         run.input.resume === undefined ? WorkflowIdReusePolicy.REJECT_DUPLICATE : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     });
   // A child is cancelled with the scope that started it, and that scope ends when the batch continues as new.
-  const lasts = patched('a preparation lasts longer than the run that started it');
   try {
-    await (lasts ? CancellationScope.nonCancellable(begin) : begin());
+    await CancellationScope.nonCancellable(begin);
   } catch (error) {
     // An earlier run of the batch started it.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -1,5 +1,5 @@
 /** Deletes the sandbox of a job at its end. The service's record of the deletion confirms its end. */
-import { patched, sleep } from '@temporalio/workflow';
+import { sleep } from '@temporalio/workflow';
 import { effects } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
@@ -67,6 +67,5 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
  * `readLagMs`.
  */
 async function isGone(run: JobState, sandboxId: string): Promise<boolean> {
-  if (!patched('a sandbox that a deletion does not find is read')) return true;
   return (await confirmSandboxMissing(run, sandboxId)) === null;
 }

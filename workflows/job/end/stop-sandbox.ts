@@ -7,7 +7,7 @@
  *
  * Safe to cancel at any point, and safe to repeat, because `run.stop` contains the id of the expected stop.
  */
-import { patched, sleep } from '@temporalio/workflow';
+import { sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
 import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js';
 import type { SandboxView, StopView } from '../../../src/contract/records/sandbox-view.js';
@@ -35,7 +35,7 @@ const claim = { purpose: 'end', ends: 'work' } as const;
  * @throws JobTermination `sandbox_leased` if another job uses the sandbox
  */
 export async function stopSandbox(run: JobState, sandboxId: string): Promise<void> {
-  const isGiven = run.input.source.kind === 'existing' && patched('the stop of an existing sandbox claims it');
+  const isGiven = run.input.source.kind === 'existing';
   if (!run.isShared && !isGiven) return stopAndConfirm(run, sandboxId);
   const { granted, leasedBy } = await retryRefusals(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
   if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId), run);
@@ -118,7 +118,7 @@ function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobState, answe
 
 /** True if a read shows the sandbox although the stop did not find it. */
 async function isShown(run: JobState, sandboxId: string, answer: StopAnswer): Promise<boolean> {
-  if (answer !== 'gone' || !patched('a sandbox that a stop does not find is read')) return false;
+  if (answer !== 'gone') return false;
   return (await readSandbox(run, sandboxId)) !== null;
 }
 

@@ -1,5 +1,5 @@
 /** Which history is stored at the end of a job, before its sandbox ends. */
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { TranscriptRequest } from '../../../activities/prompt/transcript.js';
 import { itemTranscripts, jobTranscripts, transcriptKey } from '../../../src/contract/transcript-places.js';
 import { reads } from '../../shared/reads.js';
@@ -26,7 +26,7 @@ export function takeTranscriptRequest(run: JobState, sandboxId: string): Transcr
 
 /** Stores the history of a sandbox that the job keeps, because others may delete the sandbox later. Never throws. */
 export async function storeTranscriptOfKept(run: JobState, sandboxId: string): Promise<void> {
-  if (run.isTranscriptTaken || !patched('the transcript of a kept sandbox is stored')) return;
+  if (run.isTranscriptTaken) return;
   const request = takeTranscriptRequest(run, sandboxId);
   if (!request) return;
   try {

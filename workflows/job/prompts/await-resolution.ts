@@ -1,5 +1,5 @@
 /** Resolves a call whose outcome is unknown: by evidence, by a person's decision, or by the policy. */
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { Resolution } from '../../messages.js';
 import { sendNotification } from '../../notification/notify.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
@@ -24,9 +24,7 @@ export async function resolveUnknownOutcome<T = never>(
   findEvidence?: () => Promise<T | undefined>,
 ): Promise<Decision<T>> {
   const policy = run.input.onUnknownOutcome;
-  if (policy !== 'wait' && !findEvidence && patched('a policy without evidence decides at once')) {
-    return { action: policy };
-  }
+  if (policy !== 'wait' && !findEvidence) return { action: policy };
   run.resolution = null;
   run.block({ reason: 'outcome_unknown', step, message });
   if (policy === 'wait') void sendNotification(run, 'blocked', null, message);

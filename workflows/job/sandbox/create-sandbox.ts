@@ -1,5 +1,5 @@
 /** Creates or forks the job's own sandbox. Each generation gets one sandbox, whose name contains the job's id. */
-import { patched, sleep, workflowInfo } from '@temporalio/workflow';
+import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../../activities/retry/idempotent-create.js';
 import { forkTaskQueue } from '../../../src/contract/addresses.js';
 import { type Counted, outcomeUnknownCode } from '../../../src/contract/errors/service-failure.js';
@@ -173,7 +173,7 @@ async function identify(run: JobState, source: OwnSource, created: SandboxView):
   try {
     const named = await findByName(run, name);
     if (named !== null) return named;
-    return patched('answers to a create agree') ? await untilAnswersAgree(run, source, created) : created;
+    return await untilAnswersAgree(run, source, created);
   } catch (error) {
     const why = `The answer to the create of ${name} named this sandbox, but no read confirmed it.`;
     if (!(error instanceof ContinueAsNewRequest))

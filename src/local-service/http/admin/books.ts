@@ -37,10 +37,9 @@ function lineOf(entry: CallLogEntry): Readonly<Record<string, unknown>> {
   return {
     ...{ seq, at, method, path, endpoint, status, outcome, requestId, sandboxId },
     idempotencyKey: key !== null && key.length > shownOfAKey ? `${key.slice(0, shownOfAKey)}…` : key,
-    // Calls that an earlier version recorded lack these fields.
-    code: code ?? null,
-    durationMs: Math.round((durationMs ?? 0) * 10) / 10,
-    assumptions: assumptions ?? [],
+    code,
+    durationMs: Math.round(durationMs * 10) / 10,
+    assumptions,
   };
 }
 

@@ -12,6 +12,7 @@ describe('the progress of a job', () => {
     jobId: 'j',
     phase: 'following',
     since: new Date().toISOString(),
+    phases: [],
     blocked: null,
     sandboxId: 'bx_2345abcd',
     prompts: [promptResult({})],
@@ -19,6 +20,16 @@ describe('the progress of a job', () => {
     apiCalls: 2,
     deadlineAt: '',
     outcome: null,
+    times: {
+      startedAt: '',
+      createdAt: null,
+      usableAt: null,
+      promptedAt: null,
+      answeredAt: null,
+      endingAt: null,
+      endedAt: null,
+    },
+    machineType: null,
   };
   const blocked = { reason: 'outcome_unknown', step: 'create', message: 'lost', since: 'now' } as const;
 

@@ -27,7 +27,16 @@ it.each([
 it('U10: shows the elapsed time, the workflow and its page in the UI', () => {
   const progress = {
     ...{ jobId: 'j', ...following, blocked: null, sandboxId: 'bx_2345abcd', prompts: [prompt({ status: 'queued' })] },
-    ...{ wakes: [], apiCalls: 3, deadlineAt: at(100), outcome: null },
+    ...{ wakes: [], apiCalls: 3, deadlineAt: at(100), outcome: null, phases: [], machineType: null },
+    times: {
+      startedAt: at(0),
+      createdAt: null,
+      usableAt: null,
+      promptedAt: null,
+      answeredAt: null,
+      endingAt: null,
+      endedAt: null,
+    },
   };
   const links = linksOf({ deployment: 'd', jobId: 'j' }, { url: 'http://127.9.8.7:1234/', namespace: 'default' });
   expect(linesOf(progress, { links, startedAt: new Date(at(0)), nowMs })).toEqual([
