@@ -3,7 +3,7 @@
  */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   jobs: ['sandflow jobs list --open', 'sandflow jobs watch nightly-42'],
-  'jobs show': ['sandflow jobs show nightly-42', 'sandflow jobs show nightly-42 --fields outcome,stop.kept'],
+  'jobs show': ['sandflow jobs show nightly-42', 'sandflow jobs show nightly-42 --json | jq .outcome'],
   'jobs watch': ['sandflow jobs watch nightly-42', 'sandflow jobs watch nightly-42 --get out/report.md --quiet'],
   'jobs prompt': ['sandflow jobs prompt nightly-42 "Now shorten it."', 'git diff | sandflow jobs prompt nightly-42 -'],
   'jobs cancel': ['sandflow jobs cancel nightly-42 --wait'],

@@ -1,7 +1,6 @@
 /** The parts of the process that the command line may use. Tests pass their own implementations. */
 import type { Config, ConnectionSettings } from '../config.js';
 import type { MainProgram } from '../supervisor/index.js';
-import type { FieldSelection } from './output/picked-fields.js';
 
 export interface OutputStream {
   /** Returns false if the reader is too slow. `drain` signals that it can accept more. */
@@ -10,8 +9,6 @@ export interface OutputStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  /** The fields to which JSON on this stream is reduced. Undefined: whole documents are printed. */
-  fields?: FieldSelection;
   /** True if colours can be used. Only terminals have it. Respects NO_COLOR. */
   hasColors?(): boolean;
 }

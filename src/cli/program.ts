@@ -14,7 +14,6 @@ import { addContinue, addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
 import { addOpen } from './open/command.js';
-import { addFields } from './output/field-selection.js';
 import { addRun } from './run/command.js';
 import { addSandboxes } from './sandboxes/command.js';
 import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './serve/command.js';
@@ -88,7 +87,6 @@ export function createProgram(context: CommandContext, version: string): Command
   }
   addHelpCommand(program);
   addExamples(program);
-  addFields(program, context);
   addProfile(program, context);
   return program;
 }

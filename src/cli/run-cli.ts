@@ -11,7 +11,6 @@ import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
 import { type Located, locate, meantCommand } from './located.js';
 import { requireMeantValues } from './meant-values.js';
-import { asksForJson } from './output/field-selection.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
 import { createPaint, createTerminal } from './output/terminal.js';
@@ -47,7 +46,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.done;
       const help = error.code === 'commander.help' || error.code === 'commander.helpDisplayed';
-      if (!help) report(args, context, usageErrorOf(error, args, program && locate(program, args)));
+      if (!help) report(args, context, usageErrorOf(error, program && locate(program, args)));
       return exitCodes.usage;
     }
     const failure = io.interrupted.aborted
@@ -138,12 +137,18 @@ function report(args: readonly string[], { io, jobId }: CommandContext, error: J
   printJson(io.stdout, isAboutOneJob(args) ? emptyReport(jobId, error) : { error });
 }
 
+/** True if the arguments ask for JSON, also if they cannot be parsed. */
+function asksForJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end < 0 ? args : args.slice(0, end)).includes('--json');
+}
+
 function isAboutOneJob(args: readonly string[]): boolean {
   const words = args.filter((arg) => !arg.startsWith('-'));
   return words[0] === 'run' || (words[0] === 'jobs' && (words[1] === 'show' || words[1] === 'watch'));
 }
 
-function usageErrorOf(error: CommanderError, args: readonly string[], at: Located | undefined): JobError {
+function usageErrorOf(error: CommanderError, at: Located | undefined): JobError {
   // A group of commands takes no arguments: the extra word is a mistyped command.
   const isUnknown =
     error.code === 'commander.excessArguments' && at?.word !== undefined && at.command.commands.length > 0;
@@ -152,11 +157,8 @@ function usageErrorOf(error: CommanderError, args: readonly string[], at: Locate
     : error.message.replace(/^error: /, '').replace(/\n/g, ' ');
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`;
   const meant = isUnknown ? meantCommand(at) : undefined;
-  const fields = error.code === 'commander.excessArguments' ? args[args.indexOf('--json', 1) + 1] : undefined;
-  const isForFields = args.includes('--json') && fields !== undefined && /^[\w.]+(?:,[\w.]+)*$/.test(fields);
-  const choose = isForFields ? ` To print only some fields, use --fields ${fields}.` : '';
   const dashed = error.code === 'commander.unknownOption' && at ? dashedText(at.command, error.message) : '';
-  const hint = meant === undefined ? choose || dashed : ` Did you mean ${meant}?`;
+  const hint = meant === undefined ? dashed : ` Did you mean ${meant}?`;
   return plainError('bad_usage', `${sentence}${hint} See ${at?.name ?? 'sandflow'} --help.`);
 }
 

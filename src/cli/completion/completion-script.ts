@@ -2,7 +2,6 @@
  * Generates completion scripts from the grammar. Pure: the scripts are static, so that a completion starts no process.
  */
 import type { Parent } from '../command.js';
-import { fieldNames } from '../output/field-selection.js';
 import type { Shell } from './options.js';
 
 /** A command with its visible subcommands and options. */
@@ -41,7 +40,7 @@ function nodesOf(command: Parent, path: string, profiles: readonly string[]): No
     flags: [short, long].filter((flag) => flag !== undefined),
     about: description,
     takesValue: required || optional,
-    values: long === '--fields' ? fieldNames(path.trim()) : long === '--profile' ? profiles : (argChoices ?? []),
+    values: long === '--profile' ? profiles : (argChoices ?? []),
   }));
   const node = { path, options, commands: commands.map((sub) => ({ name: sub.name(), about: sub.description() })) };
   return [
@@ -83,9 +82,7 @@ ${names.join('\n')}
       esac ;;
     esac
   fi
-  local before=''
-  case "$previous$current" in --fields*,*) before="\${current%,*}," ;; esac
-  COMPREPLY=($(compgen -P "$before" -W "$words" -- "\${current#"$before"}"))
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _sandflow sandflow
 `;

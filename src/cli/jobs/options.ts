@@ -14,13 +14,12 @@ export const declareListOf = (parent: Parent, noun: 'jobs' | 'batches') =>
     .option('--label <name=value>', `only ${noun} with this label (repeatable)`, collect, [])
     .option('--limit <count>', `maximum number of ${noun} to list`, '50')
     .option('--json', 'print one JSON object on stdout')
-    .addHelpText('after', noun === 'jobs' ? listHelp('jobs', 'jobId') : listHelp('fanout', 'batchId'));
+    .addHelpText('after', listHelp(noun === 'jobs' ? 'jobs' : 'fanout'));
 
-const listHelp = (command: string, id: string) => `
+const listHelp = (command: string) => `
 Examples:
   sandflow ${command} list --failed --since 1d          what failed since yesterday
   sandflow ${command} list --open --label team=search   what runs for one team
-  sandflow ${command} list --fields ${id},outcome           as JSON, only these fields
 `;
 
 export const declareList = (parent: Parent) => declareListOf(parent, 'jobs');

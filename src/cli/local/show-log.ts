@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { CommandContext } from '../command.js';
 import { type LocalAdmin, readAnswer, withLocalAdmin } from '../connect/local-admin.js';
-import { jsonLine } from '../output/json.js';
+import { jsonText } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
 import type { LocalLogOptions } from './options.js';
@@ -34,7 +34,7 @@ export async function showLog(options: LocalLogOptions, context: CommandContext)
     throw new UsageError(`--lines: "${options.lines}" is not a number from 0 to ${maxLines}.`);
   }
   const show = ({ calls }: z.output<typeof pageSchema>): void => {
-    for (const call of calls) io.stdout.write(options.json ? `${jsonLine(io.stdout, call)}\n` : `${lineOf(call)}\n`);
+    for (const call of calls) io.stdout.write(options.json ? `${jsonText(call)}\n` : `${lineOf(call)}\n`);
   };
   await withLocalAdmin(context, async (admin) => {
     const first = await readPage(admin, { ...filter, limit: String(Math.max(1, lines)) });

@@ -6,9 +6,9 @@ import { SandflowError } from '../../contract/errors/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
 import { isTemporalUnreachable } from '../../temporal/errors.js';
 import { exitCodes } from '../exit-codes.js';
-import type { CliIo, OutputStream } from '../io.js';
+import type { CliIo } from '../io.js';
 import { phaseText } from '../output/job-text.js';
-import { jsonLine } from '../output/json.js';
+import { jsonText } from '../output/json.js';
 import type { Notices } from '../output/reporter.js';
 import { createScreenLines, textLine } from '../output/screen-lines.js';
 import { createPaint } from '../output/terminal.js';
@@ -101,8 +101,8 @@ async function printEnd(
   return exitCodes.done;
 }
 
-function entryLine(stdout: OutputStream, { at, kind, ...rest }: TranscriptEntry): string {
-  return jsonLine(stdout, { at, kind, ...rest });
+function entryLine({ at, kind, ...rest }: TranscriptEntry): string {
+  return jsonText({ at, kind, ...rest });
 }
 
 interface Printer extends Notices {
@@ -119,7 +119,7 @@ function createPrinter({ io: { stdout }, reporter, json, follow }: PrintTranscri
   return {
     print(entries) {
       for (const entry of entries) {
-        const lines = json ? [entryLine(stdout, entry)] : format(entry);
+        const lines = json ? [entryLine(entry)] : format(entry);
         if (lines.length > 0) status.printAbove(lines.join('\n'));
       }
     },

@@ -34,11 +34,6 @@ describe('completion in bash', () => {
     expect(await offered('run', '')).toEqual([]);
   });
 
-  it('offers the fields of JSON, each after the ones before', async () => {
-    expect(await offered('jobs', 'list', '--fields', 'jo')).toEqual(['jobId', 'jobs']);
-    expect(await offered('jobs', 'list', '--fields', 'jobId,out')).toEqual(['jobId,outcome']);
-  });
-
   it("contains the names of the user's profiles", async () => {
     const home = await temporaryDirectory();
     await writeFile(join(home, 'config.json'), '{"profiles": {"work": {}, "home": {}}}', { mode: 0o600 });

@@ -108,7 +108,7 @@ describe('sandflow fanout without configuration', () => {
     ]) {
       expect(await cli.run(args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Write --get-diff=') });
     }
-    expect((await cli.run(['jobs', 'list', '--json', '--fields', 'jobId'])).stdout).toBe('{"jobs":[]}\n');
+    expect((await cli.run(['jobs', 'list', '--json'])).stdout).toContain('"jobs":[]');
   });
 
   it('detaches from a batch at Ctrl-C, says how to return, and cancels it on request', async () => {

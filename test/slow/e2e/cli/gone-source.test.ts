@@ -11,10 +11,10 @@ describe('a sandbox that was deleted', () => {
   const env = { SANDFLOW_IDLE_SECONDS: '10' };
   const run = (...args: string[]) => cli.run(args, env);
   const jobs = async () => {
-    const { stdout } = await run('jobs', 'list', '--fields', 'jobId');
+    const { stdout } = await run('jobs', 'list', '--json');
     return (JSON.parse(stdout) as { jobs: { jobId: string }[] }).jobs.map(({ jobId }) => jobId).sort();
   };
-  const batches = async () => (await run('fanout', 'list', '--fields', 'batchId')).stdout;
+  const batches = async () => (await run('fanout', 'list', '--json')).stdout;
 
   beforeAll(async () => {
     cli = createCliHome();
