@@ -3,8 +3,8 @@ import { activityInfo, Context, sleep } from '@temporalio/activity';
 import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
-import { deploymentOfWorkflow, sandboxWatchId } from '../src/contract/addresses.js';
-import { type Counted, unanswered } from '../src/contract/errors/service-failure.js';
+import { deploymentOfWorkflow, sandboxWatchId } from '../src/contract/workflow-safe/addresses.js';
+import { type Counted, unanswered } from '../src/contract/workflow-safe/service-failure.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import { isBusy } from '../src/temporal/errors.js';
 import {
@@ -15,7 +15,7 @@ import {
   leaseSandboxUpdate,
   releaseClaimSignal,
   workflowTypes,
-} from '../workflows/messages.js';
+} from '../src/protocol/messages.js';
 import { storeTranscript, type TranscriptRequest } from './prompt/transcript.js';
 import { withCallCount, withHeartbeat } from './retry/attempt.js';
 import { finalFailure } from './retry/classify.js';

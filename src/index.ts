@@ -15,27 +15,27 @@ export {
   type NotifyActivities,
   type SandflowActivities,
 } from '../activities/index.js';
-export type * from '../workflows/cleanup/types.js';
-export type * from '../workflows/fanout/progress.js';
-export type * from '../workflows/fanout/result.js';
-export type * from '../workflows/fanout/types.js';
-export type * from '../workflows/job/phases.js';
-export type * from '../workflows/job/progress.js';
-export type * from '../workflows/job/result.js';
-export type * from '../workflows/job/types.js';
-export type { Resolution, SandboxEvent } from '../workflows/messages.js';
+export type * from './protocol/cleanup.js';
+export type * from './protocol/fanout/fanout-progress.js';
+export type * from './protocol/fanout/fanout-result.js';
+export type * from './protocol/fanout/fanout-input.js';
+export type * from './protocol/job/job-phases.js';
+export type * from './protocol/job/job-progress.js';
+export type * from './protocol/job/job-result.js';
+export type * from './protocol/job/job-input.js';
+export type { Resolution, SandboxEvent } from './protocol/messages.js';
 export type {
   FailedArchivals,
   StopOutcome,
   StopReport,
   StopRequestView,
-} from '../workflows/stop/types.js';
+} from './protocol/stop.js';
 export * from './bridge/index.js';
 export * from './client/index.js';
 export { type Config, readConfig } from './config.js';
-export { jobWorkflowId } from './contract/addresses.js';
-export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/errors/error-codes.js';
-export { SandflowError } from './contract/errors/sandflow-error.js';
+export { jobWorkflowId } from './contract/workflow-safe/addresses.js';
+export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/workflow-safe/error-codes.js';
+export { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 export * from './encryption/index.js';
 export * from './notify/index.js';
 export * from './result-store/index.js';
@@ -50,7 +50,7 @@ export {
   listCleanups,
   type StartCleanupOptions,
   startCleanup,
-} from './temporal/cleanups/client.js';
+} from './workflow-client/cleanups/cleanup-client.js';
 export {
   applyCleanupSchedule,
   type CleanupSchedule,
@@ -59,7 +59,7 @@ export {
   listCleanupSchedules,
   type ScheduleChange,
   type ScheduledTime,
-} from './temporal/cleanups/schedules.js';
+} from './workflow-client/cleanups/schedules.js';
 export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
 export { clientOfWorker, connectWorker, type WorkerConnection } from './temporal/connect-worker.js';
 export {
@@ -78,16 +78,16 @@ export {
   type StartedFanout,
   type StartFanoutOptions,
   startFanout,
-} from './temporal/fanouts/client.js';
-export { fanoutInputSchema, fanoutPolicySchema, type NewFanout, parseFanoutInput } from './temporal/fanouts/input.js';
-export { type ResumeFanoutOptions, resumeFanout } from './temporal/fanouts/resume.js';
+} from './workflow-client/fanouts/fanout-client.js';
+export { fanoutInputSchema, fanoutPolicySchema, type NewFanout, parseFanoutInput } from './workflow-client/fanouts/fanout-input.js';
+export { type ResumeFanoutOptions, resumeFanout } from './workflow-client/fanouts/resume-fanout.js';
 export {
   type AwaitFanoutOptions,
   awaitFanout,
   type SubmitFanoutOptions,
   submitFanout,
-} from './temporal/fanouts/submit.js';
-export { addFanoutChunk, sealFanout } from './temporal/fanouts/updates.js';
+} from './workflow-client/fanouts/submit-fanout.js';
+export { addFanoutChunk, sealFanout } from './workflow-client/fanouts/updates.js';
 export {
   cancelJob,
   describeJob,
@@ -101,10 +101,10 @@ export {
   type StartedJob,
   type StartJobOptions,
   startJob,
-} from './temporal/jobs/client.js';
-export { jobInputSchema, type NewJob, parseJobInput } from './temporal/jobs/input.js';
-export { type RerunJobOptions, rerunJob } from './temporal/jobs/rerun.js';
-export type { Labels } from './temporal/labels.js';
+} from './workflow-client/jobs/job-client.js';
+export { jobInputSchema, type NewJob, parseJobInput } from './workflow-client/jobs/job-input.js';
+export { type RerunJobOptions, rerunJob } from './workflow-client/jobs/rerun-job.js';
+export type { Labels } from './workflow-client/labels.js';
 export {
   type FanoutSummary,
   type JobSummary,
@@ -113,15 +113,15 @@ export {
   type ListJobsOptions,
   listFanouts,
   listJobs,
-} from './temporal/list.js';
-export { type RequestedStop, type RequestStopOptions, requestStop } from './temporal/stops/client.js';
-export type { StopOptions } from './temporal/stops/input.js';
+} from './workflow-client/list-executions.js';
+export { type RequestedStop, type RequestStopOptions, requestStop } from './workflow-client/stops/stop-client.js';
+export type { StopOptions } from './workflow-client/stops/stop-input.js';
 export {
   type AwaitStopOptions,
   awaitStop,
   type StopRequestAddress,
   stopProgress,
   stopReport,
-} from './temporal/stops/read.js';
+} from './workflow-client/stops/read-stops.js';
 export * from './webhook/index.js';
 export * from './worker/index.js';

@@ -1,6 +1,6 @@
 /** How to reach Temporal: its own settings in the environment and in its configuration file. */
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
-import { SandflowError } from './contract/errors/sandflow-error.js';
+import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from './contract/urls.js';
 

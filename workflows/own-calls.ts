@@ -5,9 +5,9 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { SendPromptInput } from '../activities/prompt/send.js';
 import type { KeyedCall } from '../activities/retry/idempotent-create.js';
-import { executionOf, type OwnedName, ownedSandboxName, ownerWorkflowId } from '../src/contract/addresses.js';
-import type { SandboxView } from '../src/contract/records/sandbox-view.js';
-import type { PromptStep } from './job/types.js';
+import { executionOf, type OwnedName, ownedSandboxName, ownerWorkflowId } from '../src/contract/workflow-safe/addresses.js';
+import type { SandboxView } from '../src/contract/workflow-safe/sandbox-view.js';
+import type { PromptStep } from '../src/protocol/job/job-input.js';
 
 /** The fields that `createSandbox` and `forkSandbox` need in addition to the body of the request. */
 export interface OwnSandboxCall extends Omit<KeyedCall, 'name'> {

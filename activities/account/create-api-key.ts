@@ -5,7 +5,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { ApiKey } from '../../src/contract/records/account-records.js';
 import type { CreateApiKeyBody } from '../../src/contract/requests/account-requests.js';
 import type { SecretStore } from '../../src/secret-store/index.js';

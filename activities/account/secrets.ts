@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DesktopRequest, SandboxClient } from '../../src/client/index.js';
-import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
-import type { Counted } from '../../src/contract/errors/service-failure.js';
+import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { withCallCount } from '../retry/attempt.js';
 import { type RotateOptions, rotate } from '../retry/rotate.js';

@@ -1,6 +1,6 @@
 /** Activities that change the account. Retry class `safe`: repeating one leaves the account in the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { DataRetention, Repo } from '../../src/contract/records/account-records.js';
 import type {
   DataRetentionBody,

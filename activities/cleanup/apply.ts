@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
-import type { Counted } from '../../src/contract/errors/service-failure.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { factsOf } from '../../src/retention/index.js';
 import { type Attempt, withCallCount } from '../retry/attempt.js';

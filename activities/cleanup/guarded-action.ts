@@ -7,7 +7,7 @@ import {
   type PlannedAction,
   type SnapshotFacts,
 } from '../../src/retention/index.js';
-import type { HoldAnswer } from '../../workflows/messages.js';
+import type { HoldAnswer } from '../../src/protocol/messages.js';
 import type { ClaimOptions } from '../watch.js';
 
 /**

@@ -1,11 +1,11 @@
 /** Finds what other runs of the same policy have done this night, and whether another run has not finished. */
 import type { Client } from '@temporalio/client';
-import { cleanupId } from '../../src/contract/addresses.js';
-import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
+import { cleanupId } from '../../src/contract/workflow-safe/addresses.js';
+import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
 import { type CleanupPolicy, nightBeganAtMs } from '../../src/retention/index.js';
 import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
-import type { CleanupMemo } from '../../workflows/cleanup/types.js';
-import { workflowTypes } from '../../workflows/messages.js';
+import type { CleanupMemo } from '../../src/protocol/cleanup.js';
+import { workflowTypes } from '../../src/protocol/messages.js';
 
 export interface Night {
   /** Number of actions that other runs have taken from the limit of this night. */

@@ -1,7 +1,7 @@
 /** Assembles the report of a cleanup in the result store. */
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { CleanupPlan } from '../../src/retention/index.js';
-import type { ActionResult, CleanupReport, CleanupSummary } from '../../workflows/cleanup/types.js';
+import type { ActionResult, CleanupReport, CleanupSummary } from '../../src/protocol/cleanup.js';
 import { addByKey } from './add-by-key.js';
 
 export interface FinishCleanupInput {

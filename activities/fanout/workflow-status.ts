@@ -4,8 +4,8 @@ import { Context, sleep } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { anySignal } from '../../src/os/any-signal.js';
 import { lenientClient } from '../../src/temporal/readable-memos.js';
-import type { ItemSummary } from '../../workflows/fanout/result.js';
-import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../workflows/job/result.js';
+import type { ItemSummary } from '../../src/protocol/fanout/fanout-result.js';
+import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../src/protocol/job/job-result.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
 /** Temporal's name of the status; `NOT_FOUND` for an unknown workflow. */

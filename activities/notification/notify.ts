@@ -2,12 +2,12 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
-import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
-import { withoutSecretsIn } from '../../src/contract/secrecy/without-secrets.js';
+import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
+import { withoutSecretsIn } from '../../src/contract/workflow-safe/without-secrets.js';
 import type { NotifyCommands } from '../../src/notify/index.js';
 import { anySignal } from '../../src/os/any-signal.js';
 import { notificationHeaders } from '../../src/webhook/index.js';
-import type { NotifyTarget } from '../../workflows/job/types.js';
+import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import { runNotifyCommand } from './run-command.js';
 
 export interface Notification {

@@ -4,8 +4,8 @@
  */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
-import type { DegradedSandbox } from '../../src/contract/records/sandbox-view.js';
-import type { Text } from '../../src/contract/texts/stored-text.js';
+import type { DegradedSandbox } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { Text } from '../../src/contract/workflow-safe/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isQueued, readNewHistory } from './evidence.js';
 import { endStatuses } from './history.js';

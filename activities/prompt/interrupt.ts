@@ -6,8 +6,8 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/errors/service-failure.js';
-import { isFinalPromptStatus } from '../../src/contract/records/states.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
+import { isFinalPromptStatus } from '../../src/contract/workflow-safe/states.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, createAttempt, type Spent } from '../retry/attempt.js';
 import { effectOf, outcomeUnknown, repeatableFailure } from '../retry/classify.js';

@@ -2,8 +2,8 @@
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import type { RetryPolicy } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
-import { type Counted, unanswered } from '../../src/contract/errors/service-failure.js';
-import { maxActivityResultBytes, payloadBytes } from '../../src/contract/texts/stored-text.js';
+import { type Counted, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
+import { maxActivityResultBytes, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
 
 /** A longer call sends heartbeats at this interval, so that a dead worker is detected long before a slow service. */

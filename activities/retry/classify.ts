@@ -3,9 +3,9 @@
  */
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
-import type { ErrorMeaning } from '../../src/contract/errors/error-codes.js';
-import { outcomeUnknownCode, type ServiceFailure, unanswered } from '../../src/contract/errors/service-failure.js';
-import { cut, payloadBytes } from '../../src/contract/texts/stored-text.js';
+import type { ErrorMeaning } from '../../src/contract/workflow-safe/error-codes.js';
+import { outcomeUnknownCode, type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
+import { cut, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
 
 /** What is known about the effect of a failed call. */
 export type Effect =

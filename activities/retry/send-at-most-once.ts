@@ -14,7 +14,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
-import { notSentCode, outcomeUnknownCode } from '../../src/contract/errors/service-failure.js';
+import { notSentCode, outcomeUnknownCode } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Attempt, Spent } from './attempt.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown, retryOwner, spread } from './classify.js';
 import { createIntentBeats, type IntentBeats } from './heartbeat.js';

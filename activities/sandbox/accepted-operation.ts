@@ -3,13 +3,13 @@
  */
 import { UnexpectedResponseError } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
-import { idPatterns } from '../../src/contract/ids.js';
+import { idPatterns } from '../../src/contract/workflow-safe/ids.js';
 import {
   type DeletionOperation,
   deletionOperationSchema,
   stopOperationSchema,
 } from '../../src/contract/records/sandbox-records.js';
-import type { StopView } from '../../src/contract/records/sandbox-view.js';
+import type { StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { stopView } from './view.js';
 
 /** The stop in the answer to a stop request; null if there is none. Reads of the sandbox then show the stop. */

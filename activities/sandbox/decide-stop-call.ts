@@ -1,6 +1,6 @@
 /** Decides what a stop or a resume must do, given a fresh read of the sandbox. Pure. */
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
-import { isOpenStop } from '../../src/contract/records/states.js';
+import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 
 /** The state before the first request that may have been accepted. */
 export interface BeforeRequest {

@@ -1,12 +1,12 @@
 /** Moves files between the result store and sandboxes, so that their content stays out of history. */
 import { createHash } from 'node:crypto';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/errors/service-failure.js';
-import { cut } from '../../src/contract/texts/stored-text.js';
-import { timeToReceive, timeToSend } from '../../src/contract/transfer-time.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
+import { cut } from '../../src/contract/workflow-safe/stored-text.js';
+import { timeToReceive, timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import type { CollectedFile } from '../../workflows/job/result.js';
-import type { FilePut } from '../../workflows/job/types.js';
+import type { CollectedFile } from '../../src/protocol/job/job-result.js';
+import type { FilePut } from '../../src/protocol/job/job-input.js';
 import { withCallCount } from '../retry/attempt.js';
 import { readStored } from '../store/texts.js';
 

@@ -1,8 +1,8 @@
 /** Values that are too large for history: stored in the result store, and read right before their use. */
 import { createHash } from 'node:crypto';
-import { SandflowError } from '../../src/contract/errors/sandflow-error.js';
-import { unanswered } from '../../src/contract/errors/service-failure.js';
-import { bytesOf, type Text } from '../../src/contract/texts/stored-text.js';
+import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
+import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
+import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { finalFailure } from '../retry/classify.js';
 

@@ -1,7 +1,7 @@
 /** The same job as a script without Temporal or webhooks: it polls every 500 ms. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
-import { isFinalPromptStatus, isUsable } from '../../src/contract/records/states.js';
+import { isFinalPromptStatus, isUsable } from '../../src/contract/workflow-safe/states.js';
 
 const pollMs = 500;
 

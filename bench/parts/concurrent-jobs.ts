@@ -1,7 +1,7 @@
 /**
  * Measures simultaneous jobs: API calls, wake latency, history, throughput and CPU, each with its point of comparison.
  */
-import type { JobHandle } from '../../src/temporal/jobs/client.js';
+import type { JobHandle } from '../../src/workflow-client/jobs/job-client.js';
 import { type BareRun, runBareJob } from '../measure/bare-job.js';
 import { type CallCounts, callsBetween } from '../measure/book-reader.js';
 import { type HistorySize, historySize } from '../measure/history.js';

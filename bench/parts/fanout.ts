@@ -1,10 +1,10 @@
 /** Measures what an item of a batch costs, whether it costs more in a larger batch, and what a polling script costs. */
-import { jobWorkflowId } from '../../src/contract/addresses.js';
-import { fanoutPlaces } from '../../src/contract/fanout-addresses.js';
-import { isUsable } from '../../src/contract/records/states.js';
-import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/submit.js';
-import type { FanoutResult } from '../../workflows/fanout/result.js';
-import type { FanoutInput, FanoutItem } from '../../workflows/fanout/types.js';
+import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
+import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
+import { isUsable } from '../../src/contract/workflow-safe/states.js';
+import { awaitFanout, submitFanout } from '../../src/workflow-client/fanouts/submit-fanout.js';
+import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
+import type { FanoutInput, FanoutItem } from '../../src/protocol/fanout/fanout-input.js';
 import { callsBetween } from '../measure/book-reader.js';
 import { runForkingScript } from '../measure/forking-script.js';
 import { historySize } from '../measure/history.js';

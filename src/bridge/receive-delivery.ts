@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Client } from '@temporalio/client';
-import type { SandboxEvent } from '../../workflows/messages.js';
+import type { SandboxEvent } from '../protocol/messages.js';
 import { parseSandboxWebhookEvent, type SandboxWebhookEvent } from '../contract/records/webhook-events.js';
 import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
 import type { BridgeMetrics } from './bridge-metrics.js';

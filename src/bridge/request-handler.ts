@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog } from './bridge-options.js';
-import { readRawBody } from './raw-body.js';
+import { readRawBody } from '../os/raw-body.js';
 import type { Readiness } from './readiness.js';
 import { deliveryStatuses, type Receiver, receiveDelivery } from './receive-delivery.js';
 

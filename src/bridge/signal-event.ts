@@ -1,7 +1,7 @@
 import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { type SandboxEvent, sandboxEventSignal } from '../../workflows/messages.js';
-import { ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../contract/addresses.js';
+import { type SandboxEvent, sandboxEventSignal } from '../protocol/messages.js';
+import { ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../contract/workflow-safe/addresses.js';
 import type { SandboxWebhookEvent } from '../contract/records/webhook-events.js';
 
 /**

@@ -1,6 +1,6 @@
 /** The exit codes of the command line, and the exit code of each error. */
-import { SandflowError } from '../contract/errors/sandflow-error.js';
-import { type ErrorKind, sandflowErrorOf } from '../contract/errors/sandflow-error-codes.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { type ErrorKind, sandflowErrorOf } from '../contract/workflow-safe/sandflow-error-codes.js';
 import { ServiceRefusal } from './connect/service-refusal.js';
 import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
 import { pathProblems } from './path-problems.js';

@@ -1,7 +1,7 @@
 /** Logs the stack traces of unexpected errors for bug reports. */
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { withoutSecrets } from '../contract/secrecy/without-secrets.js';
+import { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import type { CliIo } from './io.js';

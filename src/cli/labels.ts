@@ -1,5 +1,5 @@
 /** Reads `--label name=value`. */
-import { labelsProblem } from '../temporal/labels.js';
+import { labelsProblem } from '../workflow-client/labels.js';
 import { UsageError } from './usage-error.js';
 
 /** @throws UsageError if a pair has no name or no `=`, if a name occurs twice, or if a label is too long */

@@ -3,7 +3,7 @@
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-import { withoutSecrets } from '../contract/secrecy/without-secrets.js';
+import { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
 import { exitCodes } from './exit-codes.js';
 import { runCli } from './run-cli.js';
 

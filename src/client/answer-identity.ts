@@ -3,7 +3,7 @@
  * client that accepted it would work in another sandbox.
  */
 import { type EndpointName, endpoints } from '../contract/endpoints/endpoints.js';
-import { isSandboxId } from '../contract/ids.js';
+import { isSandboxId } from '../contract/workflow-safe/ids.js';
 
 /**
  * The fields in which answers repeat the parameters of the path. A missing field is accepted. The specification does

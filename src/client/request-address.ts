@@ -1,5 +1,5 @@
 /** Builds the address of a request, which is always below the base URL and never on another host. */
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from '../contract/urls.js';
 import type { CallName, Query } from './call-options.js';
 

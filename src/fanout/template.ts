@@ -1,5 +1,5 @@
 /** Fills the templates of prompts from columns: `Fix {{issue}} in {{file}}`. */
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { type ItemPlace, ItemsError } from './item-line.js';
 
 interface Template {

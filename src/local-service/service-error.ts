@@ -1,4 +1,4 @@
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 
 interface ServiceErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;

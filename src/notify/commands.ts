@@ -2,7 +2,7 @@
  * Stores the commands that notifications may run, by id. They are in a file of the worker, never in a workflow's input.
  */
 
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { requireOptions } from '../contract/required-options.js';
 import { repeatedField } from '../contract/texts/lost-fields.js';

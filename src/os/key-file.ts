@@ -1,6 +1,6 @@
 /** Reads the API key of a service. */
 import { readFile } from 'node:fs/promises';
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
 
 /**

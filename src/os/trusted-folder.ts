@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { chmod, lstat, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { diskFull, isDiskFull } from '../contract/disk-full.js';
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolders } from './make-folders.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser, problemOnTheWay } from './owner.js';
 import { unlessMissing } from './private-file.js';

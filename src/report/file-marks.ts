@@ -1,5 +1,5 @@
 /** What a report says about a collected file, beside its size. */
-import type { CollectedFile } from '../../workflows/job/result.js';
+import type { CollectedFile } from '../protocol/job/job-result.js';
 
 /** Empty if there is nothing to say. */
 export function fileMarks({ ref, partial, unchanged, diff }: CollectedFile): string {

@@ -1,5 +1,5 @@
 /** Describes what a job left behind, in the same words for the terminal and the report. */
-import type { LeftBehind } from '../../workflows/job/result.js';
+import type { LeftBehind } from '../protocol/job/job-result.js';
 
 /** Describes what may still run or exist, without the reason. Names that others chose are not escaped. */
 export function whatIsLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind): string {

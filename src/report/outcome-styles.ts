@@ -1,5 +1,5 @@
 /** How each outcome of an item is shown. */
-import type { ItemOutcome } from '../../workflows/fanout/types.js';
+import type { ItemOutcome } from '../protocol/fanout/fanout-input.js';
 import type { OutcomeStyle } from './page-data.js';
 
 export const outcomeStyles: Readonly<Record<ItemOutcome, OutcomeStyle>> = {

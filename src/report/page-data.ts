@@ -1,8 +1,8 @@
 /**
  * The input of the report, and the JSON data in its page. Types only; `browser/*.js` are checked against these types.
  */
-import type { FanoutProgress } from '../../workflows/fanout/progress.js';
-import type { FanoutResult, ItemResult } from '../../workflows/fanout/result.js';
+import type { FanoutProgress } from '../protocol/fanout/fanout-progress.js';
+import type { FanoutResult, ItemResult } from '../protocol/fanout/fanout-result.js';
 
 /**
  * What an item was doing. `preparing`: files are put and commands run; `ending`: files are collected and the fork ends.

@@ -4,7 +4,7 @@
  */
 import { isDate } from '../contract/is-date.js';
 import type { Sandbox } from '../contract/records/sandbox-records.js';
-import { isUsable } from '../contract/records/states.js';
+import { isUsable } from '../contract/workflow-safe/states.js';
 
 /** Whether the work in a sandbox is saved. `unknown` if the service does not say. */
 export type Saved = 'saved' | 'stale' | 'none' | 'expired' | 'unknown';

@@ -1,5 +1,5 @@
 /** Decides why the action of a rule is not planned. Pure. */
-import { isCreating } from '../contract/records/states.js';
+import { isCreating } from '../contract/workflow-safe/states.js';
 import { fitsAny } from './glob.js';
 import type { Candidate } from './match.js';
 import type { Ownership } from './ownership.js';

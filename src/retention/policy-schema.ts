@@ -1,7 +1,7 @@
 /** The schema of the policy file: the accepted values, the defaults, and the meaning of each field. */
 import { z } from 'zod';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
-import { sandboxStates } from '../contract/records/states.js';
+import { sandboxStates } from '../contract/workflow-safe/states.js';
 import { patternProblem } from './glob.js';
 import { ownerStatuses } from './ownership.js';
 import { type CleanupPolicy, type Rule, type Window, weekdays } from './policy.js';

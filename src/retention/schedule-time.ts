@@ -1,5 +1,5 @@
 /** Computes when the cleanup of a policy begins, so that one of its windows is open at that time. Pure. */
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { type CleanupPolicy, type Weekday, type Window, weekdays } from './policy.js';
 import { windowsText } from './window.js';
 

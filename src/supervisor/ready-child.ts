@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { parseJson } from '../contract/texts/parse-json.js';
 import { anySignal } from '../os/any-signal.js';
 import type { RotatingLog } from '../os/rotating-log.js';

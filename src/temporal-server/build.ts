@@ -1,6 +1,6 @@
 /** Builds the Temporal CLI from its Go module. The first build takes minutes and reports its progress. */
 import type { ChildProcess } from 'node:child_process';
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 
 const modulePath = 'github.com/temporalio/cli/cmd/temporal';

@@ -4,7 +4,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
 import { freePort } from '../os/free-port.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';

@@ -2,7 +2,7 @@
 
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireOptions } from '../contract/required-options.js';
 import { usableTemporalSettings } from '../contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from '../contract/urls.js';

@@ -11,8 +11,8 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
-import { encryptionScheduleId } from '../contract/addresses.js';
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { encryptionScheduleId } from '../contract/workflow-safe/addresses.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import type { KeyRing } from '../encryption/index.js';
 import { lenientClient } from './readable-memos.js';
 

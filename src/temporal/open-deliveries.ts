@@ -1,8 +1,8 @@
 /** Describes notifications that are still to be delivered. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { NotificationDelivery } from '../../workflows/notification/deliver-notification.js';
-import { notificationPrefix } from '../contract/addresses.js';
-import { readInput } from './first-input.js';
+import { notificationPrefix } from '../contract/workflow-safe/addresses.js';
+import { readInput } from '../workflow-client/first-input.js';
 import { isoTime } from './iso-time.js';
 import { lenientClient } from './readable-memos.js';
 

@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { Client } from '@temporalio/client';
-import { SandflowError } from '../contract/errors/sandflow-error.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireOptions } from '../contract/required-options.js';
 
 /** @throws SandflowError `bad_argument` if the client is missing, or comes from another copy of `@temporalio/client` */

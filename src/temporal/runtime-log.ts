@@ -1,8 +1,8 @@
 /** The log of Temporal's runtime in a worker process. */
 import { IllegalStateError } from '@temporalio/common';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { earlyQueryText } from '../contract/requests/early-query.js';
-import { withoutSecrets, withoutSecretsIn } from '../contract/secrecy/without-secrets.js';
+import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
+import { withoutSecrets, withoutSecretsIn } from '../contract/workflow-safe/without-secrets.js';
 
 /** The SDK writes this at each start of a worker that runs only activities, as three of a sandflow worker's four do. */
 const noWorkflows = 'No workflows registered, not polling for workflow tasks';

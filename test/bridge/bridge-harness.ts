@@ -4,10 +4,10 @@ import { Client, Connection } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { Registry } from 'prom-client';
 import { type BridgeOptions, createBridge } from '../../src/bridge/index.js';
-import { ownedSandboxName } from '../../src/contract/addresses.js';
-import { sandboxIdAlphabet } from '../../src/contract/ids.js';
+import { ownedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
+import { sandboxIdAlphabet } from '../../src/contract/workflow-safe/ids.js';
 import { deliveryHeadersFor } from '../../src/webhook/index.js';
-import type { SandboxEvent } from '../../workflows/messages.js';
+import type { SandboxEvent } from '../../src/protocol/messages.js';
 
 export const secret = 'whsec_test';
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import type { FaultInput } from '../../src/local-service/index.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
-import type { StopOptions } from '../../src/temporal/stops/input.js';
-import { itemWorkflowId, jobWorkflowId } from '../../src/contract/addresses.js';
-import { chunkWorkflowId } from '../../src/contract/fanout-addresses.js';
-import { cancelFanout, fanoutProgress } from '../../src/temporal/fanouts/client.js';
-import { resumeFanout } from '../../src/temporal/fanouts/resume.js';
+import type { StopOptions } from '../../src/workflow-client/stops/stop-input.js';
+import { itemWorkflowId, jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
+import { chunkWorkflowId } from '../../src/contract/workflow-safe/fanout-addresses.js';
+import { cancelFanout, fanoutProgress } from '../../src/workflow-client/fanouts/fanout-client.js';
+import { resumeFanout } from '../../src/workflow-client/fanouts/resume-fanout.js';
 import { type JobInput, type JobOutcome, progressQuery, resolveUpdate, type StopOutcome } from '../../workflows/index.js';
 import { archived, begin, policyFor, ready } from '../workflows/cleanup/cleanup-harness.js';
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import { prepareWorkflowId } from '../../src/contract/addresses.js';
-import type { FanoutInput } from '../../workflows/fanout/types.js';
+import { prepareWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
+import type { FanoutInput } from '../../src/protocol/fanout/fanout-input.js';
 import { shareChangedStand } from './changed-stand.js';
 import { ended, fanoutInput, forks, items, run, submit } from './fanout/fanout-harness.js';
 import { believesNothing, script, shortTiming } from './workflow-harness.js';

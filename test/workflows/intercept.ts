@@ -1,6 +1,6 @@
 /** Acts around single calls of the worker: those of other people at exact moments, and wrong answers. */
 import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
-import { errorMeaning } from '../../src/contract/errors/error-codes.js';
+import { errorMeaning } from '../../src/contract/workflow-safe/error-codes.js';
 
 type Method = keyof SandboxClient;
 /** @param count the number of the call of this method, from 1 */

@@ -1,11 +1,11 @@
 /** A list of jobs has the outcome of every ended job, whatever became of its sandbox and whoever started it. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { jobWorkflowId } from '../../src/contract/addresses.js';
+import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../src/encryption/index.js';
 import type { FaultInput } from '../../src/local-service/index.js';
-import { startJob } from '../../src/temporal/jobs/client.js';
-import { listJobs } from '../../src/temporal/list.js';
+import { startJob } from '../../src/workflow-client/jobs/job-client.js';
+import { listJobs } from '../../src/workflow-client/list-executions.js';
 import { type createThenPrompt, type JobInput, type JobOutcome, progressQuery } from '../../workflows/index.js';
 import { createStand, jobInput, patient, type Stand, script } from './workflow-harness.js';
 

@@ -1,11 +1,11 @@
 /** Lists of jobs and batches answer "what failed last night?", and a job can be run again. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { fanoutProgress } from '../../src/temporal/fanouts/client.js';
-import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/submit.js';
-import { startJob } from '../../src/temporal/jobs/client.js';
-import { rerunJob } from '../../src/temporal/jobs/rerun.js';
-import { type ListJobsOptions, listFanouts, listJobs } from '../../src/temporal/list.js';
+import { fanoutProgress } from '../../src/workflow-client/fanouts/fanout-client.js';
+import { awaitFanout, submitFanout } from '../../src/workflow-client/fanouts/submit-fanout.js';
+import { startJob } from '../../src/workflow-client/jobs/job-client.js';
+import { rerunJob } from '../../src/workflow-client/jobs/rerun-job.js';
+import { type ListJobsOptions, listFanouts, listJobs } from '../../src/workflow-client/list-executions.js';
 import { progressQuery } from '../../workflows/index.js';
 import { fanoutInput, source, usableSandbox } from './fanout/fanout-harness.js';
 import { createStand, jobInput, patient, type Stand, script } from './workflow-harness.js';

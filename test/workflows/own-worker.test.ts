@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { ApplicationFailure } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { forkTaskQueue, jobWorkflowId, ownerWorkflowId } from '../../src/contract/addresses.js';
+import { forkTaskQueue, jobWorkflowId, ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { keepSecret } from '../../src/contract/secrecy/known-secrets.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { createSandflowWorker } from '../../src/worker/index.js';

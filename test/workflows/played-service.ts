@@ -1,7 +1,7 @@
 /** A stand whose worker sees the service as a test scripts it: answers lost, refused or changed at exact moments. */
 import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
-import { errorMeaning } from '../../src/contract/errors/error-codes.js';
+import { errorMeaning } from '../../src/contract/workflow-safe/error-codes.js';
 import { changedBy } from './changed-stand.js';
 import { createStand, type Stand, type StandOptions } from './workflow-harness.js';
 

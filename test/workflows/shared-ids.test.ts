@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { jobWorkflowId } from '../../src/contract/addresses.js';
-import { describeFanout } from '../../src/temporal/fanouts/client.js';
-import { awaitFanout } from '../../src/temporal/fanouts/submit.js';
-import { cancelJob, startJob } from '../../src/temporal/jobs/client.js';
+import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
+import { describeFanout } from '../../src/workflow-client/fanouts/fanout-client.js';
+import { awaitFanout } from '../../src/workflow-client/fanouts/submit-fanout.js';
+import { cancelJob, startJob } from '../../src/workflow-client/jobs/job-client.js';
 import { deployment, jobInput } from './workflow-harness.js';
 
 let connection: Connection;

@@ -1,8 +1,8 @@
 /** Summaries are stored apart from inputs, and only some SDK versions encrypt them. */
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { afterEach, expect, it } from 'vitest';
-import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/submit.js';
-import { startJob } from '../../src/temporal/jobs/client.js';
+import { awaitFanout, submitFanout } from '../../src/workflow-client/fanouts/submit-fanout.js';
+import { startJob } from '../../src/workflow-client/jobs/job-client.js';
 import { fanoutInput } from './fanout/fanout-harness.js';
 import { createStand, jobInput, type Stand, script } from './workflow-harness.js';
 

@@ -9,7 +9,7 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { type Bridge, createBridge, createSecretSource, ensureWebhook, webhookPath } from '../../src/bridge/index.js';
 import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
-import { jobWorkflowId } from '../../src/contract/addresses.js';
+import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import {
   createLocalService,
   type FaultInput,

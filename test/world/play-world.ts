@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { ensureWebhook, webhookPath } from '../../src/bridge/index.js';
 import { createSandboxClient } from '../../src/client/index.js';
-import { jobWorkflowId } from '../../src/contract/addresses.js';
+import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';

@@ -5,14 +5,14 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
 import { Lag } from '../job/sandbox/wait-until-usable.js';
-import { toJobTermination } from '../job/termination.js';
+import { toJobTermination } from '../shared/job-termination.js';
 import { effects } from '../shared/proxies.js';
 import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { observedStop } from '../stop/stop-outcome.js';
 import { holdingClaim } from '../watch/hold-claim.js';
-import type { CleanupState } from './state.js';
-import type { ActionResult } from './types.js';
+import type { CleanupState } from './cleanup-state.js';
+import type { ActionResult } from '../../src/protocol/cleanup.js';
 
 export interface OneAction {
   readonly chunkRef: string;

@@ -9,7 +9,7 @@
  * workflow id.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import { toJobTermination } from '../job/termination.js';
+import { toJobTermination } from '../shared/job-termination.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import { isBudgetSpent } from './batch/allocate.js';
@@ -19,10 +19,10 @@ import { endReasonOf } from './batch/end-decision.js';
 import { finish } from './batch/finish.js';
 import { handleBatchMessages } from './batch/handlers.js';
 import { resumeFromStore } from './batch/resume.js';
-import { BatchState } from './batch/state.js';
+import { BatchState } from './batch/batch-state.js';
 import { startBatchTimers } from './batch/timers.js';
-import type { BatchInput } from './protocol.js';
-import type { FanoutResult } from './result.js';
+import type { BatchInput } from '../../src/protocol/fanout/batch-parts.js';
+import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
 import { obtainSource } from './source/obtain.js';
 
 /** Runs a batch from a `FanoutInput` to a `FanoutResult`. Its items arrive by Update. */

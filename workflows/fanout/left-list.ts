@@ -1,5 +1,5 @@
 /** A bounded list of sandboxes and prompts that may still run. It names the first entries and counts the rest. Pure. */
-import type { LeftBehind } from '../job/result.js';
+import type { LeftBehind } from '../../src/protocol/job/job-result.js';
 
 export class LeftList {
   private readonly named: LeftBehind[];

@@ -3,14 +3,14 @@
  * not.
  */
 import { sleep } from '@temporalio/workflow';
-import type { ResultErrorCode } from '../../src/contract/errors/result-error-codes.js';
-import type { Counted } from '../../src/contract/errors/service-failure.js';
-import { isCreating, isUsable } from '../../src/contract/records/states.js';
+import type { ResultErrorCode } from '../../src/contract/workflow-safe/result-error-codes.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
+import { isCreating, isUsable } from '../../src/contract/workflow-safe/states.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
 import { readSandbox } from './sandbox/wait-until-usable.js';
-import type { JobState } from './state.js';
-import { sandboxFailed, serviceFailureOf } from './termination.js';
+import type { JobState } from './job-state.js';
+import { sandboxFailed, serviceFailureOf } from '../shared/job-termination.js';
 
 /** A sign that the machine is lost, and how long it must last before the job ends. */
 interface Loss {

@@ -1,7 +1,7 @@
 /** The state that a job carries over when its history is long and it continues as new. */
 import type { CarriedInbox } from '../shared/event-inbox.js';
-import { JobState, type Milestone } from './state.js';
-import type { JobInput } from './types.js';
+import { JobState, type Milestone } from './job-state.js';
+import type { JobInput } from '../../src/protocol/job/job-input.js';
 
 /** All fields that the next run receives. It can compute the other fields again, or does not need them. */
 export const carriedFields = [

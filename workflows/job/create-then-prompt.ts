@@ -13,7 +13,7 @@ import { recordOutcome } from '../shared/outcome-memo.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import { carryJob, createJobState, type JobExecution } from './carry-over.js';
 import { handleMessages } from './handlers.js';
-import type { JobResult } from './result.js';
+import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { continuesAsNew, runJob } from './run-job.js';
 
 /** Runs a job: one or more prompts in one sandbox, from a `JobInput` to a `JobResult`. */

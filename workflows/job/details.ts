@@ -1,8 +1,8 @@
 /** The details of a job that Temporal shows while it runs and after its end. */
-import { degradedOf, type SandboxView } from '../../src/contract/records/sandbox-view.js';
-import type { JobPhase } from './phases.js';
-import type { JobProgress } from './progress.js';
-import type { JobError, JobOutcome } from './result.js';
+import { degradedOf, type SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { JobPhase } from '../../src/protocol/job/job-phases.js';
+import type { JobProgress } from '../../src/protocol/job/job-progress.js';
+import type { JobError, JobOutcome } from '../../src/protocol/job/job-result.js';
 
 interface DetailedJob {
   readonly phase: JobPhase;

@@ -1,6 +1,6 @@
 /** The signal, query and update handlers of a running job. */
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
-import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/texts/stored-text.js';
+import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
 import {
   progressQuery,
   promptUpdate,
@@ -8,10 +8,10 @@ import {
   sandboxEventSignal,
   sandboxSharedSignal,
   skipCollectingSignal,
-} from '../messages.js';
+} from '../../src/protocol/messages.js';
 import { progressOf } from './report.js';
-import type { JobState } from './state.js';
-import type { PromptStep } from './types.js';
+import type { JobState } from './job-state.js';
+import type { PromptStep } from '../../src/protocol/job/job-input.js';
 
 /** Longest resolution, in bytes: it holds only ids. */
 const maxResolutionBytes = 2_000;

@@ -3,8 +3,8 @@
  * crashes and resets of the job do not change them. Each generation has its own.
  */
 import { workflowInfo } from '@temporalio/workflow';
-import { executionOf, ownedSandboxName } from '../../src/contract/addresses.js';
-import type { JobInput } from './types.js';
+import { executionOf, ownedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
+import type { JobInput } from '../../src/protocol/job/job-input.js';
 
 const ownStep = 'main';
 

@@ -3,11 +3,11 @@
  * auto-stop is an assumption (`A-auto-stop-renewal`), so the time of the stop is compared.
  */
 import { isCancellation } from '@temporalio/workflow';
-import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
+import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { effects } from '../shared/proxies.js';
 import { reads } from '../shared/reads.js';
-import type { JobState } from './state.js';
-import { causeOf, serviceFailureOf } from './termination.js';
+import type { JobState } from './job-state.js';
+import { causeOf, serviceFailureOf } from '../shared/job-termination.js';
 
 type Stops = Pick<SandboxView, 'archiveAfter' | 'ttlSeconds'>;
 

@@ -1,8 +1,8 @@
 /** Builds the progress of a running job, and its result at the end. */
-import { degradedOf } from '../../src/contract/records/sandbox-view.js';
-import type { JobProgress, JobTimes } from './progress.js';
-import type { JobError, JobOutcome, JobResult, PromptResult } from './result.js';
-import type { JobState, Milestone } from './state.js';
+import { degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { JobProgress, JobTimes } from '../../src/protocol/job/job-progress.js';
+import type { JobError, JobOutcome, JobResult, PromptResult } from '../../src/protocol/job/job-result.js';
+import type { JobState, Milestone } from './job-state.js';
 import { truncateResult } from './truncate-result.js';
 
 /** Long texts are cut, as in the result. */

@@ -1,20 +1,20 @@
 /** Runs the commands of a job in its sandbox, sequentially, each at most once. */
 import { CancellationScope, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { SandflowActivities } from '../../activities/index.js';
-import { executionOf } from '../../src/contract/addresses.js';
-import type { Counted } from '../../src/contract/errors/service-failure.js';
-import { outcomeUnknownCode } from '../../src/contract/errors/service-failure.js';
-import { isUsable } from '../../src/contract/records/states.js';
-import { cut, headOf, type Text } from '../../src/contract/texts/stored-text.js';
+import { executionOf } from '../../src/contract/workflow-safe/addresses.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
+import { outcomeUnknownCode } from '../../src/contract/workflow-safe/service-failure.js';
+import { isUsable } from '../../src/contract/workflow-safe/states.js';
+import { cut, headOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { commands } from '../shared/proxies.js';
 import { summaryOf } from '../shared/text-in-summaries.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
 import { resolveUnknownOutcome } from './prompts/await-resolution.js';
-import type { JobError } from './result.js';
+import type { JobError } from '../../src/protocol/job/job-result.js';
 import { readSandbox } from './sandbox/wait-until-usable.js';
-import type { CommandUnderWay, JobState } from './state.js';
-import { JobTermination, jobError, sandboxFailed, serviceFailureOf, toJobTermination } from './termination.js';
+import type { CommandUnderWay, JobState } from './job-state.js';
+import { JobTermination, jobError, sandboxFailed, serviceFailureOf, toJobTermination } from '../shared/job-termination.js';
 
 type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>['value'];
 type CommandAnswer = Extract<MarkedEnd, { answer: unknown }>['answer'];

@@ -12,13 +12,13 @@ import { collectDiff, recordDiffBase } from './end/collect-diff.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
 import { runPrompts } from './prompts/run-prompts.js';
 import { resultOf } from './report.js';
-import type { JobResult } from './result.js';
+import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { runCommands } from './run-commands.js';
 import { adoptSandbox } from './sandbox/adopt-sandbox.js';
 import { createSandbox } from './sandbox/create-sandbox.js';
 import { prepareSandbox } from './sandbox/prepare-sandbox.js';
-import type { JobState } from './state.js';
-import { type JobTermination, jobError, toJobTermination } from './termination.js';
+import type { JobState } from './job-state.js';
+import { type JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 
 /** Returned if the job has not ended but its history is long: a new run continues from `carryJob`. */
 export const continuesAsNew = 'continues_as_new';

@@ -1,6 +1,6 @@
 /** Shortens the result and the progress of a job so that each fits into one payload of Temporal. Pure. */
-import { bytesOf, cut, headLength, maxJobResultBytes, payloadBytes } from '../../src/contract/texts/stored-text.js';
-import type { PromptResult } from './result.js';
+import { bytesOf, cut, headLength, maxJobResultBytes, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
+import type { PromptResult } from '../../src/protocol/job/job-result.js';
 
 /** Longest answer that a job holds itself, in bytes. */
 const longestAnswerBytes = 16 * 1024;

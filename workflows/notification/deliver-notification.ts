@@ -5,8 +5,8 @@
  */
 import { log, metricMeter, workflowInfo } from '@temporalio/workflow';
 import type { Notification } from '../../activities/notification/notify.js';
-import { notifyTaskQueue } from '../../src/contract/addresses.js';
-import type { NotifyTarget } from '../job/types.js';
+import { notifyTaskQueue } from '../../src/contract/workflow-safe/addresses.js';
+import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import { deliveryProxies } from '../shared/proxies.js';
 
 export interface NotificationDelivery {

@@ -9,9 +9,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Notification } from '../../activities/notification/notify.js';
-import { notificationPrefix } from '../../src/contract/addresses.js';
-import type { NotifyTarget } from '../job/types.js';
-import { workflowTypes } from '../messages.js';
+import { notificationPrefix } from '../../src/contract/workflow-safe/addresses.js';
+import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
+import { workflowTypes } from '../../src/protocol/messages.js';
 import type { deliverNotification } from './deliver-notification.js';
 import { mostUnderWay } from './most-under-way.js';
 

@@ -2,7 +2,7 @@
  * Collects events of sandboxes, which may arrive late, twice, out of order, or before the workflow knows the id of its
  * own sandbox. Drops duplicates, and the events beyond its limit.
  */
-import type { SandboxEvent } from '../messages.js';
+import type { SandboxEvent } from '../../src/protocol/messages.js';
 
 /** A position in the stream of events: events recorded after it are newer. */
 export type InboxMark = number;

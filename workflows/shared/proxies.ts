@@ -1,7 +1,7 @@
 /** Activity proxies for workflows: one per kind of guarantee, each with the reason for its timeouts. */
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { FollowActivities, ForkActivities, NotifyActivities, SandflowActivities } from '../../activities/index.js';
-import { timeToSend } from '../../src/contract/transfer-time.js';
+import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };
 

@@ -6,10 +6,10 @@
  * If the caller's next call would detect a wrong event anyway, use `believe` to avoid this read.
  */
 import { condition } from '@temporalio/workflow';
-import type { SandboxEventType } from '../../src/contract/records/states.js';
-import type { Wake } from '../job/result.js';
-import type { JobTiming } from '../job/types.js';
-import type { SandboxEvent } from '../messages.js';
+import type { SandboxEventType } from '../../src/contract/workflow-safe/states.js';
+import type { Wake } from '../../src/protocol/job/job-result.js';
+import type { JobTiming } from '../../src/protocol/job/job-input.js';
+import type { SandboxEvent } from '../../src/protocol/messages.js';
 import type { EventInbox, InboxMark } from './event-inbox.js';
 import { safetyPollMs } from './wait-intervals.js';
 

@@ -1,7 +1,7 @@
 /** Computes the length of waits. Pure. */
-import { defaultCleanUpMs } from '../../src/contract/records/machine-types.js';
-import type { FanoutIntervals } from '../fanout/types.js';
-import type { JobTiming } from '../job/types.js';
+import { defaultCleanUpMs } from '../../src/contract/workflow-safe/machine-types.js';
+import type { FanoutIntervals } from '../../src/protocol/fanout/fanout-input.js';
+import type { JobTiming } from '../../src/protocol/job/job-input.js';
 
 export const defaultTiming: JobTiming = {
   safetyPollFirstMs: 5_000,

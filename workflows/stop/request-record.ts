@@ -1,10 +1,10 @@
 /** The record of one request to stop, and when its next action is due. Pure. */
 
-import type { PreservedWork } from '../../src/contract/records/preserved-work.js';
-import { preservedWorkOf } from '../../src/contract/records/preserved-work.js';
-import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
-import type { JobError } from '../job/result.js';
-import type { StopOutcome, StopRecord, StopRequest, StopRequestView } from './types.js';
+import type { PreservedWork } from '../../src/contract/workflow-safe/preserved-work.js';
+import { preservedWorkOf } from '../../src/contract/workflow-safe/preserved-work.js';
+import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { JobError } from '../../src/protocol/job/job-result.js';
+import type { StopOutcome, StopRecord, StopRequest, StopRequestView } from '../../src/protocol/stop.js';
 
 export function newStopRecord(request: StopRequest, nowMs: number): StopRecord {
   return {

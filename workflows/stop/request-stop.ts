@@ -4,7 +4,7 @@ import type { TranscriptRequest } from '../../activities/prompt/transcript.js';
 import type { SentBefore } from '../../activities/retry/read-first.js';
 import type { BeforeRequest } from '../../activities/sandbox/decide-stop-call.js';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
-import type { JobTiming } from '../job/types.js';
+import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { effects } from '../shared/proxies.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 

@@ -4,8 +4,8 @@
  *     pending ─► done | superseded
  *        └─────► vanished (the service no longer knows the stop) | gone (there is no sandbox)
  */
-import type { SandboxView, StopView } from '../../src/contract/records/sandbox-view.js';
-import { isOpenStop } from '../../src/contract/records/states.js';
+import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 
 export type ObservedStop =
   /** The stop is in progress. If `stop` has another id, it replaces a stop that the service no longer knows. */

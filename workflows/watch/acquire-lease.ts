@@ -1,9 +1,9 @@
 /** Leases sandboxes that the workflow does not own: it then receives their events, and nobody else ends them. */
 import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
-import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/addresses.js';
-import type { SandboxView } from '../../src/contract/records/sandbox-view.js';
-import type { JobState } from '../job/state.js';
-import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../messages.js';
+import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/workflow-safe/addresses.js';
+import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { JobState } from '../job/job-state.js';
+import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../../src/protocol/messages.js';
 import { effects } from '../shared/proxies.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 

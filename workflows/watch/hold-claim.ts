@@ -7,9 +7,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ClaimOptions } from '../../activities/watch.js';
-import { sandboxWatchId } from '../../src/contract/addresses.js';
-import type { JobTiming } from '../job/types.js';
-import { releaseClaimSignal } from '../messages.js';
+import { sandboxWatchId } from '../../src/contract/workflow-safe/addresses.js';
+import type { JobTiming } from '../../src/protocol/job/job-input.js';
+import { releaseClaimSignal } from '../../src/protocol/messages.js';
 import { effects } from '../shared/proxies.js';
 import { defaultTiming, renewClaimInMs } from '../shared/wait-intervals.js';
 

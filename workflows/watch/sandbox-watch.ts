@@ -20,7 +20,7 @@ import {
   sandboxEventSignal,
   watchRegisterSignal,
   watchUnregisterSignal,
-} from '../messages.js';
+} from '../../src/protocol/messages.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import {
   claim,

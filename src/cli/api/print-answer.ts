@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { PlainResponse } from '../../client/index.js';
 import { isOverlargeJson } from '../../client/json-size.js';
 import { errorEnvelopeSchema } from '../../contract/endpoints/endpoints.js';
-import { withoutSecrets } from '../../contract/secrecy/without-secrets.js';
+import { withoutSecrets } from '../../contract/workflow-safe/without-secrets.js';
 import { indentJson } from '../../contract/texts/json-tokens.js';
 import { parseJson } from '../../contract/texts/parse-json.js';
 import { readWhole } from '../connect/answer-text.js';

@@ -1,5 +1,5 @@
 /** The report of a cleanup as text. */
-import type { CleanupReport, CleanupSummary, ReportEntry } from '../../../workflows/cleanup/types.js';
+import type { CleanupReport, CleanupSummary, ReportEntry } from '../../protocol/cleanup.js';
 import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatAge } from '../units.js';

@@ -1,9 +1,9 @@
 /** `sandflow cleanup run`, `plan` and `report`. */
-import type { CleanupReport, CleanupSummary } from '../../../workflows/cleanup/types.js';
-import { cleanupPrefix } from '../../contract/addresses.js';
+import type { CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
+import { cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { withOpenWindows } from '../../retention/index.js';
-import type { CleanupListed } from '../../temporal/cleanups/client.js';
+import type { CleanupListed } from '../../workflow-client/cleanups/cleanup-client.js';
 import type { CommandContext } from '../command.js';
 import { movedText } from '../connect/local-clock.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -31,7 +31,7 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
     const moved = movedText(platform.clock);
     if (moved !== null) reporter.notice(`${moved} Cleanups compute ages by the clock of the worker's machine.`);
     if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
-    const { startCleanup } = await import('../../temporal/cleanups/client.js');
+    const { startCleanup } = await import('../../workflow-client/cleanups/cleanup-client.js');
     const { deployment, taskQueue } = config;
     const mode = options.dryRun ? 'plan' : 'apply';
     const handle = await patiently(() => {
@@ -63,7 +63,7 @@ export async function showReport(
   context: CommandContext,
 ): Promise<number> {
   return withPlatform(context, {}, async ({ temporal, config, results }) => {
-    const { cleanupHandle, listCleanups } = await import('../../temporal/cleanups/client.js');
+    const { cleanupHandle, listCleanups } = await import('../../workflow-client/cleanups/cleanup-client.js');
     const { describeReadable } = await import('../../temporal/readable-memos.js');
     const { deployment } = config;
     const isEnded = ({ status }: CleanupListed) => status === 'completed';

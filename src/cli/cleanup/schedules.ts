@@ -2,7 +2,7 @@
 
 import { startTimeOf } from '../../retention/index.js';
 import type { StackStatus } from '../../supervisor/control-protocol.js';
-import type { ScheduleChange, ScheduledTime } from '../../temporal/cleanups/schedules.js';
+import type { ScheduleChange, ScheduledTime } from '../../workflow-client/cleanups/schedules.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { keepCommand } from '../notify/notify-target.js';
@@ -36,7 +36,7 @@ export async function applySchedule(
     if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
     const { temporal, config } = platform;
     const { deployment, taskQueue } = config;
-    const { applyCleanupSchedule, listCleanupSchedules } = await import('../../temporal/cleanups/schedules.js');
+    const { applyCleanupSchedule, listCleanupSchedules } = await import('../../workflow-client/cleanups/schedules.js');
     const isNew = await applyCleanupSchedule(temporal, { deployment, taskQueue, policy, time, jitterMs, catchUpMs });
     const listed = await listCleanupSchedules(temporal, deployment);
     return { created: isNew, next: listed.find((schedule) => schedule.policy === policy.name)?.nextAt ?? null };
@@ -70,7 +70,7 @@ export async function listSchedules({ json }: { readonly json?: boolean }, conte
   const { io } = context;
   const schedules = await withPlatform(context, {}, async ({ temporal, config }, reporter) => {
     await warnOfEmbedded(config, reporter);
-    const { listCleanupSchedules } = await import('../../temporal/cleanups/schedules.js');
+    const { listCleanupSchedules } = await import('../../workflow-client/cleanups/schedules.js');
     return listCleanupSchedules(temporal, config.deployment);
   });
   printList(
@@ -100,7 +100,7 @@ export async function changeSchedule(
   const { io } = context;
   await withPlatform(context, { needsWorker: change === 'trigger' }, async ({ temporal, config }, reporter) => {
     if (change === 'resume') await warnOfEmbedded(config, reporter);
-    const { changeCleanupSchedule } = await import('../../temporal/cleanups/schedules.js');
+    const { changeCleanupSchedule } = await import('../../workflow-client/cleanups/schedules.js');
     return changeCleanupSchedule(temporal, change, { deployment: config.deployment, policyName });
   });
   if (json) return printJson(io.stdout, { policy: policyName, change, error: null });

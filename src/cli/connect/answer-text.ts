@@ -1,6 +1,6 @@
 /** Reads whole answers into memory, up to a limit. */
 
-import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { readBytes } from '../../contract/texts/byte-collector.js';
 
 /** Limits decompressed bytes: a few bytes on the wire can expand to gigabytes. */

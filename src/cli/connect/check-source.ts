@@ -1,7 +1,7 @@
 /** Asks the service, before anything is started or stopped, whether the sandbox or the snapshot that the user names exists. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, type CallOptions, type SandboxClient } from '../../client/index.js';
-import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { Notices } from '../output/reporter.js';
 import { headLine, oneLine } from '../output/terminal-safe.js';
 import { plural } from '../units.js';

@@ -1,6 +1,6 @@
 /** Finds the sandbox or the snapshot that a source names. Pure. */
-import type { FanoutSource } from '../../../workflows/fanout/types.js';
-import type { SandboxSource } from '../../../workflows/job/types.js';
+import type { FanoutSource } from '../../protocol/fanout/fanout-input.js';
+import type { SandboxSource } from '../../protocol/job/job-input.js';
 
 /** A sandbox or a snapshot that exists before the job, the batch or the stop starts. */
 export type NamedSource =

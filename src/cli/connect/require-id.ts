@@ -1,6 +1,6 @@
 /** Checks the id of a job or a batch on the command line, before anything is loaded or started. */
 import type { Config } from '../../config.js';
-import { jobIdProblem, jobIdShapeProblem } from '../../contract/addresses.js';
+import { jobIdProblem, jobIdShapeProblem } from '../../contract/workflow-safe/addresses.js';
 import type { Parent } from '../command.js';
 import { UsageError } from '../usage-error.js';
 

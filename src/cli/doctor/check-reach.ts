@@ -3,7 +3,7 @@
  * has removed.
  */
 import type { Client } from '@temporalio/client';
-import { parseOwnedSandboxName } from '../../contract/addresses.js';
+import { parseOwnedSandboxName } from '../../contract/workflow-safe/addresses.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';

@@ -1,7 +1,7 @@
 /** Checks that webhooks wake jobs. It finds what no other check sees, such as a URL that the service cannot reach. */
 import type { Client } from '@temporalio/client';
-import { readWakes } from '../../temporal/jobs/read-wakes.js';
-import { reportWakes } from '../../temporal/jobs/wake-report.js';
+import { readWakes } from '../../workflow-client/jobs/read-wakes.js';
+import { reportWakes } from '../../workflow-client/jobs/wake-report.js';
 import { polledText } from '../webhooks/polled-waits.js';
 import { type Check, ok, skipped, warning } from './check.js';
 

@@ -1,5 +1,5 @@
 /** What `sandflow encryption show` does. */
-import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { agreeOnKeys, deploymentKeys } from '../../temporal/deployment-keys.js';
 import type { CommandContext } from '../command.js';
 import { openEncryption } from '../connect/encryption.js';

@@ -1,7 +1,7 @@
 /** `sandflow fanout watch`, `cancel` and `resume`. */
-import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
-import { cancelFanout, type FanoutAddress, fanoutProgress } from '../../temporal/fanouts/client.js';
-import { resumeFanout, sourceOfBatch } from '../../temporal/fanouts/resume.js';
+import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import { cancelFanout, type FanoutAddress, fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
+import { resumeFanout, sourceOfBatch } from '../../workflow-client/fanouts/resume-fanout.js';
 import type { CommandContext } from '../command.js';
 import { askToCancel } from '../connect/ask-to-cancel.js';
 import { type CheckSourceOptions, checkSource } from '../connect/check-source.js';

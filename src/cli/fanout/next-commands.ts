@@ -1,5 +1,5 @@
 /** The next commands for a batch, as one line. */
-import type { FanoutResult } from '../../../workflows/fanout/result.js';
+import type { FanoutResult } from '../../protocol/fanout/fanout-result.js';
 import { pasteable } from '../output/pasteable.js';
 
 export function nextWhileBatchRuns(batchId: string): string {

@@ -1,11 +1,11 @@
 /** Checks the command line of `fanout` and all items. Loads no heavy module, so that a mistake is answered at once. */
-import type { FanoutInput, FanoutPolicy } from '../../../workflows/fanout/types.js';
-import type { FilePut } from '../../../workflows/job/types.js';
+import type { FanoutInput, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import type { FilePut } from '../../protocol/job/job-input.js';
 import type { Config } from '../../config.js';
-import { jobIdProblem } from '../../contract/addresses.js';
+import { jobIdProblem } from '../../contract/workflow-safe/addresses.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
-import { defaultPolicy } from '../../temporal/fanouts/input.js';
-import type { Labels } from '../../temporal/labels.js';
+import { defaultPolicy } from '../../workflow-client/fanouts/fanout-input.js';
+import type { Labels } from '../../workflow-client/labels.js';
 import { type NamedSource, namedSourceOf } from '../connect/named-source.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';

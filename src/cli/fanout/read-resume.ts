@@ -1,5 +1,5 @@
 /** Checks the command line of `fanout resume`. Loads no heavy module, so that a mistake is answered at once. */
-import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
+import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import type { CliIo } from '../io.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch } from '../usage-error.js';

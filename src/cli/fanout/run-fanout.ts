@@ -1,8 +1,8 @@
 /** `sandflow fanout`, after its command line was checked: sends the items, watches the batch and downloads its results. */
-import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
-import { SandflowError } from '../../contract/errors/sandflow-error.js';
-import { submitFanout } from '../../temporal/fanouts/submit.js';
-import type { Labels } from '../../temporal/labels.js';
+import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { submitFanout } from '../../workflow-client/fanouts/submit-fanout.js';
+import type { Labels } from '../../workflow-client/labels.js';
 import type { CommandContext } from '../command.js';
 import { checkConcurrency, checkModels } from '../connect/check-account.js';
 import { checkService } from '../connect/check-service.js';

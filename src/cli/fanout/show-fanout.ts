@@ -1,5 +1,5 @@
 /** `sandflow fanout show`: the progress of a batch and its items, once. */
-import { fanoutProgress } from '../../temporal/fanouts/client.js';
+import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../command.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';

@@ -1,9 +1,9 @@
 /** `sandflow fanout logs`: the transcript of one item of a batch. */
-import { itemStep } from '../../contract/addresses.js';
-import { itemTranscripts } from '../../contract/transcript-places.js';
+import { itemStep } from '../../contract/workflow-safe/addresses.js';
+import { itemTranscripts } from '../../contract/workflow-safe/transcript-places.js';
 import { type FanoutPlace, readItemResult, readListedChunk, storedChunks } from '../../result-store/fanout-objects.js';
-import { fanoutProgress } from '../../temporal/fanouts/client.js';
-import { itemProgress } from '../../temporal/fanouts/item.js';
+import { fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
+import { itemProgress } from '../../workflow-client/fanouts/running-items.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';

@@ -1,11 +1,11 @@
 /** All items of a batch, with what is known of each: for `sandflow fanout show --json`. */
-import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
-import type { ItemResult } from '../../../workflows/fanout/result.js';
-import type { JobProgress } from '../../../workflows/job/progress.js';
+import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
+import type { ItemResult } from '../../protocol/fanout/fanout-result.js';
+import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { fanoutItemResults } from '../../result-store/fanout-objects.js';
 import { abortable } from '../../temporal/calls.js';
-import type { FanoutAddress } from '../../temporal/fanouts/client.js';
-import { itemProgress, type RunningItem, runningItems } from '../../temporal/fanouts/item.js';
+import type { FanoutAddress } from '../../workflow-client/fanouts/fanout-client.js';
+import { itemProgress, type RunningItem, runningItems } from '../../workflow-client/fanouts/running-items.js';
 import { createConcurrencyLimit } from '../connect/concurrency-limit.js';
 import type { Platform } from '../connect/platform.js';
 import { reasonOf } from './results/failed-items.js';

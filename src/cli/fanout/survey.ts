@@ -1,10 +1,10 @@
 /** Reads all items once before anything starts, to find mistakes and to compute the maximum machine time. */
-import type { FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
-import { defaultCleanUpMs, longestMachineSeconds } from '../../contract/records/machine-types.js';
-import { bytesOf, headOf } from '../../contract/texts/stored-text.js';
+import type { FanoutPolicy, MachineType } from '../../protocol/fanout/fanout-input.js';
+import { defaultCleanUpMs, longestMachineSeconds } from '../../contract/workflow-safe/machine-types.js';
+import { bytesOf, headOf } from '../../contract/workflow-safe/stored-text.js';
 import { ItemsError, type ItemWish } from '../../fanout/index.js';
-import { parseFanoutItem } from '../../temporal/fanouts/input.js';
-import { itemToSubmit } from '../../temporal/fanouts/pack-items.js';
+import { parseFanoutItem } from '../../workflow-client/fanouts/fanout-input.js';
+import { itemToSubmit } from '../../workflow-client/fanouts/pack-items.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatBytes, formatDuration, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';

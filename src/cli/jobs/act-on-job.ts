@@ -1,5 +1,5 @@
 /** `sandflow jobs watch`, `prompt`, `cancel` and `resolve`. */
-import type { Resolution } from '../../../workflows/messages.js';
+import type { Resolution } from '../../protocol/messages.js';
 import type { CommandContext } from '../command.js';
 import { askToCancel, type CancelAsked } from '../connect/ask-to-cancel.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -35,7 +35,7 @@ export async function sendPrompt(
   const { io } = context;
   const [prompt = ''] = await readPrompts([given], undefined, io);
   const { index } = await withPlatform(context, { jobId, needsWorker: true }, async (platform) => {
-    const { promptJob } = await import('../../temporal/jobs/client.js');
+    const { promptJob } = await import('../../workflow-client/jobs/job-client.js');
     const { temporal, config, sharedResults: results } = platform;
     const job = { deployment: config.deployment, jobId };
     return promptJob(temporal, job, { prompt, provider, model, reasoningEffort }, { results });
@@ -56,7 +56,7 @@ export async function cancelAndReport(
   const { io } = context;
   const { asked, end } = await withPlatform(context, { jobId, needsWorker: wait }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
-    const { cancelJob } = await import('../../temporal/jobs/client.js');
+    const { cancelJob } = await import('../../workflow-client/jobs/job-client.js');
     const asked = await askToCancel(() => cancelJob(platform.temporal, job), 'job_ended');
     if (!wait && asked !== 'ended') return { asked, end: undefined };
     if (asked === 'again') reporter.notice(againText(jobId));
@@ -90,7 +90,7 @@ export async function resolveCall(jobId: string, options: ResolveJobOptions, con
   const { io } = context;
   const resolution = resolutionOf(options);
   const { step } = await withPlatform(context, { jobId, needsWorker: true }, async ({ temporal, config }) => {
-    const { resolveJob } = await import('../../temporal/jobs/client.js');
+    const { resolveJob } = await import('../../workflow-client/jobs/job-client.js');
     return resolveJob(temporal, { deployment: config.deployment, jobId }, resolution);
   });
   if (options.json) printJson(io.stdout, { jobId, step, action: resolution.action, error: null });

@@ -1,5 +1,5 @@
 /** `sandflow continue`, after its command line was checked: starts a job that follows up on an earlier one. */
-import { followUpOf } from '../../temporal/jobs/follow-up.js';
+import { followUpOf } from '../../workflow-client/jobs/follow-up.js';
 import type { CommandContext } from '../command.js';
 import { parseGetPairs } from '../run/file-pairs.js';
 import type { ContinueJobOptions } from './options.js';

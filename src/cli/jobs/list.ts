@@ -1,6 +1,6 @@
 /** `sandflow jobs list` and `sandflow fanout list`. */
 import type { Client } from '@temporalio/client';
-import type { ListedWorkflow, ListJobsOptions } from '../../temporal/list.js';
+import type { ListedWorkflow, ListJobsOptions } from '../../workflow-client/list-executions.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { parseLabelPairs } from '../labels.js';
@@ -14,12 +14,12 @@ const maxReasons = 3;
 
 type ListCommand = (options: ListOptions, context: CommandContext) => Promise<void>;
 
-export const printJobs = listCommand('jobs', async () => (await import('../../temporal/list.js')).listJobs, {
+export const printJobs = listCommand('jobs', async () => (await import('../../workflow-client/list-executions.js')).listJobs, {
   header: ['JOB', 'STATUS', 'STARTED', 'PROMPT'],
   idAndText: ({ jobId, prompt }) => [jobId, prompt],
 });
 
-export const printBatches = listCommand('batches', async () => (await import('../../temporal/list.js')).listFanouts, {
+export const printBatches = listCommand('batches', async () => (await import('../../workflow-client/list-executions.js')).listFanouts, {
   header: ['BATCH', 'STATUS', 'STARTED', 'TITLE'],
   idAndText: ({ batchId, title }) => [batchId, title],
 });

@@ -1,5 +1,5 @@
 /** `sandflow jobs rerun`, after its command line was checked: runs the input of an earlier job as a new job. */
-import { inputOfEarlier } from '../../temporal/jobs/rerun.js';
+import { inputOfEarlier } from '../../workflow-client/jobs/rerun-job.js';
 import type { CommandContext } from '../command.js';
 import type { RerunJobOptions } from './options.js';
 import type { RerunCommand } from './read-rerun.js';

@@ -1,5 +1,5 @@
 /** `sandflow jobs logs`. */
-import { describeJob, type JobAddress, jobProgress } from '../../temporal/jobs/client.js';
+import { describeJob, type JobAddress, jobProgress } from '../../workflow-client/jobs/job-client.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';

@@ -1,8 +1,8 @@
 /** Starts a new job whose input comes from an earlier one, and sees it through: `jobs rerun` and `continue`. */
 import type { Client } from '@temporalio/client';
-import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
-import { parseJobInput } from '../../temporal/jobs/input.js';
-import { type EarlierJob, requireSame } from '../../temporal/jobs/rerun.js';
+import { type JobAddress, startJob } from '../../workflow-client/jobs/job-client.js';
+import { parseJobInput } from '../../workflow-client/jobs/job-input.js';
+import { type EarlierJob, requireSame } from '../../workflow-client/jobs/rerun-job.js';
 import type { CommandContext } from '../command.js';
 import { checkSource } from '../connect/check-source.js';
 import { sayIsolation } from '../connect/isolation.js';

@@ -1,5 +1,5 @@
 /** Reads `--notify`. The text of a command stays in a file of this machine; the input contains only its id. */
-import type { NotifyTarget } from '../../../workflows/job/types.js';
+import type { NotifyTarget } from '../../protocol/job/job-input.js';
 import type { Config } from '../../config.js';
 import { notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { keepUrlSecrets } from '../../contract/secrecy/known-secrets.js';

@@ -1,10 +1,10 @@
 /**
  * After the answer, lists the notifications of a job that have not been delivered. The answer does not wait for them.
  */
-import { jobWorkflowId } from '../../contract/addresses.js';
+import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import { chainStart } from '../../temporal/chain-start.js';
-import { describeJob, type JobAddress } from '../../temporal/jobs/client.js';
-import { undeliveredNotifications } from '../../temporal/jobs/undelivered.js';
+import { describeJob, type JobAddress } from '../../workflow-client/jobs/job-client.js';
+import { undeliveredNotifications } from '../../workflow-client/jobs/undelivered-notifications.js';
 import type { Platform } from '../connect/platform.js';
 import { oneLine } from '../output/terminal-safe.js';
 

@@ -1,7 +1,7 @@
 /** `sandflow open`. */
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../../config.js';
-import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { CommandContext } from '../command.js';
 import { configuredUi, isFullyConfigured } from '../connect/configured.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -71,7 +71,7 @@ async function reportUrl(id: string, context: CommandContext): Promise<string> {
 function kindOf(id: string, context: CommandContext): Promise<'job' | 'batch'> {
   return withPlatform(context, { jobId: id }, async ({ temporal, config: { deployment } }) => {
     try {
-      const { describeJob } = await import('../../temporal/jobs/client.js');
+      const { describeJob } = await import('../../workflow-client/jobs/job-client.js');
       await describeJob(temporal, { deployment, jobId: id });
       return 'job';
     } catch (error) {

@@ -1,5 +1,5 @@
 /** Ends a watch: prints the result on stdout and everything else on stderr, and returns the exit code. */
-import type { JobResult } from '../../../workflows/job/result.js';
+import type { JobResult } from '../../protocol/job/job-result.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 import { plainError } from '../errors.js';
 import { exitCodes } from '../exit-codes.js';

@@ -1,6 +1,6 @@
 /** The links of a job: its workflow id, its page in Temporal's UI, and the next commands. */
-import { jobWorkflowId } from '../../contract/addresses.js';
-import type { JobAddress } from '../../temporal/jobs/client.js';
+import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import type { JobAddress } from '../../workflow-client/jobs/job-client.js';
 import type { JobReport } from './job-report.js';
 
 /** Temporal's UI: its address and the namespace of the jobs. */

@@ -1,5 +1,5 @@
 /** The object that `--json` prints for a job. It has the same fields for every outcome. */
-import type { CollectedFile, JobError, JobResult, PromptResult } from '../../../workflows/job/result.js';
+import type { CollectedFile, JobError, JobResult, PromptResult } from '../../protocol/job/job-result.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 
 export interface ReportedFile extends CollectedFile {

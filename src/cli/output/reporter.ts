@@ -1,5 +1,5 @@
 /** Shows a watched job on stderr: one status line in a terminal, plain lines elsewhere, nothing when quiet. */
-import type { JobProgress } from '../../../workflows/job/progress.js';
+import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { OutputStream } from '../io.js';
 import type { TranscriptEntry } from '../transcript/entry.js';
 import { agentLines, createRepeats, wakeText } from '../transcript/entry-text.js';

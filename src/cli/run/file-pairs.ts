@@ -1,6 +1,6 @@
 /** Reads `--put local:remote` and `--get remote[:local]`. */
 import { posix } from 'node:path';
-import { patchName } from '../../contract/patch-name.js';
+import { patchName } from '../../contract/workflow-safe/patch-name.js';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { requirePlaces } from '../output-places.js';
 import { UsageError } from '../usage-error.js';

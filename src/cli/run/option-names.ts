@@ -1,7 +1,7 @@
 /** Names the options of `run` that set the fields of a job's input. */
-import type { JobInput } from '../../../workflows/job/types.js';
+import type { JobInput } from '../../protocol/job/job-input.js';
 import { checkInput } from '../../contract/texts/input-problems.js';
-import { jobInputSchema } from '../../temporal/jobs/input.js';
+import { jobInputSchema } from '../../workflow-client/jobs/job-input.js';
 import { UsageError } from '../usage-error.js';
 
 /** By the last name of the field; `prompts.0.prompt` is the text of a prompt. */

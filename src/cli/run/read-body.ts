@@ -1,5 +1,5 @@
 /** Reads fields of a request that have no option of their own, because the specification leaves them open. */
-import type { OtherFields } from '../../contract/requests/other-fields.js';
+import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import { losesDigits, numbersOf } from '../../contract/texts/json-tokens.js';
 import { parseJson } from '../../contract/texts/parse-json.js';
 import { UsageError } from '../usage-error.js';

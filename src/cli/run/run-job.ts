@@ -1,6 +1,6 @@
 /** `sandflow run`, after its command line was checked: starts or finds the job, watches it and saves its result. */
-import { type JobAddress, startJob } from '../../temporal/jobs/client.js';
-import { reportWakes } from '../../temporal/jobs/wake-report.js';
+import { type JobAddress, startJob } from '../../workflow-client/jobs/job-client.js';
+import { reportWakes } from '../../workflow-client/jobs/wake-report.js';
 import type { CommandContext } from '../command.js';
 import { checkModels } from '../connect/check-account.js';
 import { checkService } from '../connect/check-service.js';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { CollectedFile } from '../../../workflows/job/result.js';
+import type { CollectedFile } from '../../protocol/job/job-result.js';
 import { isDiskFull, namingFullDisk } from '../../contract/disk-full.js';
 import { makeFolders } from '../../os/make-folders.js';
 import type { ReportedFile } from '../output/job-report.js';

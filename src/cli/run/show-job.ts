@@ -1,7 +1,7 @@
 /** `sandflow jobs show`. */
-import type { JobProgress } from '../../../workflows/job/progress.js';
+import type { JobProgress } from '../../protocol/job/job-progress.js';
 import { chainStart } from '../../temporal/chain-start.js';
-import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
+import { describeJob, jobProgress } from '../../workflow-client/jobs/job-client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';

@@ -1,6 +1,6 @@
 /** `sandflow sandboxes`. */
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
-import { sandboxStates } from '../../contract/records/states.js';
+import { sandboxStates } from '../../contract/workflow-safe/states.js';
 import { fitsAny, patternProblem } from '../../retention/index.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';

@@ -1,6 +1,6 @@
 /** `sandflow sandboxes show`. */
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';

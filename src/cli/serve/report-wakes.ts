@@ -1,5 +1,5 @@
 /** `sandflow bridge report`: how many webhooks arrived in time, and how late. */
-import { type EstimatedShare, reportWakes, type WakeReport } from '../../temporal/jobs/wake-report.js';
+import { type EstimatedShare, reportWakes, type WakeReport } from '../../workflow-client/jobs/wake-report.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printJson } from '../output/json.js';
@@ -10,7 +10,7 @@ export async function printWakes(options: BridgeReportOptions, context: CommandC
   const { io } = context;
   const limit = parseCount(options.limit, '--limit', 1, 10_000);
   const since = parseSince(options.since, Date.now());
-  const { readWakes } = await import('../../temporal/jobs/read-wakes.js');
+  const { readWakes } = await import('../../workflow-client/jobs/read-wakes.js');
   const wakes = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
     readWakes(temporal, { deployment, since, limit }),
   );

@@ -1,5 +1,5 @@
 /** `sandflow stops list`: the stops that the service shows, with the stop workflows that wait for them. */
-import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
+import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -18,7 +18,7 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
   const all = await withPlatform(context, {}, async ({ reads, temporal }, reporter) => {
     const sandboxes = await reads.listAllSandboxes({}, { signal: io.interrupted });
     const { runningAmong, withOwners } = await import('./stop-owners.js');
-    const { openStopReports } = await import('../../temporal/stops/list.js');
+    const { openStopReports } = await import('../../workflow-client/stops/list-stops.js');
     const reports = await openStopReports(
       temporal,
       sandboxes.map(({ id }) => id),

@@ -3,7 +3,7 @@
  * workflow knows of them. The name of the sandbox says which one it is.
  */
 import type { Client } from '@temporalio/client';
-import { ownerWorkflowId, parseOwnedSandboxName } from '../../contract/addresses.js';
+import { ownerWorkflowId, parseOwnedSandboxName } from '../../contract/workflow-safe/addresses.js';
 import { isClosing } from '../../temporal/errors.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
 

@@ -1,6 +1,6 @@
 /** Builds the request that the arguments of `stop` describe. Pure. */
 import { randomBytes } from 'node:crypto';
-import type { StopRequest } from '../../../workflows/stop/types.js';
+import type { StopRequest } from '../../protocol/stop.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
 import { nameMatches } from '../sandboxes/list-sandboxes.js';
 import { parseDurationMs } from '../units.js';

@@ -1,5 +1,5 @@
 /** `sandflow stop`, after its command line was checked. */
-import type { StopRequest } from '../../../workflows/stop/types.js';
+import type { StopRequest } from '../../protocol/stop.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import { createConcurrencyLimit } from '../connect/concurrency-limit.js';

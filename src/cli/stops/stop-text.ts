@@ -1,6 +1,6 @@
 /** Describes a stop request as text. Pure. */
-import type { JobError } from '../../../workflows/job/result.js';
-import type { StopOutcome, StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
+import type { JobError } from '../../protocol/job/job-result.js';
+import type { StopOutcome, StopRequest, StopRequestView } from '../../protocol/stop.js';
 import { keptTexts } from '../output/job-text.js';
 import { pasteable } from '../output/pasteable.js';
 

@@ -1,5 +1,5 @@
 /** Formats the entries of a transcript as lines: the time, and what was done or said. */
-import type { Wake } from '../../../workflows/job/result.js';
+import type { Wake } from '../../protocol/job/job-result.js';
 import { wrapToWidth } from '../output/display-width.js';
 import { phaseNames } from '../output/job-text.js';
 import type { Paint } from '../output/terminal.js';

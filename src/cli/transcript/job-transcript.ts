@@ -1,8 +1,8 @@
 /** The transcript of a job. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { jobWorkflowId } from '../../contract/addresses.js';
-import { jobTranscripts } from '../../contract/transcript-places.js';
-import { describeJob, type JobAddress } from '../../temporal/jobs/client.js';
+import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { jobTranscripts } from '../../contract/workflow-safe/transcript-places.js';
+import { describeJob, type JobAddress } from '../../workflow-client/jobs/job-client.js';
 import type { Platform } from '../connect/platform.js';
 import { createTranscript, type Transcript } from './transcript.js';
 

@@ -1,7 +1,7 @@
 /** Builds the transcript of a job from the data of its workflow and from the history of its sandbox. */
 import type { SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
-import { transcriptKey } from '../../contract/transcript-places.js';
+import { transcriptKey } from '../../contract/workflow-safe/transcript-places.js';
 import type { ResultStore } from '../../result-store/index.js';
 import type { StoredTranscript } from '../../result-store/stored-transcript.js';
 import {

@@ -1,5 +1,5 @@
 /** Tells whether waits ended by polls although a bridge is registered, so that work took longer than it should. */
-import type { WakeReport } from '../../temporal/jobs/wake-report.js';
+import type { WakeReport } from '../../workflow-client/jobs/wake-report.js';
 import type { Platform } from '../connect/platform.js';
 import { bridgesAmong } from '../doctor/check-webhook.js';
 import { plural } from '../units.js';

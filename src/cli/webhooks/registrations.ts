@@ -1,5 +1,5 @@
 /** `sandflow webhooks ensure`, `list`, `rotate` and `delete`. */
-import { idPatterns } from '../../contract/ids.js';
+import { idPatterns } from '../../contract/workflow-safe/ids.js';
 import { keepConnection } from '../../supervisor/webhook-record.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
-import type { OtherFields } from '../../contract/requests/other-fields.js';
+import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type {
   CreateSandboxBody,
   ForkBody,

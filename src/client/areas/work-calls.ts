@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { OtherFields } from '../../contract/requests/other-fields.js';
+import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type {
   CommandBody,
   conversationQuerySchema,

@@ -1,6 +1,6 @@
 /** The error answers of each endpoint (specification, "Errors"). */
 import type { Endpoint } from '../endpoints/endpoint.js';
-import { errorCodes } from '../errors/error-codes.js';
+import { errorCodes } from '../workflow-safe/error-codes.js';
 import type { JsonSchema } from './json-schemas.js';
 
 /** Specification, "Error envelope". */

@@ -4,9 +4,9 @@
  * required.
  */
 import { z } from 'zod';
-import { idPatterns } from '../ids.js';
+import { idPatterns } from '../workflow-safe/ids.js';
 import { shortText } from '../texts/short-text.js';
-import { promptStatuses, sandboxStates, stopStatuses } from './states.js';
+import { promptStatuses, sandboxStates, stopStatuses } from '../workflow-safe/states.js';
 
 /**
  * An enum of a response. Editors and the OpenAPI document show the known values; unknown values are kept.

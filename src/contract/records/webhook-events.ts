@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { shortText } from '../texts/short-text.js';
-import { type SandboxEventType, sandboxEventTypes } from './states.js';
+import { type SandboxEventType, sandboxEventTypes } from '../workflow-safe/states.js';
 
 /** Request headers of a delivery, in lower case as Node presents them. */
 export const deliveryHeaders = {

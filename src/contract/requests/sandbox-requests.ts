@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { sandboxTypes } from '../records/sandbox-records.js';
-import { sandboxEventTypes } from '../records/states.js';
+import { sandboxEventTypes } from '../workflow-safe/states.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const noControlCharacters = /^[^\u0000-\u001f\u007f]*$/;

@@ -1,6 +1,6 @@
 /** Which sandboxes a caller may see and use (specification, "Access rules"). */
 
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';

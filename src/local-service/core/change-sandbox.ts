@@ -6,7 +6,7 @@
  *     any -> archived         sandbox.archived
  *     hydrated turns true     sandbox.hydrated
  */
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { Clock } from '../clock.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Core } from './context.js';

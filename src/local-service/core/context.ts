@@ -1,5 +1,5 @@
 /** The dependencies of every operation, and their interfaces. */
-import type { SandboxEventType } from '../../contract/records/states.js';
+import type { SandboxEventType } from '../../contract/workflow-safe/states.js';
 import type { Agent } from '../agent/agent.js';
 import type { Clock } from '../clock.js';
 import type { Faults } from '../faults/faults.js';

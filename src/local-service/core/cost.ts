@@ -1,6 +1,6 @@
 /** Machine time and its price (specification, field `cost` and "Machine-time multipliers"). */
-import { machineSeconds } from '../../contract/records/machine-types.js';
-import { isUsable } from '../../contract/records/states.js';
+import { machineSeconds } from '../../contract/workflow-safe/machine-types.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { assume } from './assume.js';
 

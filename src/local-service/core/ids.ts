@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { sandboxIdAlphabet } from '../../contract/ids.js';
+import { sandboxIdAlphabet } from '../../contract/workflow-safe/ids.js';
 
 const sandboxIdLength = 8;
 

@@ -5,7 +5,7 @@
  */
 
 import { z } from 'zod';
-import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { checkInput } from '../../contract/texts/input-problems.js';
 import type { Context } from '../core/context.js';
 import type { SelectedRepository } from '../store/environment-store.js';

@@ -1,5 +1,5 @@
 /** POST /environments/{environmentId}/upgrade. */
-import { isCreating, isUsable } from '../../contract/records/states.js';
+import { isCreating, isUsable } from '../../contract/workflow-safe/states.js';
 import type { Caller } from '../access/key-scope.js';
 import { assume } from '../core/assume.js';
 import { changeSandbox } from '../core/change-sandbox.js';

@@ -1,7 +1,7 @@
 /** The faults that a test can request of the local service, to see how a client handles them. */
 import { z } from 'zod';
 import { type EndpointName, endpoints } from '../../contract/endpoints/endpoints.js';
-import { sandboxEventTypes } from '../../contract/records/states.js';
+import { sandboxEventTypes } from '../../contract/workflow-safe/states.js';
 
 const endpointNames = Object.keys(endpoints) as [EndpointName, ...EndpointName[]];
 const ms = z.number().int().min(0).max(3_600_000);

@@ -1,6 +1,6 @@
 /** Converts any thrown error to the error envelope (specification, "Errors"). */
 import type { AssumptionId } from '../../contract/assumptions.js';
-import { errorCodes } from '../../contract/errors/error-codes.js';
+import { errorCodes } from '../../contract/workflow-safe/error-codes.js';
 import { type Log, reasonOf } from '../log.js';
 import { MachineError, type MachineErrorCode } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';

@@ -1,7 +1,7 @@
 /** Creates a machine host from its parts. */
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { machineTypes } from '../../contract/records/machine-types.js';
+import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
 import { discardTree, removeTree, replaceByCopy } from './disk/copy-tree.js';
 import { createMachineDirectories, type MachineDirectories } from './disk/directories.js';
 import { createDownloads } from './disk/download.js';

@@ -1,4 +1,4 @@
-import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 
 /**
  * The codes of errors on a machine.

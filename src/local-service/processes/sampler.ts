@@ -1,5 +1,5 @@
 /** Samples the processes of usable sandboxes at set times (specification, "Limits": every 30 s). */
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { Core } from '../core/context.js';
 import { reasonOf } from '../log.js';
 import type { StartWatch } from '../machine/start-watch.js';

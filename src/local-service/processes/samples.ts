@@ -1,7 +1,7 @@
 /**
  * The processes of a sandbox: live, or from the last kept sample (specification, GET /sandboxes/{sandboxId}/processes).
  */
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
 import type { SandboxProcess } from '../machine/processes/ps-listing.js';

@@ -1,6 +1,6 @@
 /** Providers, their aliases and what is configured (specification, prompt endpoint). */
 
-import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { canonicalProvider, providerAliases, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { invalidRequest, ServiceError } from '../service-error.js';
 

@@ -2,7 +2,7 @@
  * Runs accepted prompts: the prompts of one conversation in order, different conversations in parallel (specification,
  * prompt endpoint; assumptions, "Prompt state and sandbox state").
  */
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { AgentEvent, AgentOutcome } from '../agent/agent.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context, Core, PromptRunner } from '../core/context.js';

@@ -1,5 +1,5 @@
 /** Boots a sandbox after a create or a resume, until it is usable. */
-import { isCreating, type SandboxState } from '../../contract/records/states.js';
+import { isCreating, type SandboxState } from '../../contract/workflow-safe/states.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { prepareDisk } from '../environments/on-machine.js';

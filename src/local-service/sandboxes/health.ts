@@ -1,7 +1,7 @@
 /**
  * Makes a running machine degraded or broken, and repairs it (specification, "Sandbox", fields `health` and `error`).
  */
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';

@@ -1,6 +1,6 @@
 /** The background copy of a restored sandbox, and its progress (specification, "Sandbox", field `hydration`). */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isCreating } from '../../contract/records/states.js';
+import { isCreating } from '../../contract/workflow-safe/states.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';

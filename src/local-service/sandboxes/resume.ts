@@ -1,6 +1,6 @@
 /** Resume (specification, "States and transitions"; assumptions, POST …/resume). */
 
-import { isCreating, isUsable } from '../../contract/records/states.js';
+import { isCreating, isUsable } from '../../contract/workflow-safe/states.js';
 import type { ResumeBody } from '../../contract/requests/sandbox-requests.js';
 import { requireStandingToStart } from '../accounts/billing-status.js';
 import { changeSandbox } from '../core/change-sandbox.js';

@@ -1,5 +1,5 @@
 /** The create-time setup script (specification, fields `setupStatus` and `setupError`). */
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { machineEnvironment } from '../environments/on-machine.js';

@@ -2,7 +2,7 @@
  * SSH access to a sandbox: which keys its server accepts, and when the server listens (specification, `sshEndpoint` and
  * POST /sandboxes/{sandboxId}/sshkey).
  */
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { Caller } from '../access/key-scope.js';
 import { accessOf, requireMachine, sandboxFor } from '../access/sandbox-access.js';
 import { changeSandbox } from '../core/change-sandbox.js';

@@ -6,7 +6,7 @@
  *        ▼ │ retry
  *     failing          pending, failing ──► superseded, by a resume
  */
-import { isCreating, isUsable } from '../../contract/records/states.js';
+import { isCreating, isUsable } from '../../contract/workflow-safe/states.js';
 import { assume } from '../core/assume.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';

@@ -2,8 +2,8 @@
  * A sandbox as the service shows it to a caller (specification, "Sandbox"). The view is made from records and reads no
  * disk.
  */
-import { machineTypes } from '../../contract/records/machine-types.js';
-import { isUsable } from '../../contract/records/states.js';
+import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { Caller } from '../access/key-scope.js';
 import { type Access, accessOf, holdsLogins, visibilityOf } from '../access/sandbox-access.js';
 import { assume } from '../core/assume.js';

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { sandboxTypes } from '../../contract/records/sandbox-records.js';
-import { promptStatuses, sandboxStates, stopStatuses } from '../../contract/records/states.js';
+import { promptStatuses, sandboxStates, stopStatuses } from '../../contract/workflow-safe/states.js';
 import { depthExceeds } from '../../contract/texts/depth-exceeds.js';
 import { isMachineId } from '../machine/index.js';
 import type { Database } from '../store/database.js';

@@ -2,7 +2,7 @@
 import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isUsable } from '../../contract/records/states.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import { reasonOf } from '../log.js';
 import { listMachines } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';

@@ -3,7 +3,7 @@
  * unnoticed in every test.
  */
 import { z } from 'zod';
-import { isSandboxId } from '../../contract/ids.js';
+import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import { sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { createWebhookBodySchema, nameSchema } from '../../contract/requests/sandbox-requests.js';
 import { checkInput } from '../../contract/texts/input-problems.js';

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import Libsql from 'libsql';
-import { SandflowError } from '../../contract/errors/sandflow-error.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { migrationsFrom, schema, schemaVersion, tables } from './schema.js';
 
 /** The values that may be bound. Booleans are excluded, because the driver aborts the process if it gets one. */

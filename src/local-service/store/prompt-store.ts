@@ -1,5 +1,5 @@
 /** Prompts with their text; the order of `seq` is the order in which they were accepted. */
-import type { PromptStatus } from '../../contract/records/states.js';
+import type { PromptStatus } from '../../contract/workflow-safe/states.js';
 import type { Database } from './database.js';
 
 export interface PromptRecord {

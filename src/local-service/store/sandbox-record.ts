@@ -1,6 +1,6 @@
 /** The record of a sandbox in the local service. Records are never changed in place: a change creates a new record. */
-import { machineSeconds, type machineTypes } from '../../contract/records/machine-types.js';
-import type { SandboxState, StopStatus } from '../../contract/records/states.js';
+import { machineSeconds, type machineTypes } from '../../contract/workflow-safe/machine-types.js';
+import type { SandboxState, StopStatus } from '../../contract/workflow-safe/states.js';
 
 export interface StopRecord {
   readonly id: string;

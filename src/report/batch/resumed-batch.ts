@@ -1,5 +1,5 @@
 /** Distinguishes the runs of a resumed batch. */
-import type { ItemResult } from '../../../workflows/fanout/result.js';
+import type { ItemResult } from '../../protocol/fanout/fanout-result.js';
 
 /**
  * True if the item ended before the newest run of its batch began. Its counts and machine time then belong to an

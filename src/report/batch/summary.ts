@@ -1,5 +1,5 @@
 /** Computes the numbers in the HTML of the report, which are visible without a script. */
-import type { FanoutCounts } from '../../../workflows/fanout/progress.js';
+import type { FanoutCounts } from '../../protocol/fanout/fanout-progress.js';
 import { outcomeStyles } from '../outcome-styles.js';
 import type { PageItem, SegmentKind } from '../page-data.js';
 import { quantile, sum } from '../stats.js';

@@ -1,5 +1,5 @@
 /** Computes the most important numbers of the report. */
-import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
+import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
 import { countOf, countText, dollarsText, durationText } from '../format.js';
 import type { PageItem } from '../page-data.js';
 import { quantile } from '../stats.js';

@@ -1,6 +1,6 @@
 /** The input of the report of a job. Types only. */
-import type { JobProgress, JobTimes } from '../../../workflows/job/progress.js';
-import type { JobResult } from '../../../workflows/job/result.js';
+import type { JobProgress, JobTimes } from '../../protocol/job/job-progress.js';
+import type { JobResult } from '../../protocol/job/job-result.js';
 import type { ReportContext } from '../page-data.js';
 
 /**

@@ -1,5 +1,5 @@
 /** Computes when a job was in which phase, and how long its machine ran. */
-import { type MachineType, machineSeconds, machineTypes } from '../../contract/records/machine-types.js';
+import { type MachineType, machineSeconds, machineTypes } from '../../contract/workflow-safe/machine-types.js';
 import { segmentsOf } from '../batch/page-items.js';
 import type { Segment } from '../page-data.js';
 import type { JobReportData } from './job-data.js';

@@ -1,5 +1,5 @@
 /** The section with the phases, the prompts and the wakes of a job over time. */
-import type { Wake } from '../../../workflows/job/result.js';
+import type { Wake } from '../../protocol/job/job-result.js';
 import { clockText } from '../browser/words.js';
 import { percent } from '../charts.js';
 import { countOf, countText, durationText } from '../format.js';

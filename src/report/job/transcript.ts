@@ -1,5 +1,5 @@
 /** The sections with the conversation and with the collected files. */
-import type { CollectedFile, PromptResult } from '../../../workflows/job/result.js';
+import type { CollectedFile, PromptResult } from '../../protocol/job/job-result.js';
 import { lastDrawn } from '../../contract/texts/terminal-text.js';
 import { cutText } from '../cut-text.js';
 import { fileMarks } from '../file-marks.js';

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSandboxClient, type SandboxClient } from '../../../src/client/index.js';
 import { connectTemporal } from '../../../src/temporal/connect.js';
-import { startJob } from '../../../src/temporal/jobs/client.js';
+import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { accepted, booksOf, patient, readBooks, shell } from '../stack/fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from '../stack/fixture-parts.js';
 import { archivedSandbox } from '../stack/fixture-sandbox.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { JobReport } from '../../../src/cli/output/job-report.js';
-import { parseOwnedSandboxName } from '../../../src/contract/addresses.js';
+import { parseOwnedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
 import type { FaultInput, Inspection } from '../../../src/local-service/index.js';
 import { listProcesses } from '../../setup/stack-harness.js';
 import type { CliHome, Ended } from '../cli/program.js';

@@ -5,17 +5,17 @@ import type { DataConverter, Payload } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readNight } from '../../../activities/cleanup/night.js';
 import { askOwner } from '../../../activities/cleanup/owners.js';
-import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/addresses.js';
+import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { readPolicy } from '../../../src/retention/index.js';
-import { listCleanups, startCleanup } from '../../../src/temporal/cleanups/client.js';
+import { listCleanups, startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import {
   applyCleanupSchedule,
   changeCleanupSchedule,
   listCleanupSchedules,
-} from '../../../src/temporal/cleanups/schedules.js';
-import { cancelJob, describeJob } from '../../../src/temporal/jobs/client.js';
-import { listFanouts, listJobs } from '../../../src/temporal/list.js';
+} from '../../../src/workflow-client/cleanups/schedules.js';
+import { cancelJob, describeJob } from '../../../src/workflow-client/jobs/job-client.js';
+import { listFanouts, listJobs } from '../../../src/workflow-client/list-executions.js';
 import { policyFor } from '../../workflows/cleanup/cleanup-harness.js';
 
 const here = parseKeyRing(newKeyLine('here'));

@@ -1,5 +1,5 @@
 /** What must be true after every run by the records of the service, regardless of the result and the fault. */
-import { isUsable } from '../../../src/contract/records/states.js';
+import { isUsable } from '../../../src/contract/workflow-safe/states.js';
 import type { SandboxRecord } from '../../../src/local-service/store/sandbox-record.js';
 import type { JobResult } from '../../../workflows/index.js';
 import type { ProxiedCall } from './faults/fault-proxy.js';

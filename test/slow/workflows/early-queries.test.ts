@@ -5,7 +5,7 @@
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
-import { jobProgress } from '../../../src/temporal/jobs/client.js';
+import { jobProgress } from '../../../src/workflow-client/jobs/job-client.js';
 import { createEncryptedStand, encryptedWorkflows, ringOf } from '../../workflows/encryption/encrypted-harness.js';
 import { createStand, deployment, letGo, type Stand, script, untilGo } from '../../workflows/workflow-harness.js';
 

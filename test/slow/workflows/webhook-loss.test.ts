@@ -1,8 +1,8 @@
 /** Lost webhooks: what the report of the bridge says of them, and how jobs then poll. */
 import { expect, it } from 'vitest';
-import { startJob } from '../../../src/temporal/jobs/client.js';
-import { readWakes } from '../../../src/temporal/jobs/read-wakes.js';
-import { reportWakes } from '../../../src/temporal/jobs/wake-report.js';
+import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
+import { readWakes } from '../../../src/workflow-client/jobs/read-wakes.js';
+import { reportWakes } from '../../../src/workflow-client/jobs/wake-report.js';
 import { createStand, deployment, type Stand, script, shortTiming } from '../../workflows/workflow-harness.js';
 
 /** A poll that overtakes an event on a busy machine would count as a loss. */

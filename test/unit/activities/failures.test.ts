@@ -10,7 +10,7 @@ import {
   retryOwner,
 } from '../../../activities/retry/classify.js';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
-import { errorCodes, errorMeaning } from '../../../src/contract/errors/error-codes.js';
+import { errorCodes, errorMeaning } from '../../../src/contract/workflow-safe/error-codes.js';
 import { refusedCallDelayMs } from '../../../workflows/shared/wait-intervals.js';
 
 interface Over {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { watchStopToEnd } from '../../../src/cli/stops/watch-to-end.js';
 import type { FanoutItem } from '../../../src/index.js';
-import { submitFanout } from '../../../src/temporal/fanouts/submit.js';
+import { submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import { cli } from './in-process.js';
 import { temporaryDirectory } from './temporary-directory.js';
 

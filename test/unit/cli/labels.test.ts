@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseLabelPairs } from '../../../src/cli/labels.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
-import { parseLabels } from '../../../src/temporal/labels.js';
+import { parseLabels } from '../../../src/workflow-client/labels.js';
 
 describe('labels', () => {
   it('are read from name=value, and the value may hold another =', () => {

@@ -16,8 +16,8 @@ import {
   parseOwnedSandboxName,
   prepareStep,
   prepareWorkflowId,
-} from '../../../src/contract/addresses.js';
-import { fanoutPlaces, fanoutPrefix, itemRecords } from '../../../src/contract/fanout-addresses.js';
+} from '../../../src/contract/workflow-safe/addresses.js';
+import { fanoutPlaces, fanoutPrefix, itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import { nameSchema } from '../../../src/contract/requests/sandbox-requests.js';
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz0123456789'];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { currentErrorCode, errorCodes, errorMeaning } from '../../../src/contract/errors/error-codes.js';
+import { currentErrorCode, errorCodes, errorMeaning } from '../../../src/contract/workflow-safe/error-codes.js';
 
 /** Written separately from the specification and the design, so that a mistake in the table is found. */
 const table: [status: number, code: string, meaning: string][] = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxView } from '../../../activities/sandbox/view.js';
-import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js';
+import { preservedWorkOf } from '../../../src/contract/workflow-safe/preserved-work.js';
 
 const stop = { id: 'stop_1', status: 'completed', requestedAt: '2026-01-01T10:00:00Z', error: null };
 const sandbox = (fields: Record<string, unknown>) => sandboxView({ id: 'bx_22222222', state: 'archived', ...fields });

@@ -7,7 +7,7 @@ import {
   promptStatuses,
   sandboxStates,
   stopStatuses,
-} from '../../../src/contract/records/states.js';
+} from '../../../src/contract/workflow-safe/states.js';
 
 it('says which states of a sandbox, a prompt and a stop allow what', () => {
   expect(sandboxStates.filter(isUsable)).toEqual(['ready', 'idle', 'running']);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { timeToReceive, timeToSend } from '../../../src/contract/transfer-time.js';
+import { timeToReceive, timeToSend } from '../../../src/contract/workflow-safe/transfer-time.js';
 
 it('B7: a call that transfers a file has a timeout that fits a slow connection', () => {
   const largest = Math.ceil((32 * 1024 * 1024 * 4) / 3);

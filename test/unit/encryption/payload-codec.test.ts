@@ -8,8 +8,8 @@ import {
 } from '@temporalio/common';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { earlyQueryText } from '../../../src/contract/requests/early-query.js';
-import { isRefusedInput } from '../../../src/contract/requests/refused-input.js';
+import { earlyQueryText } from '../../../src/contract/workflow-safe/early-query.js';
+import { isRefusedInput } from '../../../src/contract/workflow-safe/refused-input.js';
 import { createPayloadCodec, failureConverterPath, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 
 const old = newKeyLine('old');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Matrix, matrixSize } from '../../../src/fanout/index.js';
-import { parseFanoutItem } from '../../../src/temporal/fanouts/input.js';
+import { parseFanoutItem } from '../../../src/workflow-client/fanouts/fanout-input.js';
 import { read } from './read.js';
 
 const one: Matrix = { providers: [], models: [], efforts: [], repeats: 1 };

@@ -1,4 +1,4 @@
-import { headOf } from '../../../src/contract/texts/stored-text.js';
+import { headOf } from '../../../src/contract/workflow-safe/stored-text.js';
 import { type ItemFormat, type ItemWish, type ReadItemsOptions, readItems } from '../../../src/fanout/index.js';
 
 /** Chunks of a few bytes, so that every boundary occurs. */

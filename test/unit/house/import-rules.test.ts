@@ -11,12 +11,12 @@ describe('imports', () => {
   });
 
   test.each([
-    ['workflows/job/types.ts', `import { z } from 'zod';`],
+    ['src/protocol/job/job-input.ts', `import { z } from 'zod';`],
     ['workflows/job/x.ts', `import { readFileSync } from 'node:fs';`],
     ['workflows/x.ts', `import { createActivities } from '../activities/index.js';`],
     ['workflows/x.ts', `import { endpoints } from '../src/contract/endpoints/endpoints.js';`],
     ['workflows/x.ts', `export * from '../src/contract/index.js';`],
-    ['src/contract/records/states.ts', `import { z } from 'zod';`],
+    ['src/contract/workflow-safe/states.ts', `import { z } from 'zod';`],
     ['src/contract/endpoints/endpoints.ts', `import { ApiError } from '../../client/index.js';`],
     ['src/client/caller.ts', `import { sign } from '../webhook/index.js';`],
     ['src/local-service/http/x.ts', `import { ApiError } from '../../client/index.js';`],

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
 export interface ImportedModule {
-  /** A path of this repository, such as `src/contract/ids.ts`, or the specifier of a package or built-in module. */
+  /** A path of this repository, such as `src/contract/workflow-safe/ids.ts`, or the specifier of a package or built-in module. */
   readonly target: string;
   readonly isOwn: boolean;
   /** True for `import type`, which leaves nothing in the compiled file. */

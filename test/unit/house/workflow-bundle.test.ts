@@ -36,7 +36,7 @@ function strangers(modules: readonly string[]): string[] {
 test('the workflow bundle contains only workflow code, dependency-free contract files and packages of Temporal', async () => {
   const modules = await bundledModules(join(repository, 'workflows', 'index.ts'));
   expect(modules).toEqual(
-    expect.arrayContaining(['workflows/job/create-then-prompt.ts', 'src/contract/records/states.ts']),
+    expect.arrayContaining(['workflows/job/create-then-prompt.ts', 'src/contract/workflow-safe/states.ts']),
   );
   expect(strangers(modules)).toEqual([]);
 });

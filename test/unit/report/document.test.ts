@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type FanoutReportData, renderFanoutReport } from '../../../src/report/index.js';
-import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
+import type { FanoutProgress } from '../../../src/protocol/fanout/fanout-progress.js';
 import { repository } from '../house/source-imports.js';
 import { sampleBatch } from './sample-batch.js';
 

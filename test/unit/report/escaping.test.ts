@@ -4,7 +4,7 @@ import { type FanoutReportData, renderFanoutReport } from '../../../src/report/i
 import { escapeHtml, html, jsonForScript } from '../../../src/report/markup.js';
 import type { PageDetails } from '../../../src/report/page-data.js';
 import { plainText } from '../../../src/report/plain-text.js';
-import type { ItemResult } from '../../../workflows/fanout/result.js';
+import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
 import { hostileText } from './hostile.js';
 import { sampleBatch } from './sample-batch.js';
 

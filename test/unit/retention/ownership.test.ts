@@ -1,6 +1,6 @@
 /** Who owns a sandbox, and whom Temporal must be asked about. */
 import { describe, expect, test } from 'vitest';
-import { executionOf, ownedSandboxName } from '../../../src/contract/addresses.js';
+import { executionOf, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
 import { type OwnerSeen, ownershipOf, ownerToAsk } from '../../../src/retention/ownership.js';
 
 const runId = '0197-7000-8000-3030303030aa';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { fitsAny, patternProblem } from '../../../src/retention/glob.js';
 import { readPolicy } from '../../../src/retention/index.js';
-import { checkCleanup } from '../../../src/temporal/cleanups/input.js';
+import { checkCleanup } from '../../../src/workflow-client/cleanups/cleanup-input.js';
 import { candidateWith, planWith, policyWith, ruleWith } from './builders.js';
 
 const problemsOf = (text: string) => {

@@ -2,7 +2,7 @@
 import { Client, type Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { expect, it } from 'vitest';
-import { listFanouts, listJobs } from '../../../src/temporal/list.js';
+import { listFanouts, listJobs } from '../../../src/workflow-client/list-executions.js';
 
 interface Execution {
   readonly id: string;

@@ -1,9 +1,9 @@
 /** Every string and list of every input, found in the schemas by code, with sizes around Temporal's limits. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fanoutInputSchema, fanoutItemSchema } from '../../../src/temporal/fanouts/input.js';
-import { jobInputSchema, promptStepSchema } from '../../../src/temporal/jobs/input.js';
-import { stopOptionsSchema } from '../../../src/temporal/stops/input.js';
+import { fanoutInputSchema, fanoutItemSchema } from '../../../src/workflow-client/fanouts/fanout-input.js';
+import { jobInputSchema, promptStepSchema } from '../../../src/workflow-client/jobs/job-input.js';
+import { stopOptionsSchema } from '../../../src/workflow-client/stops/stop-input.js';
 
 const sizes = [900_000, 1_100_000, 2_100_000, 12_000_000];
 const stored = { ref: 'file-store:a', bytes: 5, sha256: 'a'.repeat(64), head: 'a' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimateShare, reportWakes } from '../../../src/temporal/jobs/wake-report.js';
+import { estimateShare, reportWakes } from '../../../src/workflow-client/jobs/wake-report.js';
 import type { Wake } from '../../../workflows/index.js';
 
 const wake = (by: Wake['by'], over: Partial<Wake> = {}): Wake => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SandboxEvent } from '../../../workflows/messages.js';
+import type { SandboxEvent } from '../../../src/protocol/messages.js';
 import { EventInbox } from '../../../workflows/shared/event-inbox.js';
 
 const event = (id: string, over: Partial<SandboxEvent> = {}): SandboxEvent => ({

@@ -11,8 +11,8 @@ import {
   resumptionOf,
 } from '../../../workflows/fanout/chunk/retry-policy.js';
 import { knownSlot } from '../../../workflows/fanout/chunk/slot.js';
-import type { ChunkInput } from '../../../workflows/fanout/protocol.js';
-import type { ItemOutcome } from '../../../workflows/fanout/types.js';
+import type { ChunkInput } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 import { policy } from '../../workflows/fanout/policy.js';
 

@@ -11,9 +11,9 @@ import {
 } from '../../../workflows/fanout/batch/chunk-record.js';
 import { dueGrants } from '../../../workflows/fanout/batch/due-grants.js';
 import { reportOf } from '../../../workflows/fanout/chunk/report.js';
-import { ChunkState } from '../../../workflows/fanout/chunk/state.js';
-import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../workflows/fanout/protocol.js';
-import type { ItemSummary } from '../../../workflows/fanout/result.js';
+import { ChunkState } from '../../../workflows/fanout/chunk/chunk-state.js';
+import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 
 interface World {

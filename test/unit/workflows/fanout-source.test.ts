@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
+import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { type FreshnessOptions, freshnessOf, staleness } from '../../../workflows/fanout/source/freshness.js';
 
 const archived: SandboxView = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { SandboxView, StopView } from '../../../src/contract/records/sandbox-view.js';
+import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { observedLastStop, observedStop } from '../../../workflows/stop/stop-outcome.js';
 
 const stop = (status: string, id = 'stop_1'): StopView => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SandboxView, StopView } from '../../../src/contract/records/sandbox-view.js';
+import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import {
   describeStop,
   keptByStop,
@@ -9,7 +9,7 @@ import {
   settleRecord,
   viewOfRecord,
 } from '../../../workflows/stop/request-record.js';
-import type { StopRecord } from '../../../workflows/stop/types.js';
+import type { StopRecord } from '../../../src/protocol/stop.js';
 
 const nowMs = Date.parse('2026-05-01T12:00:00.000Z');
 const at = (seconds: number) => new Date(nowMs + seconds * 1_000).toISOString();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { errorMeanings } from '../../../src/contract/errors/error-codes.js';
+import { errorMeanings } from '../../../src/contract/workflow-safe/error-codes.js';
 import {
   defaultTiming,
   refusedCallDelayMs,

@@ -1,9 +1,9 @@
 /** Sandboxes of all kinds on a stand, and cleanups of them. */
 import { expect } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
-import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/addresses.js';
+import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
 import { readPolicy } from '../../../src/retention/index.js';
-import { startCleanup } from '../../../src/temporal/cleanups/client.js';
+import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import type { CleanupReport, CleanupSettings, CleanupSummary } from '../../../workflows/index.js';
 import { deployment, type Stand } from '../workflow-harness.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { executionOf } from '../../../src/contract/addresses.js';
-import { listCleanups } from '../../../src/temporal/cleanups/client.js';
+import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
+import { listCleanups } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import { leaseAs } from '../watch/lease-harness.js';
 import { createStand, deployment, patient, type Stand, script } from '../workflow-harness.js';
 import { archived, begin, clean, holdJob, nameOf, policyFor, ready, stateOf, untilState } from './cleanup-harness.js';

@@ -9,7 +9,7 @@ import {
   itemWorkflowId,
   jobWorkflowId,
   ownedSandboxName,
-} from '../../../src/contract/addresses.js';
+} from '../../../src/contract/workflow-safe/addresses.js';
 
 const deployment = 'test';
 let connection: Connection;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
-import { cleanupProgress, listCleanups } from '../../../src/temporal/cleanups/client.js';
+import { cleanupProgress, listCleanups } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { deployment, patient } from '../workflow-harness.js';
 import { archived, begin, clean, cleaned, listedAsStopped, policyFor, ready, stateOf } from './cleanup-harness.js';

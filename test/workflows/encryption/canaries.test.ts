@@ -1,9 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ApiError } from '../../../src/client/index.js';
-import { jobHandle, promptJob, startJob } from '../../../src/temporal/jobs/client.js';
-import type { Labels } from '../../../src/temporal/labels.js';
-import { listJobs } from '../../../src/temporal/list.js';
+import { jobHandle, promptJob, startJob } from '../../../src/workflow-client/jobs/job-client.js';
+import type { Labels } from '../../../src/workflow-client/labels.js';
+import { listJobs } from '../../../src/workflow-client/list-executions.js';
 import { progressQuery } from '../../../workflows/index.js';
 import { letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 import {

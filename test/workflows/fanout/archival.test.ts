@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { itemWorkflowId } from '../../../src/contract/addresses.js';
-import { fanoutPlaces, itemRecords } from '../../../src/contract/fanout-addresses.js';
-import { fanoutProgress } from '../../../src/temporal/fanouts/client.js';
-import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
+import { itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { fanoutPlaces, itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import { fanoutProgress } from '../../../src/workflow-client/fanouts/fanout-client.js';
+import { resumeFanout } from '../../../src/workflow-client/fanouts/resume-fanout.js';
 import { heal } from '../stop/stop-harness.js';
 import { createStand, deployment, type Stand } from '../workflow-harness.js';
 import {

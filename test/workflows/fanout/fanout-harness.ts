@@ -1,12 +1,12 @@
 /** Batches on a stand with an archived source, cheap items and short timings. */
 import { randomBytes } from 'node:crypto';
 import { expect, vi } from 'vitest';
-import { jobWorkflowId } from '../../../src/contract/addresses.js';
-import { chunkWorkflowId } from '../../../src/contract/fanout-addresses.js';
+import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { chunkWorkflowId } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import { fanoutItemResults, itemGenerations } from '../../../src/result-store/fanout-objects.js';
-import { type FanoutAddress, startFanout } from '../../../src/temporal/fanouts/client.js';
-import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts/submit.js';
-import { addFanoutChunk, sealFanout } from '../../../src/temporal/fanouts/updates.js';
+import { type FanoutAddress, startFanout } from '../../../src/workflow-client/fanouts/fanout-client.js';
+import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
+import { addFanoutChunk, sealFanout } from '../../../src/workflow-client/fanouts/updates.js';
 import type {
   FanoutInput,
   FanoutItem,

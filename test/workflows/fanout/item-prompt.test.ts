@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/addresses.js';
-import type { FanoutItemInput } from '../../../workflows/fanout/types.js';
+import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import { type fanoutItem, progressQuery } from '../../../workflows/index.js';
 import { createPlayedStand, lostAnswer, type PlayedStand, somebodysSandbox } from '../played-service.js';
 import { heal } from '../stop/stop-harness.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createItemLooks } from '../../../src/cli/fanout/progress/item-looks.js';
 import { readShownItems } from '../../../src/cli/fanout/shown-items.js';
-import { itemWorkflowId } from '../../../src/contract/addresses.js';
-import { cancelFanout, fanoutProgress } from '../../../src/temporal/fanouts/client.js';
-import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
+import { itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { cancelFanout, fanoutProgress } from '../../../src/workflow-client/fanouts/fanout-client.js';
+import { resumeFanout } from '../../../src/workflow-client/fanouts/resume-fanout.js';
 import type { FanoutProgress } from '../../../workflows/index.js';
 import { heal } from '../stop/stop-harness.js';
 import { createStand, deployment, type Stand, script, shortTiming } from '../workflow-harness.js';

@@ -1,5 +1,5 @@
 /** A policy for batches in tests: short, and without limits. */
-import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
+import type { FanoutPolicy } from '../../../src/protocol/fanout/fanout-input.js';
 
 export const policy: FanoutPolicy = {
   concurrency: 8,

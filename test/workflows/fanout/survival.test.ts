@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import { itemWorkflowId } from '../../../src/contract/addresses.js';
-import { cancelFanout, fanoutProgress, startFanout } from '../../../src/temporal/fanouts/client.js';
-import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
-import { submitFanout } from '../../../src/temporal/fanouts/submit.js';
-import { sealFanout } from '../../../src/temporal/fanouts/updates.js';
-import { listFanouts } from '../../../src/temporal/list.js';
+import { itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { cancelFanout, fanoutProgress, startFanout } from '../../../src/workflow-client/fanouts/fanout-client.js';
+import { resumeFanout } from '../../../src/workflow-client/fanouts/resume-fanout.js';
+import { submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
+import { sealFanout } from '../../../src/workflow-client/fanouts/updates.js';
+import { listFanouts } from '../../../src/workflow-client/list-executions.js';
 import { createStand, deployment, patient, type Stand } from '../workflow-harness.js';
 import {
   archivedSandbox,
@@ -257,7 +257,7 @@ describe.concurrent('a batch', () => {
 
   it('accepts no other items under a known number, and is not sealed while a chunk is missing', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId));
-    const { addFanoutChunk } = await import('../../../src/temporal/fanouts/updates.js');
+    const { addFanoutChunk } = await import('../../../src/workflow-client/fanouts/updates.js');
     await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
     await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });
     await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });

@@ -1,8 +1,8 @@
 /** When a job began, if its run was reset: Temporal gives that run a new start. */
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { startJob } from '../../../src/temporal/jobs/client.js';
-import { listJobs } from '../../../src/temporal/list.js';
+import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
+import { listJobs } from '../../../src/workflow-client/list-executions.js';
 import { type createThenPrompt, progressQuery } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { jobInput, letGo, script, untilGo } from '../workflow-harness.js';

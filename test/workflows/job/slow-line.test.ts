@@ -1,6 +1,6 @@
 /** Long inputs have the time that a slow connection needs, and are not started again without end. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startJob } from '../../../src/temporal/jobs/client.js';
+import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { createStand, jobInput, type Stand, script } from '../workflow-harness.js';
 
 const bytes = 10_000_000;

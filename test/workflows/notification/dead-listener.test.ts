@@ -5,12 +5,12 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
 import { readConfig } from '../../../src/config.js';
-import { jobWorkflowId } from '../../../src/contract/addresses.js';
+import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { openControlServer } from '../../../src/supervisor/control-server.js';
 import { countOpenWork } from '../../../src/supervisor/open-work.js';
 import { stackPaths } from '../../../src/supervisor/stack-paths.js';
 import { createStackWatch } from '../../../src/supervisor/stack-watch.js';
-import { listFanouts, listJobs } from '../../../src/temporal/list.js';
+import { listFanouts, listJobs } from '../../../src/workflow-client/list-executions.js';
 import { progressQuery } from '../../../workflows/index.js';
 import { cli } from '../../unit/cli/in-process.js';
 import { temporaryDirectory } from '../../unit/cli/temporary-directory.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { stopProgress, stopReport } from '../../../src/temporal/stops/read.js';
+import { stopProgress, stopReport } from '../../../src/workflow-client/stops/read-stops.js';
 import { createStand, type Stand, withoutPolls } from '../workflow-harness.js';
 import { ask, heal, outcomeOf, readySandbox, signalEvent, stopWorkflow } from './stop-harness.js';
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Runtime } from '@temporalio/worker';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { stopProgress } from '../../../src/temporal/stops/read.js';
+import { stopProgress } from '../../../src/workflow-client/stops/read-stops.js';
 import { createStand, patient, type Stand, type StandOptions } from '../workflow-harness.js';
 import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from './stop-harness.js';
 

@@ -1,5 +1,5 @@
 /** Promises about prompts: none twice, none of somebody else's adopted or interrupted, and results that are true. */
-import { isFinalPromptStatus } from '../../../src/contract/records/states.js';
+import { isFinalPromptStatus } from '../../../src/contract/workflow-safe/states.js';
 import type { JobResult } from '../../../workflows/index.js';
 import { type Broken, hasStruck, madeBy, planOf, troublesOf, type WorldRecord } from './record.js';
 

@@ -1,5 +1,5 @@
 /** Promises about machines: no second one, none that runs unnamed, nothing of somebody else's touched. */
-import { isUsable } from '../../../src/contract/records/states.js';
+import { isUsable } from '../../../src/contract/workflow-safe/states.js';
 import { othersName } from '../players/others.js';
 import { type Broken, madeBy, planOf, type WorldRecord } from './record.js';
 

@@ -1,7 +1,7 @@
 /** Draws the plan of a world from its seed. */
 import fc from 'fast-check';
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
-import { sandboxEventTypes } from '../../../src/contract/records/states.js';
+import { sandboxEventTypes } from '../../../src/contract/workflow-safe/states.js';
 import type { FaultInput } from '../../../src/local-service/index.js';
 import { faultFamilies } from './draw-fault.js';
 import { hardship } from './draw-hardship.js';

@@ -1,6 +1,6 @@
 /** A user who runs a batch. */
-import { jobWorkflowId } from '../../../src/contract/addresses.js';
-import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts/submit.js';
+import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import type { FanoutInput, ItemResult } from '../../../workflows/index.js';
 import type { BatchPlan } from '../plan/plan.js';
 import { type Account, archivedByPerson, madeByPerson, persist, timing } from './account.js';

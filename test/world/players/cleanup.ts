@@ -1,7 +1,7 @@
 /** A cleanup of sandboxes that people left. */
-import { cleanupId } from '../../../src/contract/addresses.js';
+import { cleanupId } from '../../../src/contract/workflow-safe/addresses.js';
 import { readPolicy } from '../../../src/retention/index.js';
-import { startCleanup } from '../../../src/temporal/cleanups/client.js';
+import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import type { CleanupReport, CleanupSummary } from '../../../workflows/index.js';
 import type { CleanupPlan } from '../plan/plan.js';
 import { type Account, archivedByPerson, madeByPerson, persist } from './account.js';

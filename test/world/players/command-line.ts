@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { JobReport } from '../../../src/cli/output/job-report.js';
-import { jobWorkflowId } from '../../../src/contract/addresses.js';
+import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import type { JobResult } from '../../../workflows/index.js';
 import type { CommandLinePlan } from '../plan/plan.js';
 import type { Account } from './account.js';

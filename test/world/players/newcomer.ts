@@ -1,9 +1,9 @@
 /** Somebody who arrives while a job works: runs a job in its sandbox, or cleans the sandbox up. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanupId, jobWorkflowId } from '../../../src/contract/addresses.js';
+import { cleanupId, jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { readPolicy } from '../../../src/retention/index.js';
-import { startCleanup } from '../../../src/temporal/cleanups/client.js';
-import { startJob } from '../../../src/temporal/jobs/client.js';
+import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
+import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { CleanupReport, CleanupSummary, JobResult } from '../../../workflows/index.js';
 import type { Trouble } from '../plan/plan.js';
 import { type Account, persist, timing } from './account.js';

@@ -1,8 +1,8 @@
 /** Other people, who act on the sandboxes of a job, and send it messages. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jobWorkflowId } from '../../../src/contract/addresses.js';
+import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { anySignal } from '../../../src/os/any-signal.js';
-import { promptJob } from '../../../src/temporal/jobs/client.js';
+import { promptJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { ProxiedCall } from '../../slow/matrix/faults/fault-proxy.js';
 import type { AroundCall } from '../stack/wire.js';
 import { type Account, script, untilState } from './account.js';

@@ -1,5 +1,5 @@
 /** Computes which chunks need a new grant, and the content of that grant. Pure. */
-import type { ChunkGrant, ChunkRecord } from '../protocol.js';
+import type { ChunkGrant, ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
 import { allocateBudget, allocateConcurrency } from './allocate.js';
 import { budgetHolderOf, holderOf } from './chunk-record.js';
 

@@ -1,22 +1,22 @@
 /** Ends a batch: ends its source, stores its results and sends the notification. */
 
-import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
+import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import { problemWithin } from '../../job/end/within-time.js';
-import type { JobError } from '../../job/result.js';
-import type { JobState } from '../../job/state.js';
-import { jobError } from '../../job/termination.js';
+import type { JobError } from '../../../src/protocol/job/job-result.js';
+import type { JobState } from '../../job/job-state.js';
+import { jobError } from '../../shared/job-termination.js';
 import { sendNotification } from '../../notification/notify.js';
 import { recordOutcome } from '../../shared/outcome-memo.js';
 import { bulk } from '../../shared/proxies.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import { releaseLease } from '../../watch/acquire-lease.js';
-import type { FanoutResult } from '../result.js';
+import type { FanoutResult } from '../../../src/protocol/fanout/fanout-result.js';
 import { readLasting, sourceJob } from '../source/caller.js';
-import type { FanoutOutcome } from '../types.js';
+import type { FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { outcomeOf } from './end-decision.js';
-import type { BatchState } from './state.js';
+import type { BatchState } from './batch-state.js';
 
 export async function finish(run: BatchState): Promise<FanoutResult> {
   run.enter('ending');

@@ -1,5 +1,5 @@
 /** Reduces the concurrency of a batch while the service throttles its forks, and restores it step by step. Pure. */
-import type { Throttle } from '../protocol.js';
+import type { Throttle } from '../../../src/protocol/fanout/batch-parts.js';
 
 export interface ThrottleRules {
   /** The requested concurrency. */

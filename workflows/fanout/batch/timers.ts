@@ -3,9 +3,9 @@ import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import { lookups } from '../../shared/proxies.js';
 import { defaultTiming, renewLeaseInMs } from '../../shared/wait-intervals.js';
 import { renewLease } from '../../watch/acquire-lease.js';
-import type { BatchClock } from '../protocol.js';
+import type { BatchClock } from '../../../src/protocol/fanout/batch-parts.js';
 import { startAgain } from './chunk-record.js';
-import type { BatchState } from './state.js';
+import type { BatchState } from './batch-state.js';
 
 /**
  * An item may take its cleanup time twice: once to search for a fork whose answer does not arrive, and once to end the

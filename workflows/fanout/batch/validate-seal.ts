@@ -1,5 +1,5 @@
 /** Validates the chunks of a batch and its seal. Pure. */
-import type { ChunkRecord, SealRequest } from '../protocol.js';
+import type { ChunkRecord, SealRequest } from '../../../src/protocol/fanout/batch-parts.js';
 
 type Place = Pick<ChunkRecord, 'chunk' | 'firstIndex' | 'items'>;
 

@@ -1,9 +1,9 @@
 /** Builds the input of an item's workflow. Pure. */
-import { executionOf, itemStep } from '../../../src/contract/addresses.js';
-import type { FanoutPlaces } from '../../../src/contract/fanout-addresses.js';
-import type { OtherFields } from '../../../src/contract/requests/other-fields.js';
-import type { ChunkInput, ItemSource } from '../protocol.js';
-import type { FanoutItem, FanoutItemInput, FanoutPolicy, ItemToEnd } from '../types.js';
+import { executionOf, itemStep } from '../../../src/contract/workflow-safe/addresses.js';
+import type { FanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import type { OtherFields } from '../../../src/contract/workflow-safe/other-fields.js';
+import type { ChunkInput, ItemSource } from '../../../src/protocol/fanout/batch-parts.js';
+import type { FanoutItem, FanoutItemInput, FanoutPolicy, ItemToEnd } from '../../../src/protocol/fanout/fanout-input.js';
 import { typeOf } from './budget.js';
 
 /**

@@ -7,18 +7,18 @@ import {
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import { executionOf } from '../../../src/contract/addresses.js';
-import { jobError } from '../../job/termination.js';
-import { workflowTypes } from '../../messages.js';
+import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
+import { jobError } from '../../shared/job-termination.js';
+import { workflowTypes } from '../../../src/protocol/messages.js';
 import { bulk, lookups } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { fanoutItem } from '../item/fanout-item.js';
-import type { KnownItem } from '../protocol.js';
-import type { ItemSummary } from '../result.js';
+import type { KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { itemInput } from './item-input.js';
 import { awaitItem, watchItems } from './running-items.js';
 import type { Slot } from './slot.js';
-import type { ChunkState } from './state.js';
+import type { ChunkState } from './chunk-state.js';
 import { terminatedItem } from './terminated-item.js';
 
 /** How often an item's workflow is restarted after somebody terminated it. */

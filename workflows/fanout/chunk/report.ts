@@ -1,6 +1,6 @@
 /** Builds the reports of a chunk, and returns unused grants with them. Pure. */
-import type { ChunkReport } from '../protocol.js';
-import type { ChunkState } from './state.js';
+import type { ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ChunkState } from './chunk-state.js';
 
 /**
  * Creates the next report. Do not call it twice for one report: it takes the unused part of the grant from the chunk,

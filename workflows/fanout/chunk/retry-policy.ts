@@ -1,7 +1,7 @@
 /** Decides what to do after the end of an item, whether it ended in this execution or in an earlier one. Pure. */
 
-import type { KnownItem, Resumption } from '../protocol.js';
-import type { FanoutPolicy, ItemOutcome } from '../types.js';
+import type { KnownItem, Resumption } from '../../../src/protocol/fanout/batch-parts.js';
+import type { FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 
 export interface EndedItem {
   readonly outcome: ItemOutcome;

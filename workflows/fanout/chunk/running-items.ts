@@ -3,10 +3,10 @@
  * for them.
  */
 import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
-import { followTaskQueue } from '../../../src/contract/addresses.js';
+import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { followProxies } from '../../shared/proxies.js';
-import type { ItemSummary } from '../result.js';
-import type { ChunkState } from './state.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import type { ChunkState } from './chunk-state.js';
 
 /** Waits for the ends of these items with one activity, which restarts after each end. */
 export function watchItems(run: ChunkState, indexes: readonly number[]): void {

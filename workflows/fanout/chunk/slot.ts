@@ -1,7 +1,7 @@
 /** An item of a chunk and its progress. */
 import type { CancellationScope } from '@temporalio/workflow';
-import type { CarriedItem, ChunkInput, KnownItem, Resumption } from '../protocol.js';
-import type { FanoutItem, ItemOutcome, ItemToEnd } from '../types.js';
+import type { CarriedItem, ChunkInput, KnownItem, Resumption } from '../../../src/protocol/fanout/batch-parts.js';
+import type { FanoutItem, ItemOutcome, ItemToEnd } from '../../../src/protocol/fanout/fanout-input.js';
 import { reservedSeconds } from './budget.js';
 import { resumptionOf } from './retry-policy.js';
 

@@ -9,8 +9,8 @@ import { handleMessages } from '../../job/handlers.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
 import { storing } from '../../shared/proxies.js';
 import { endFork } from '../chunk/end-fork.js';
-import type { ItemSummary } from '../result.js';
-import type { FanoutItemInput } from '../types.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import { reportToChunk } from './report-to-chunk.js';
 import { itemResult, itemSummary, type StartedItemResult } from './result.js';
 

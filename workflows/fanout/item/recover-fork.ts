@@ -8,8 +8,8 @@ import { isCancellation } from '@temporalio/workflow';
 import { resolveUnknownOutcome } from '../../job/prompts/await-resolution.js';
 import { promptRecordKey } from '../../job/prompts/prompt-query.js';
 import { resumeSandbox } from '../../job/sandbox/adopt-sandbox.js';
-import type { JobState } from '../../job/state.js';
-import { outcomeUnknown, toJobTermination } from '../../job/termination.js';
+import type { JobState } from '../../job/job-state.js';
+import { outcomeUnknown, toJobTermination } from '../../shared/job-termination.js';
 import { reads } from '../../shared/reads.js';
 
 /**

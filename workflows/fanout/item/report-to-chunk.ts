@@ -3,10 +3,10 @@
  * days.
  */
 import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
-import { cut } from '../../../src/contract/texts/stored-text.js';
-import type { JobState } from '../../job/state.js';
-import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../messages.js';
-import type { FanoutItemInput } from '../types.js';
+import { cut } from '../../../src/contract/workflow-safe/stored-text.js';
+import type { JobState } from '../../job/job-state.js';
+import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
+import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 
 /** Longest message, in characters: a thousand chunks may each carry one message to the next run. */
 const messageLength = 300;

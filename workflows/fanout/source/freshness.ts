@@ -1,12 +1,12 @@
 /** Decides whether a fork of a sandbox would contain its latest content. Pure. */
 
-import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/errors/result-error-codes.js';
-import type { PreservedWork } from '../../../src/contract/records/preserved-work.js';
-import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js';
-import type { SandboxView, StopView } from '../../../src/contract/records/sandbox-view.js';
-import { isCreating, isUsable } from '../../../src/contract/records/states.js';
-import type { JobError } from '../../job/result.js';
-import { jobError } from '../../job/termination.js';
+import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/workflow-safe/result-error-codes.js';
+import type { PreservedWork } from '../../../src/contract/workflow-safe/preserved-work.js';
+import { preservedWorkOf } from '../../../src/contract/workflow-safe/preserved-work.js';
+import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
+import type { JobError } from '../../../src/protocol/job/job-result.js';
+import { jobError } from '../../shared/job-termination.js';
 
 /** What to do with a source before it is forked. */
 export type Freshness =

@@ -1,24 +1,24 @@
 /** Obtains the source of a batch, and ensures that its snapshot holds its latest content. */
 
 import { workflowInfo } from '@temporalio/workflow';
-import { ownerWorkflowId } from '../../../src/contract/addresses.js';
-import type { JobErrorCode } from '../../../src/contract/errors/result-error-codes.js';
-import { machineTypes } from '../../../src/contract/records/machine-types.js';
-import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
-import { isCreating } from '../../../src/contract/records/states.js';
+import { ownerWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import type { JobErrorCode } from '../../../src/contract/workflow-safe/result-error-codes.js';
+import { machineTypes } from '../../../src/contract/workflow-safe/machine-types.js';
+import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import { isCreating } from '../../../src/contract/workflow-safe/states.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
-import type { JobState } from '../../job/state.js';
-import { JobTermination, jobError } from '../../job/termination.js';
+import type { JobState } from '../../job/job-state.js';
+import { JobTermination, jobError } from '../../shared/job-termination.js';
 import { effects, lookups } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { leaseSandbox } from '../../watch/acquire-lease.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
-import type { BatchState } from '../batch/state.js';
-import type { ReadySource } from '../protocol.js';
-import type { MachineType } from '../types.js';
+import type { BatchState } from '../batch/batch-state.js';
+import type { ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
+import type { MachineType } from '../../../src/protocol/fanout/fanout-input.js';
 import { readLasting, sourceJob } from './caller.js';
 import { freshnessOf, staleness, usedMessage } from './freshness.js';
 import { prepare } from './prepare.js';

@@ -1,14 +1,14 @@
 /** Collects what a git repository in the sandbox has changed since the first prompt. */
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
-import { executionOf } from '../../../src/contract/addresses.js';
-import { patchName } from '../../../src/contract/patch-name.js';
+import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
+import { patchName } from '../../../src/contract/workflow-safe/patch-name.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { files } from '../../shared/proxies.js';
 import { callMachine } from '../call-machine.js';
-import type { CollectedDiff, DiffOutcome } from '../diff.js';
-import type { CollectedFile } from '../result.js';
-import type { JobState } from '../state.js';
-import { toJobTermination } from '../termination.js';
+import type { CollectedDiff, DiffOutcome } from '../../../src/protocol/job/diff.js';
+import type { CollectedFile } from '../../../src/protocol/job/job-result.js';
+import type { JobState } from '../job-state.js';
+import { toJobTermination } from '../../shared/job-termination.js';
 
 /** Before the first prompt, finds the commit from which changes count. */
 export async function recordDiffBase(run: JobState, sandboxId: string): Promise<void> {

@@ -2,9 +2,9 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import { files } from '../../shared/proxies.js';
 import { callMachine } from '../call-machine.js';
-import type { CollectedFile } from '../result.js';
-import type { JobState } from '../state.js';
-import { toJobTermination } from '../termination.js';
+import type { CollectedFile } from '../../../src/protocol/job/job-result.js';
+import type { JobState } from '../job-state.js';
+import { toJobTermination } from '../../shared/job-termination.js';
 
 /**
  * Before the first prompt, records the digest of each file to collect. The digest of an unreadable file stays unknown.

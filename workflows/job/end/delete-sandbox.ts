@@ -5,9 +5,9 @@ import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
-import type { DeletionResult } from '../result.js';
+import type { DeletionResult } from '../../../src/protocol/job/job-result.js';
 import { confirmSandboxMissing, readSandbox } from '../sandbox/wait-until-usable.js';
-import type { JobState } from '../state.js';
+import type { JobState } from '../job-state.js';
 import { stopSandbox } from './stop-sandbox.js';
 import { takeTranscriptRequest } from './transcript.js';
 

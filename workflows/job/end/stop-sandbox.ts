@@ -9,8 +9,8 @@
  */
 import { sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
-import { preservedWorkOf } from '../../../src/contract/records/preserved-work.js';
-import type { SandboxView, StopView } from '../../../src/contract/records/sandbox-view.js';
+import { preservedWorkOf } from '../../../src/contract/workflow-safe/preserved-work.js';
+import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
@@ -18,10 +18,10 @@ import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { observeStop, readStop } from '../../stop/read-stop.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
-import type { StopResult } from '../result.js';
+import type { StopResult } from '../../../src/protocol/job/job-result.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
-import type { JobState } from '../state.js';
-import { sandboxFailed } from '../termination.js';
+import type { JobState } from '../job-state.js';
+import { sandboxFailed } from '../../shared/job-termination.js';
 import { takeTranscriptRequest } from './transcript.js';
 
 const longestPauseMs = 15_000;

@@ -1,8 +1,8 @@
 /** Runs a step of a cleanup, and cuts it short when its time is over. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import { notSentCode } from '../../../src/contract/errors/service-failure.js';
-import type { JobError } from '../result.js';
-import { applicationCodeOf, jobError, toJobTermination } from '../termination.js';
+import { notSentCode } from '../../../src/contract/workflow-safe/service-failure.js';
+import type { JobError } from '../../../src/protocol/job/job-result.js';
+import { applicationCodeOf, jobError, toJobTermination } from '../../shared/job-termination.js';
 
 /**
  * Runs a step with a time limit, in ms.

@@ -1,10 +1,10 @@
 /** Resolves a call whose outcome is unknown: by evidence, by a person's decision, or by the policy. */
 import { condition } from '@temporalio/workflow';
-import type { Resolution } from '../../messages.js';
+import type { Resolution } from '../../../src/protocol/messages.js';
 import { sendNotification } from '../../notification/notify.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
-import type { JobState } from '../state.js';
+import type { JobState } from '../job-state.js';
 
 /** Number of reads before the policy decides: a proxy can deliver a call late, so evidence may still appear. */
 const readsBeforePolicy = 4;

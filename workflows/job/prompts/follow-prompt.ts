@@ -2,11 +2,11 @@
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
 import type { FollowPromptInput } from '../../../activities/prompt/follow.js';
-import { followTaskQueue } from '../../../src/contract/addresses.js';
+import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
-import type { JobPrompt, JobState } from '../state.js';
+import type { JobPrompt, JobState } from '../job-state.js';
 import { answerRoom } from '../truncate-result.js';
 import { promptQuery, type SentPrompt } from './prompt-query.js';
 import { promptSummary } from './send-prompt.js';

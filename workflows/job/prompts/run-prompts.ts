@@ -2,10 +2,10 @@
  * Runs the prompts of a job: sequentially in one conversation, or in parallel in several. Continues from the status of
  * each prompt: skips a prompt that has ended, follows a running prompt, and sends only prompts that were not sent.
  */
-import { isFinalPromptStatus } from '../../../src/contract/records/states.js';
+import { isFinalPromptStatus } from '../../../src/contract/workflow-safe/states.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
-import type { JobPrompt, JobState } from '../state.js';
-import { JobTermination, jobError, sandboxFailed, sandboxLost } from '../termination.js';
+import type { JobPrompt, JobState } from '../job-state.js';
+import { JobTermination, jobError, sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
 import { followPrompt } from './follow-prompt.js';
 import type { PromptPlace } from './prompt-query.js';
 import { findAgain, sendPrompt } from './send-prompt.js';

@@ -10,18 +10,18 @@ import { CancellationScope, CancelledFailure, isCancellation, sleep } from '@tem
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
 import type { PromptEvidence } from '../../../activities/prompt/record.js';
 import type { SendPromptInput } from '../../../activities/prompt/send.js';
-import { outcomeUnknownCode } from '../../../src/contract/errors/service-failure.js';
-import { bytesOf, cut, headOf, type Text } from '../../../src/contract/texts/stored-text.js';
+import { outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
+import { bytesOf, cut, headOf, type Text } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
-import { forShareOfCleanUp } from '../../shared/finish-despite-cancel.js';
+import { forShareOfCleanUp } from '../finish-despite-cancel.js';
 import { effects, timeForSending } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
 import { callMachine } from '../call-machine.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
-import type { JobPrompt, JobState } from '../state.js';
-import { applicationCodeOf, outcomeUnknown, sandboxFailed, serviceFailureOf } from '../termination.js';
+import type { JobPrompt, JobState } from '../job-state.js';
+import { applicationCodeOf, outcomeUnknown, sandboxFailed, serviceFailureOf } from '../../shared/job-termination.js';
 import { resolveUnknownOutcome } from './await-resolution.js';
 import { type PromptPlace, promptQuery, promptRecordKey } from './prompt-query.js';
 

@@ -1,16 +1,16 @@
 /** Creates or forks the job's own sandbox. Each generation gets one sandbox, whose name contains the job's id. */
 import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../../activities/retry/idempotent-create.js';
-import { forkTaskQueue } from '../../../src/contract/addresses.js';
-import { type Counted, outcomeUnknownCode } from '../../../src/contract/errors/service-failure.js';
-import { itemRecords } from '../../../src/contract/fanout-addresses.js';
-import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
-import { isUsable } from '../../../src/contract/records/states.js';
-import { bytesOf } from '../../../src/contract/texts/stored-text.js';
+import { forkTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
+import { type Counted, outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
+import { itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import { isUsable } from '../../../src/contract/workflow-safe/states.js';
+import { bytesOf } from '../../../src/contract/workflow-safe/stored-text.js';
 import { mayBeOfEarlierRun, recoverStoppedFork, settleGoneFork } from '../../fanout/item/recover-fork.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
-import { finishDespiteCancel } from '../../shared/finish-despite-cancel.js';
+import { finishDespiteCancel } from '../finish-despite-cancel.js';
 import { effects, forkProxies, timeForSending } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
@@ -18,9 +18,9 @@ import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { watchSandbox } from '../../watch/acquire-lease.js';
 import { idempotencyKeyOf, sandboxNameOf } from '../idempotency-key.js';
 import { resolveUnknownOutcome } from '../prompts/await-resolution.js';
-import type { JobState } from '../state.js';
-import { JobTermination, jobError, outcomeUnknown, serviceFailureOf } from '../termination.js';
-import type { SandboxSource } from '../types.js';
+import type { JobState } from '../job-state.js';
+import { JobTermination, jobError, outcomeUnknown, serviceFailureOf } from '../../shared/job-termination.js';
+import type { SandboxSource } from '../../../src/protocol/job/job-input.js';
 import { readSandbox, waitUntilUsable } from './wait-until-usable.js';
 
 const whyMayExist = 'It is unknown whether it was created; the decision was to create another one.';

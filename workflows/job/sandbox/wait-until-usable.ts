@@ -1,14 +1,14 @@
 /** Waits until a sandbox is usable, and reports why if it cannot be used. */
-import type { SandboxView } from '../../../src/contract/records/sandbox-view.js';
-import { isCreating, isUsable } from '../../../src/contract/records/states.js';
+import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
 import { confirmMissing } from '../../shared/confirm-missing.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
-import type { JobState } from '../state.js';
-import { sandboxFailed } from '../termination.js';
+import type { JobState } from '../job-state.js';
+import { sandboxFailed } from '../../shared/job-termination.js';
 
 /**
  * - `cancelled`: the service reports that it found no machine; no sandbox exists.

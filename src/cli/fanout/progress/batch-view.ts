@@ -1,5 +1,5 @@
 /** Shows a watched batch on stderr: a board in a terminal, periodic lines elsewhere, nothing when quiet. */
-import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
+import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
 import type { OutputStream } from '../../io.js';
 import type { Reporter } from '../../output/reporter.js';
 import { createScreenLines } from '../../output/screen-lines.js';

@@ -1,5 +1,5 @@
 /** Progress of a running batch as text: counters and a table of items on a terminal, one line elsewhere. Pure. */
-import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../../workflows/fanout/progress.js';
+import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
 import { dollarsText } from '../../../report/format.js';
 import { displayWidth } from '../../output/display-width.js';
 import type { ScreenLine } from '../../output/screen-lines.js';

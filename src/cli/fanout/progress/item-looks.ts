@@ -3,11 +3,11 @@
  * One look costs a list of the running items and, for each item on the screen, two requests to Temporal and one to the
  * service. It adds nothing to the history of any workflow.
  */
-import type { JobPhase } from '../../../../workflows/job/phases.js';
-import type { JobProgress } from '../../../../workflows/job/progress.js';
+import type { JobPhase } from '../../../protocol/job/job-phases.js';
+import type { JobProgress } from '../../../protocol/job/job-progress.js';
 import { abortable } from '../../../temporal/calls.js';
-import type { FanoutAddress } from '../../../temporal/fanouts/client.js';
-import { lookAtItem, type RunningItem, runningItems } from '../../../temporal/fanouts/item.js';
+import type { FanoutAddress } from '../../../workflow-client/fanouts/fanout-client.js';
+import { lookAtItem, type RunningItem, runningItems } from '../../../workflow-client/fanouts/running-items.js';
 import { createConcurrencyLimit } from '../../connect/concurrency-limit.js';
 import type { Platform } from '../../connect/platform.js';
 import { entriesOfEvents, inOrder, type TranscriptEntry } from '../../transcript/entry.js';

@@ -1,5 +1,5 @@
 /** The items of a running batch as a table: those that failed, then those that run. Pure. */
-import type { FanoutCounts } from '../../../../workflows/fanout/progress.js';
+import type { FanoutCounts } from '../../../protocol/fanout/fanout-progress.js';
 import { displayWidth } from '../../output/display-width.js';
 import type { ScreenLine } from '../../output/screen-lines.js';
 import { cell, duration, fitted, type LineOptions, lineOf, type Part } from './line.js';

@@ -1,11 +1,11 @@
 /** Watches a batch until it ends, the user detaches, or the watch deadline passes. Never changes the batch. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
-import type { FanoutResult } from '../../../../workflows/fanout/result.js';
-import { SandflowError } from '../../../contract/errors/sandflow-error.js';
+import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
+import type { FanoutResult } from '../../../protocol/fanout/fanout-result.js';
+import { SandflowError } from '../../../contract/workflow-safe/sandflow-error.js';
 import { abortable } from '../../../temporal/calls.js';
-import { type FanoutAddress, fanoutProgress } from '../../../temporal/fanouts/client.js';
-import { awaitFanout } from '../../../temporal/fanouts/submit.js';
+import { type FanoutAddress, fanoutProgress } from '../../../workflow-client/fanouts/fanout-client.js';
+import { awaitFanout } from '../../../workflow-client/fanouts/submit-fanout.js';
 import type { Platform } from '../../connect/platform.js';
 import { type Unfinished, type WatchOptions, watch } from '../../connect/watch.js';
 import { createFailedItems, type FailedItems } from '../results/failed-items.js';

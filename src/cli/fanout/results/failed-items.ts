@@ -1,5 +1,5 @@
 /** Finds the items of a batch that failed, before and during a watch. */
-import type { ItemResult } from '../../../../workflows/fanout/result.js';
+import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import type { ListedObject } from '../../../result-store/directory-store.js';
 import { type FanoutPlace, itemResultObjects } from '../../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../../result-store/index.js';

@@ -1,5 +1,5 @@
 /** Ends a watch: prints a summary on stderr and the path of the results on stdout, and returns the exit code. */
-import type { FanoutResult } from '../../../../workflows/fanout/result.js';
+import type { FanoutResult } from '../../../protocol/fanout/fanout-result.js';
 import { dollarsText } from '../../../report/format.js';
 import type { SandboxIsolation } from '../../connect/isolation.js';
 import type { Platform } from '../../connect/platform.js';

@@ -3,7 +3,7 @@
  * anyone who can write to Temporal can store a result. No path leads outside the folder.
  */
 import { join, posix } from 'node:path';
-import type { ItemResult } from '../../../../workflows/fanout/result.js';
+import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 
 /**
  * Returns a function that names a readable folder for each item. No two items get the same folder. The function throws

@@ -1,8 +1,8 @@
 /** `sandflow fanout results` and `fanout report`: they read the result store, even while the batch runs. */
 import { join, relative, resolve } from 'node:path';
-import type { ItemResult } from '../../../../workflows/fanout/result.js';
+import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import { fanoutItemResults } from '../../../result-store/index.js';
-import { fanoutProgress } from '../../../temporal/fanouts/client.js';
+import { fanoutProgress } from '../../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../../command.js';
 import { makeDefaultFolder } from '../../default-folder.js';
 import { jsonText } from '../../output/json.js';

@@ -1,5 +1,5 @@
 /** The sections for durations and cost. */
-import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
+import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
 import { histogramChart, shareBar } from '../../charts.js';
 import { dollarsText, durationText, machineText } from '../../format.js';
 import { html, type Markup } from '../../markup.js';

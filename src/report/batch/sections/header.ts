@@ -1,5 +1,5 @@
 /** The head of the report: the name of the batch, and how it ended. */
-import type { FanoutOutcome } from '../../../../workflows/fanout/types.js';
+import type { FanoutOutcome } from '../../../protocol/fanout/fanout-input.js';
 import { countOf, countText, durationText, timeText } from '../../format.js';
 import { html, link, type Markup } from '../../markup.js';
 import type { FanoutReportData } from '../../page-data.js';

@@ -1,5 +1,5 @@
 /** Tiles with the most important numbers, and the table of outcomes. */
-import type { FanoutCounts } from '../../../../workflows/fanout/progress.js';
+import type { FanoutCounts } from '../../../protocol/fanout/fanout-progress.js';
 import { shareBar } from '../../charts.js';
 import { countOf, countText, dollarsText, durationText } from '../../format.js';
 import { html, type Markup } from '../../markup.js';

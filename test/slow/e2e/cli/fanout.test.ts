@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ItemResult } from '../../../../workflows/fanout/result.js';
+import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
 import { shell } from '../../../e2e/stack/fixture.js';
 

@@ -1,6 +1,6 @@
 /** Every fault of an answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ErrorCode, type ErrorMeaning, errorCodes } from '../../../../src/contract/errors/error-codes.js';
+import { type ErrorCode, type ErrorMeaning, errorCodes } from '../../../../src/contract/workflow-safe/error-codes.js';
 import { type Answer, type Exchange, give, readJson, type Striker } from './fault-proxy.js';
 import {
   type ForeignIds,

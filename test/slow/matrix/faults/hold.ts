@@ -1,7 +1,7 @@
 /** Somebody else leases a sandbox, or claims it to end it, and releases it after a while. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isUsable } from '../../../../src/contract/records/states.js';
+import { isUsable } from '../../../../src/contract/workflow-safe/states.js';
 import { watchUnregisterSignal } from '../../../../workflows/index.js';
 import { claimAs, leaseAs, releaseAs, watchOf } from '../../../workflows/watch/lease-harness.js';
 import type { World } from '../world.js';

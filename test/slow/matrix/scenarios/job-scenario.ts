@@ -1,6 +1,6 @@
 /** A single job as a scenario: how to run it, and how to read its result. */
 import { vi } from 'vitest';
-import { jobWorkflowId } from '../../../../src/contract/addresses.js';
+import { jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
 import { type JobInput, type JobResult, progressQuery } from '../../../../workflows/index.js';
 import { resetToBeginning } from '../../../workflows/job/reset-job.js';
 import { deployment, type Stand, shortTiming } from '../../../workflows/workflow-harness.js';

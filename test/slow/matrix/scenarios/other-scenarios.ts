@@ -1,7 +1,7 @@
 /** Batches, stops and cleanups. */
-import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../../src/contract/addresses.js';
+import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../../src/contract/workflow-safe/addresses.js';
 import { readPolicy } from '../../../../src/retention/index.js';
-import { startCleanup } from '../../../../src/temporal/cleanups/client.js';
+import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
 import { cleaned, policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
 import {
   ended as batchEnded,

@@ -8,7 +8,7 @@ import { createEntryText } from '../../../../src/cli/transcript/entry-text.js';
 import { parseDurationMs } from '../../../../src/cli/units.js';
 import { readBaseUrl } from '../../../../src/client/request-address.js';
 import { retryAfterMs } from '../../../../src/client/retry-after.js';
-import { parseOwnedSandboxName } from '../../../../src/contract/addresses.js';
+import { parseOwnedSandboxName } from '../../../../src/contract/workflow-safe/addresses.js';
 import { createTemplate } from '../../../../src/fanout/template.js';
 import { fencedBlocks, shellBlocks } from '../../../../src/local-service/agent/shell-blocks.js';
 import { variablesIn } from '../../../../src/local-service/environments/variables.js';

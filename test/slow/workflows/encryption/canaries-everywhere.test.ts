@@ -4,9 +4,9 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { ApiError } from '../../../../src/client/index.js';
 import { readPolicy } from '../../../../src/retention/index.js';
-import { startCleanup } from '../../../../src/temporal/cleanups/client.js';
-import { applyCleanupSchedule, changeCleanupSchedule } from '../../../../src/temporal/cleanups/schedules.js';
-import { awaitFanout, submitFanout } from '../../../../src/temporal/fanouts/submit.js';
+import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
+import { applyCleanupSchedule, changeCleanupSchedule } from '../../../../src/workflow-client/cleanups/schedules.js';
+import { awaitFanout, submitFanout } from '../../../../src/workflow-client/fanouts/submit-fanout.js';
 import { policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
 import {
   canary,

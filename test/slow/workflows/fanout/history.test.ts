@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { itemWorkflowId } from '../../../../src/contract/addresses.js';
-import { fanoutProgress } from '../../../../src/temporal/fanouts/client.js';
+import { itemWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import {
   archivedSandbox,
   batchOf,

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fanoutPlaces } from '../../../../src/contract/fanout-addresses.js';
+import { fanoutPlaces } from '../../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { FaultInput } from '../../../../src/local-service/index.js';
-import { fanoutProgress } from '../../../../src/temporal/fanouts/client.js';
-import { resumeFanout } from '../../../../src/temporal/fanouts/resume.js';
+import { fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import {
   archivedSandbox,
   batchOf,

@@ -1,8 +1,8 @@
 /** Every input of a batch and its items, with sizes around Temporal's limits: each works, or is refused before the start. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cancelFanout, describeFanout, startFanout } from '../../../../src/temporal/fanouts/client.js';
-import { submitFanout } from '../../../../src/temporal/fanouts/submit.js';
-import { addFanoutChunk } from '../../../../src/temporal/fanouts/updates.js';
+import { cancelFanout, describeFanout, startFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { submitFanout } from '../../../../src/workflow-client/fanouts/submit-fanout.js';
+import { addFanoutChunk } from '../../../../src/workflow-client/fanouts/updates.js';
 import type { FanoutInput, FanoutItem } from '../../../../workflows/index.js';
 import { archivedSandbox, ended, fanoutInput, items, lines, source } from '../../../workflows/fanout/fanout-harness.js';
 import { longFile, longPrompt, longScript, sizes } from '../../../workflows/long-inputs.js';

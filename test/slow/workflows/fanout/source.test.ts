@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { cancelFanout, fanoutProgress } from '../../../../src/temporal/fanouts/client.js';
-import { resumeFanout } from '../../../../src/temporal/fanouts/resume.js';
+import { cancelFanout, fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import type { FanoutInput } from '../../../../workflows/index.js';
 import {
   archivedSandbox,

@@ -1,7 +1,7 @@
 /** The lines after a cleanup, and whether it needs attention. */
 import { expect, test } from 'vitest';
 import { summaryLines, wentWell } from '../../../../src/cli/cleanup/report-text.js';
-import type { CleanupSummary } from '../../../../workflows/cleanup/types.js';
+import type { CleanupSummary } from '../../../../src/protocol/cleanup.js';
 
 const planned = {
   planRef: 'plan',

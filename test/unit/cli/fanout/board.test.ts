@@ -8,7 +8,7 @@ import { createProgressRate, timeLeftMs } from '../../../../src/cli/fanout/progr
 import { cutToWidth, displayWidth } from '../../../../src/cli/output/display-width.js';
 import { createScreenLines } from '../../../../src/cli/output/screen-lines.js';
 import { createPaint, createTerminal } from '../../../../src/cli/output/terminal.js';
-import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
+import type { FanoutProgress } from '../../../../src/protocol/fanout/fanout-progress.js';
 
 const startMs = Date.parse('2026-03-01T10:00:00Z');
 const at = (seconds: number) => new Date(startMs + seconds * 1_000).toISOString();

@@ -5,8 +5,8 @@ import type { DownloadedResults } from '../../../../src/cli/fanout/results/downl
 import { finishFanout, leaveFanout } from '../../../../src/cli/fanout/results/finish-fanout.js';
 import type { OutputStream } from '../../../../src/cli/io.js';
 import { createTerminal } from '../../../../src/cli/output/terminal.js';
-import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
-import type { FanoutResult } from '../../../../workflows/fanout/result.js';
+import type { FanoutProgress } from '../../../../src/protocol/fanout/fanout-progress.js';
+import type { FanoutResult } from '../../../../src/protocol/fanout/fanout-result.js';
 import { batchResult } from './samples.js';
 
 const home: DownloadedResults = {

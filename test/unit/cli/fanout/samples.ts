@@ -1,6 +1,6 @@
 /** Small results of batches for the tests of the command line. */
-import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/result.js';
-import type { CollectedFile, JobResult } from '../../../../workflows/job/result.js';
+import type { FanoutResult, ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
+import type { CollectedFile, JobResult } from '../../../../src/protocol/job/job-result.js';
 import { promptResult } from '../output/sample-job.js';
 
 export function itemResult(index: number, change: Partial<ItemResult> = {}, job: Partial<JobResult> = {}): ItemResult {

@@ -4,7 +4,7 @@ import { createReporter } from '../../../../src/cli/output/reporter.js';
 import { createTerminal } from '../../../../src/cli/output/terminal.js';
 import { terminalSafe } from '../../../../src/cli/output/terminal-safe.js';
 import type { TranscriptEntry } from '../../../../src/cli/transcript/entry.js';
-import type { JobProgress } from '../../../../workflows/job/progress.js';
+import type { JobProgress } from '../../../../src/protocol/job/job-progress.js';
 import { promptResult } from './sample-job.js';
 
 describe('the progress of a job', () => {

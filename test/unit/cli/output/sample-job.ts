@@ -1,5 +1,5 @@
 /** A completed job for the tests of the output. */
-import type { JobResult, PromptResult } from '../../../../workflows/job/result.js';
+import type { JobResult, PromptResult } from '../../../../src/protocol/job/job-result.js';
 
 export function promptResult(change: Partial<PromptResult> = {}): PromptResult {
   return {

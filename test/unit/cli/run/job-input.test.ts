@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { generateJobId, jobInputOf } from '../../../../src/cli/run/job-input.js';
 import type { RunOptions } from '../../../../src/cli/run/options.js';
-import { jobIdProblem } from '../../../../src/contract/addresses.js';
+import { jobIdProblem } from '../../../../src/contract/workflow-safe/addresses.js';
 import { notifyCommandId } from '../../../../src/notify/index.js';
-import { parseJobInput } from '../../../../src/temporal/jobs/input.js';
+import { parseJobInput } from '../../../../src/workflow-client/jobs/job-input.js';
 
 const options: RunOptions = {
   prompt: [],

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { linksOf } from '../../../../src/cli/output/job-links.js';
 import { promptText } from '../../../../src/cli/output/job-text.js';
 import { linesOf } from '../../../../src/cli/run/show-job.js';
-import type { PromptResult } from '../../../../workflows/job/result.js';
+import type { PromptResult } from '../../../../src/protocol/job/job-result.js';
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, second)).toISOString();
 const prompt = (change: Partial<PromptResult>): PromptResult => ({

@@ -5,7 +5,7 @@ import { readStopCommand } from '../../../../src/cli/stops/stop-request.js';
 import { endText, isGood, newsText, reattachHint, type StopEnd } from '../../../../src/cli/stops/stop-text.js';
 import type { SandboxClient } from '../../../../src/client/index.js';
 import { notifyCommandId } from '../../../../src/notify/index.js';
-import type { StopRequestView } from '../../../../workflows/stop/types.js';
+import type { StopRequestView } from '../../../../src/protocol/stop.js';
 import { aSandbox } from '../../../client/http-harness.js';
 import { cli } from '../in-process.js';
 

@@ -4,8 +4,8 @@ import { createHistoryReader } from '../../../../src/cli/transcript/history-read
 import { createTranscript } from '../../../../src/cli/transcript/transcript.js';
 import { createSandboxClient, type SandboxClient } from '../../../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../../../src/contract/records/sandbox-records.js';
-import { transcriptKey } from '../../../../src/contract/transcript-places.js';
-import type { PromptResult } from '../../../../workflows/job/result.js';
+import { transcriptKey } from '../../../../src/contract/workflow-safe/transcript-places.js';
+import type { PromptResult } from '../../../../src/protocol/job/job-result.js';
 import { type Answer, type Stand, startStand } from '../../../client/http-harness.js';
 
 const sandboxId = 'bx_2345abcd';

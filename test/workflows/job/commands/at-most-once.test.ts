@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../../../src/client/index.js';
-import { executionOf } from '../../../../src/contract/addresses.js';
+import { executionOf } from '../../../../src/contract/workflow-safe/addresses.js';
 import type { JobInput } from '../../../../workflows/index.js';
 import { createStand, letGo, patient, type Stand, type StandOptions, untilGo } from '../../workflow-harness.js';
 

@@ -1,7 +1,7 @@
 /** The result of a job names what it could not end, find again or confirm; what becomes of its files and its auto-stop. */
 import { describe, expect, it } from 'vitest';
 import { ApiError, ConnectionError, UnexpectedResponseError } from '../../../../src/client/index.js';
-import { ownerWorkflowId } from '../../../../src/contract/addresses.js';
+import { ownerWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
 import { type JobResult, progressQuery, skipCollectingSignal } from '../../../../workflows/index.js';
 import { atDeadline } from '../../at-deadline.js';
 import { shareChangedStand } from '../../changed-stand.js';

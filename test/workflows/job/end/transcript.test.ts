@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { jobTranscripts } from '../../../../src/contract/transcript-places.js';
+import { jobTranscripts } from '../../../../src/contract/workflow-safe/transcript-places.js';
 import type { StoredTranscript } from '../../../../src/result-store/stored-transcript.js';
 import { progressQuery } from '../../../../workflows/index.js';
 import { createStand, type Stand, script } from '../../workflow-harness.js';

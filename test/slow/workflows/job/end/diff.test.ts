@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { progressQuery } from '../../../../../workflows/index.js';
-import type { JobInput } from '../../../../../workflows/job/types.js';
+import type { JobInput } from '../../../../../src/protocol/job/job-input.js';
 import { cli as runCli } from '../../../../unit/cli/in-process.js';
 import { createStand, deployment, type Stand, script } from '../../../../workflows/workflow-harness.js';
 

@@ -1,0 +1,199 @@
+/** The input of a `forkFanout` batch, and its outcomes. Types only. */
+import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
+import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
+import type { Text } from '../../contract/workflow-safe/stored-text.js';
+import type { JobOutcome } from '../job/job-result.js';
+import type { FilePut, JobEnd, JobInput, JobTiming, NotifyTarget, PromptStep, SandboxSource } from '../job/job-input.js';
+
+type CreateBody = Extract<SandboxSource, { kind: 'create' }>['body'];
+
+export type { MachineType };
+
+/** One line of the batch: the prompts of one fork. */
+export interface FanoutItem {
+  /** Unique in its batch; shown to users. The id given in the line, or the number of the item. */
+  readonly id: string;
+  /** At least one. They run sequentially in one conversation, unless the batch says otherwise. */
+  readonly prompts: readonly PromptStep[];
+  /** Files to write before the first prompt. Default: none. */
+  readonly put?: readonly FilePut[];
+  /** Paths to collect after the last prompt. Default: none. */
+  readonly collect?: readonly string[];
+  /** Folder of a git repository whose changes are collected: see `JobInput`. Default: none. */
+  readonly collectDiff?: string;
+  /** Machine size of the fork. Default: that of the batch. */
+  readonly type?: MachineType;
+  /** What happens to the fork at the end. Default: the setting of the batch. */
+  readonly end?: JobEnd;
+  /** Hard deadline of the item, in ms from its fork. Default: the item deadline of the batch. */
+  readonly deadlineMs?: number;
+  /** Shown in reports: the item's position in a matrix, or columns of its line. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** The source of the forks. */
+export type FanoutSource =
+  | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly allowStale: boolean }
+  | { readonly kind: 'snapshot'; readonly from: string; readonly body: CreateBody & { readonly from?: never } }
+  | {
+      /** Creates a sandbox, sets it up and stops it, so that all forks start from the same state. */
+      readonly kind: 'prepare';
+      readonly body: CreateBody;
+      readonly put: readonly FilePut[];
+      /** Shell commands that run sequentially. The first failure ends the batch. */
+      readonly commands: readonly Text[];
+      readonly prompts: readonly PromptStep[];
+      readonly deadlineMs: number;
+      /** Whether the prepared sandbox is archived or deleted when the batch has ended. */
+      readonly end: 'stop' | 'delete';
+    };
+
+/** Limits and settings of a batch. The defaults are those of `startFanout` and `submitFanout`. */
+export interface FanoutPolicy {
+  /** Number of items that may run concurrently. Default: 20. */
+  readonly concurrency: number;
+  /**
+   * `go_on`: run every item. `fail_fast`: the first final failure ends the batch. `successes`: `count` successes end
+   * it. Default: `go_on`.
+   */
+  readonly stopAt:
+    | { readonly kind: 'go_on' }
+    | { readonly kind: 'fail_fast' }
+    | { readonly kind: 'successes'; readonly count: number };
+  /** Number of retries of a failed item, each as its next generation, in a new fork. Default: 0. */
+  readonly retries: number;
+  /** Hard deadline of each item, in ms from its fork. Default: 1 hour. */
+  readonly itemDeadlineMs: number;
+  /** Hard deadline of the whole batch, in ms from its start. Cleanup runs after it. Default: 24 hours. */
+  readonly deadlineMs: number;
+  /** Machine-seconds that all forks together may use, weighted by machine size. Default: null, no limit. */
+  readonly budgetSeconds: number | null;
+  /** Machine size of the forks. Default: null, that of the source. */
+  readonly type: MachineType | null;
+  /** What happens to each fork at the end of its item. Default: `stop`. */
+  readonly end: JobEnd;
+  /** Auto-stop of each fork, in seconds, renewed while its item runs. Default: 30 minutes. */
+  readonly ttlSeconds: number;
+  /**
+   * What a job does if the outcome of a prompt is unknown: wait for a decision, end, or send the prompt again. Default:
+   * `abandon`.
+   */
+  readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
+  /** When an item starts; `hydrated` waits until every file of its fork is on disk. Default: `usable`. */
+  readonly waitFor?: 'usable' | 'hydrated';
+  /** How the prompts of an item run: in order in one conversation, or in parallel in several. Default: `one`. */
+  readonly conversations?: 'one' | 'each';
+  /** False for forks without snapshots. Default: the setting of the source. */
+  readonly snapshots?: boolean;
+  /** False for forks without monitoring. Default: the setting of the source. */
+  readonly monitoring?: boolean;
+  /** Further fields of the requests that create the forks, sent unchanged. Default: none. */
+  readonly forkBody?: OtherFields;
+}
+
+/** A batch without its items, which follow in chunks. */
+export interface FanoutInput {
+  /** Name of the deployment; part of every workflow id. */
+  readonly deployment: string;
+  /** Unique within the deployment; part of every workflow id. */
+  readonly batchId: string;
+  /** The source of the forks. */
+  readonly source: FanoutSource;
+  /** Limits and settings. */
+  readonly policy: FanoutPolicy;
+  /** Shown in reports. */
+  readonly title?: string;
+  /** The target of notifications. Default: none. */
+  readonly notify?: NotifyTarget;
+  /** Overrides of the intervals of jobs. Default: none. */
+  readonly timing?: Partial<JobTiming>;
+  /** Overrides of the intervals of the batch. Default: none. */
+  readonly pace?: Partial<FanoutIntervals>;
+}
+
+/** Intervals and limits of a batch. `wait-intervals.ts` holds the default of every field; tests shorten them. */
+export interface FanoutIntervals {
+  /** Shortest interval between reports of a chunk that are not urgent, in ms. */
+  readonly reportEveryMs: number;
+  /** How long a chunk may be silent before the batch checks whether it runs, in ms. */
+  readonly checkChunksEveryMs: number;
+  /**
+   * Shortest interval between two halvings, or two increases by a tenth, of the window while the service throttles, in
+   * ms.
+   */
+  readonly recoverEveryMs: number;
+  /**
+   * History length, in events, after which the batch and its chunks continue as new. Null: when Temporal suggests it.
+   */
+  readonly maxHistoryEvents: number | null;
+  /**
+   * Updates or signals after which the batch continues as new. Temporal allows 2,000 updates and 10,000 signals in one
+   * run.
+   */
+  readonly maxMessages: number;
+}
+
+/**
+ * - a `JobOutcome`: how the item's newest generation ended.
+ * - `not_started`: the batch ended before the item's turn.
+ */
+export type ItemOutcome = JobOutcome | 'not_started';
+
+/** The input of an item's workflow. */
+export interface FanoutItemInput {
+  /** The job that runs in the fork. */
+  readonly job: JobInput;
+  /** Id of the batch. */
+  readonly batchId: string;
+  /** Id of the item, unique in its batch. */
+  readonly itemId: string;
+  /** Place of the item in the batch, from 0. */
+  readonly index: number;
+  /** The labels of the item; empty if it has none. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Machine size of the fork. */
+  readonly type: MachineType;
+  /** When the chunk of the item started, as an ISO 8601 time. */
+  readonly queuedAt: string;
+  /** Prefix of the item's objects in the result store; each generation writes `<prefix>/<generation>.json`. */
+  readonly resultPrefix: string;
+  /** The workflow to notify when the service throttles the item's fork. */
+  readonly chunkWorkflowId: string;
+  /** Set if the work is done and only the fork remains to be ended. */
+  readonly toEnd?: ItemToEnd;
+}
+
+/** The fork of an item whose workflow was terminated after its work was done and before the fork had ended. */
+export interface ItemToEnd {
+  /** The generation that owns the fork. */
+  readonly generation: number;
+  /** Id of the fork. */
+  readonly sandboxId: string;
+  /** The outcome of its work. */
+  readonly outcome: ItemOutcome;
+  /** Code of its error, or null. */
+  readonly errorCode: string | null;
+  /** Prompts that may still run, because the item was cut short. `at` is the place of the prompt. */
+  readonly running: readonly {
+    readonly at: number;
+    readonly promptId: string | null;
+    readonly conversationId: string | null;
+  }[];
+}
+
+/**
+ * - `completed`: every item completed, or the requested number did.
+ * - `partly_failed`: every item ended, and some did not complete.
+ * - `failed_fast`: the first failure ended the batch, as requested.
+ * - `budget_spent`: items remain that the budget cannot cover.
+ * - `source_failed`: no source could be forked.
+ * - `deadline_exceeded`, `cancelled`: the batch was ended from outside.
+ */
+export type FanoutOutcome =
+  | 'completed'
+  | 'partly_failed'
+  | 'failed_fast'
+  | 'budget_spent'
+  | 'source_failed'
+  | 'deadline_exceeded'
+  | 'cancelled';

@@ -1,0 +1,64 @@
+/** The progress of a `forkFanout` batch. Types only. */
+import type { JobError } from '../job/job-result.js';
+import type { FanoutOutcome, ItemOutcome } from './fanout-input.js';
+
+/** Counts of a batch. `queued`, `running` and the outcomes add up to `items`. */
+export interface FanoutCounts {
+  /** Number of items. */
+  readonly items: number;
+  /** Number of items that wait for their turn. */
+  readonly queued: number;
+  /** Number of items that run. */
+  readonly running: number;
+  /** Number of items that completed. */
+  readonly completed: number;
+  /** Number of final failures: every outcome except `completed`, `cancelled` and `not_started`. */
+  readonly failed: number;
+  /** Number of generations beyond each item's first. */
+  readonly retried: number;
+  /** Number of items by outcome. */
+  readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
+}
+
+/** The phase of a batch. */
+export type FanoutPhase = 'preparing' | 'checking_source' | 'running' | 'ending' | 'ended';
+
+/** Result of the progress query. Its cost does not depend on the number of items. */
+export interface FanoutProgress {
+  /** Id of the batch. */
+  readonly batchId: string;
+  /** Run id of the batch's first execution; locates its objects in the result store. */
+  readonly batchKey: string;
+  /** The title of the batch; null if it has none. */
+  readonly title: string | null;
+  /** The current phase. */
+  readonly phase: FanoutPhase;
+  /** When the batch entered this phase, as an ISO 8601 time. */
+  readonly since: string;
+  /** ISO 8601 time. */
+  readonly startedAt: string;
+  /** Hard deadline of the batch, as an ISO 8601 time. */
+  readonly deadlineAt: string;
+  /** The sandbox that all items are forked from; null until it is known. */
+  readonly sourceSandboxId: string | null;
+  /** True once all items are submitted. */
+  readonly sealed: boolean;
+  /** Number of chunks so far. */
+  readonly chunks: number;
+  /** Number of items by state. */
+  readonly counts: FanoutCounts;
+  /** State of the budget of machine-seconds. */
+  readonly budget: {
+    readonly limitSeconds: number | null;
+    readonly spentSeconds: number;
+    readonly reservedSeconds: number;
+  };
+  /** Until when forks wait because the service throttles them; null if they do not wait. */
+  readonly throttledUntil: string | null;
+  /** Why the batch cannot continue by itself; null if it can. */
+  readonly blocked: { readonly message: string; readonly since: string } | null;
+  /** How the batch ended; null while it runs. */
+  readonly outcome: FanoutOutcome | null;
+  /** Why the batch failed; null if it did not. */
+  readonly error: JobError | null;
+}

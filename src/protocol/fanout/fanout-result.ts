@@ -1,0 +1,92 @@
+/** The results of a batch and its items. Types only. */
+import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
+import type { JobError, JobResult, LeftBehind } from '../job/job-result.js';
+import type { FanoutProgress } from './fanout-progress.js';
+import type { FanoutOutcome, ItemOutcome } from './fanout-input.js';
+
+/** When an item's generation reached each step; null if it did not get there. */
+export interface ItemTimes {
+  /** When the chunk of the item started; null for an item that was not started. */
+  readonly queuedAt: string | null;
+  /** When the fork was created. */
+  readonly forkedAt: string | null;
+  /** When the fork became usable. */
+  readonly usableAt: string | null;
+  /** When the first prompt was sent. */
+  readonly promptedAt: string | null;
+  /** When the last prompt ended. */
+  readonly answeredAt: string | null;
+  /** When the item began to end its fork. */
+  readonly endingAt: string | null;
+  /** When the item's fork was stopped or deleted. The result is stored before that, so it is null at first. */
+  readonly endedAt: string | null;
+}
+
+/** One line of `results.jsonl`. The result store holds one object per item and generation. */
+export interface ItemResult {
+  /** Id of the batch. */
+  readonly batchId: string;
+  /** Id of the item, unique in its batch. */
+  readonly itemId: string;
+  /** Place of the item in the batch, from 0. */
+  readonly index: number;
+  /** From 1; 0 for an item that was not started. */
+  readonly generation: number;
+  /** How the item's newest generation ended. */
+  readonly outcome: ItemOutcome;
+  /** The labels of the item; empty if it has none. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Machine size of the fork. */
+  readonly type: MachineType;
+  /** When the generation reached each step. */
+  readonly times: ItemTimes;
+  /** Machine-seconds from the fork to its end, weighted by machine size; charged to the budget. */
+  readonly machineSeconds: number;
+  /** Null for an item that was not started. */
+  readonly job: JobResult | null;
+}
+
+/** The result of an item's workflow; the full result is in the result store. */
+export interface ItemSummary {
+  /** Place of the item in the batch, from 0. */
+  readonly index: number;
+  /** The newest generation that was used. */
+  readonly generation: number;
+  /** How the item's newest generation ended. */
+  readonly outcome: ItemOutcome;
+  /** Id of the newest fork; null if there was none. */
+  readonly sandboxId: string | null;
+  /** False if the fork did not end as requested. */
+  readonly endedAsAsked: boolean;
+  /** Machine-seconds from the fork to its end, weighted by machine size. */
+  readonly machineSeconds: number;
+  /** Reference to the full result in the result store; null if it was not stored. */
+  readonly resultRef: string | null;
+  /** Number of calls to the service. */
+  readonly apiCalls: number;
+  /** Why the item failed; null if it did not. */
+  readonly error: JobError | null;
+  /** The first few entries that need attention. */
+  readonly left: readonly LeftBehind[];
+}
+
+/** Result of the workflow. The items' results are in the result store. */
+export interface FanoutResult extends FanoutProgress {
+  /** How the batch ended. */
+  readonly outcome: FanoutOutcome;
+  /** Number of calls to the service. */
+  readonly apiCalls: number;
+  /** From start to end, in ms. */
+  readonly durationMs: number;
+  /** Reference of `results.jsonl`: one line per item, its newest generation, in the order of the batch. */
+  readonly resultsRef: string | null;
+  /**
+   * The first 100 sandboxes and prompts that may still run: those that did not end as requested, and those that may
+   * have been created but were not found.
+   */
+  readonly left: readonly LeftBehind[];
+  /** Number of entries that do not fit in `left`; the items' results name all of them. */
+  readonly leftMore: number;
+  /** The sandboxes in `left` whose ids are known. */
+  readonly leftSandboxIds: readonly string[];
+}

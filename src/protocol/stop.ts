@@ -1,0 +1,129 @@
+/** The input, result and progress of a `stopAndAwaitArchive`. Types only. */
+
+import type { PreservedWork } from '../contract/workflow-safe/preserved-work.js';
+import type { JobProgress } from './job/job-progress.js';
+import type { JobError, Wake } from './job/job-result.js';
+import type { JobTiming, NotifyTarget } from './job/job-input.js';
+
+/** One caller's request to stop the sandbox. */
+export interface StopRequest {
+  /** The caller's own id. A repeated id means the same request, and the first settings remain in effect. */
+  readonly requestId: string;
+  /** When the caller stops waiting, in ms from the arrival of the request. The service continues the stop. */
+  readonly deadlineMs: number;
+  /** When to notify that the stop has not ended, in ms from the arrival of the request; null: never. */
+  readonly alertAfterMs: number | null;
+  /** Whom to notify of the alert, of refusals by the service, and of the end. */
+  readonly notify?: NotifyTarget;
+}
+
+/**
+ * - `archived`: the stop that this request received has completed.
+ * - `already_archived`: there was nothing to stop.
+ * - `superseded`: somebody resumed the sandbox in the meantime; it is not stopped again.
+ * - `gone`: the sandbox does not exist. It is `cancelled`, or reads have answered 404 for longer than they may lag.
+ * - `still_failing`: the deadline passed before the sandbox was archived.
+ * - `rejected`: the service refused permanently.
+ * - `cancelled`: the workflow was cancelled. The service continues an accepted stop.
+ */
+export type StopOutcome =
+  | 'archived'
+  | 'already_archived'
+  | 'superseded'
+  | 'gone'
+  | 'still_failing'
+  | 'rejected'
+  | 'cancelled';
+
+/** Observed archival attempts that failed. The service repeats them by itself. */
+export interface FailedArchivals {
+  /** When the first failure was seen, as an ISO 8601 time. */
+  readonly since: string;
+  /** Lower bound: failures between two checks are not observed. */
+  readonly attempts: number;
+  /** Error of the last failed attempt; null if unknown. */
+  readonly lastError: string | null;
+  /** When the last attempt ended; null if unknown. */
+  readonly lastAttemptAt: string | null;
+}
+
+/** The progress and end of a request. */
+export interface StopRequestView {
+  /** The caller's id of the request. */
+  readonly requestId: string;
+  /** The current phase. */
+  readonly phase: 'asking' | 'waiting' | 'ended';
+  /** Null until it has ended. */
+  readonly outcome: StopOutcome | null;
+  /** The stop that this request received. */
+  readonly stopId: string | null;
+  /** Status of that stop at the last read. */
+  readonly status: string | null;
+  /** How much of the work was preserved; null before the sandbox is archived, or if the service does not say. */
+  readonly kept: PreservedWork | null;
+  /** Null while no failed attempt was observed. */
+  readonly failed: FailedArchivals | null;
+  /** How often the stop was requested again because it vanished from the sandbox without being superseded. */
+  readonly askedAgain: number;
+  /** The workflow that owns the sandbox's name, or null. */
+  readonly owner: string | null;
+  /** ISO 8601 time. */
+  readonly arrivedAt: string;
+  /** When the caller stops waiting, as an ISO 8601 time. */
+  readonly deadlineAt: string;
+  /** When the alert was sent; null if it was not. */
+  readonly alertedAt: string | null;
+  /** ISO 8601 time; null until the request has ended. */
+  readonly endedAt: string | null;
+  /** Why the request cannot continue by itself; null if it can. */
+  readonly blocked: JobProgress['blocked'];
+  /** Why the request failed; null if it did not. */
+  readonly error: JobError | null;
+}
+
+/** Result of the workflow and of its query. */
+export interface StopReport {
+  /** Id of the sandbox. */
+  readonly sandboxId: string;
+  /** Oldest first. Of the ended requests, only the newest 200 are included. */
+  readonly requests: readonly StopRequestView[];
+  /** The newest 20 wakes. */
+  readonly wakes: readonly Wake[];
+  /** Number of calls to the service. */
+  readonly apiCalls: number;
+}
+
+/** A request in the form that continue-as-new passes on. */
+export interface StopRecord {
+  /** Without its `notify` once it has ended. */
+  request: StopRequest;
+  readonly arrivedAtMs: number;
+  outcome: StopOutcome | null;
+  stopId: string | null;
+  status: string | null;
+  kept: PreservedWork | null;
+  failed: FailedArchivals | null;
+  askedAgain: number;
+  owner: string | null;
+  alertedAtMs: number | null;
+  endedAtMs: number | null;
+  blocked: JobProgress['blocked'];
+  error: JobError | null;
+  /** The state before the first request that may have been accepted; null if there was no such request. */
+  asked: { readonly previousStopId: string | null } | null;
+}
+
+export interface StopInput {
+  readonly sandboxId: string;
+  readonly timing?: Partial<JobTiming>;
+  /** History length, in events, after which the workflow continues as new. Default: when Temporal suggests it. */
+  readonly maxHistoryEvents?: number;
+  /** Updates or signals after which the workflow continues as new. Default: 1,000 updates and 5,000 signals. */
+  readonly maxMessages?: number;
+  /** State carried over from an earlier run of the chain. */
+  readonly carried?: {
+    readonly records: readonly StopRecord[];
+    readonly wakes: readonly Wake[];
+    readonly apiCalls: number;
+  };
+}

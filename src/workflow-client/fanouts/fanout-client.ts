@@ -1,0 +1,200 @@
+/** Starts batches and sends them requests. */
+
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+} from '@temporalio/client';
+import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
+import type { BatchInput, ChunkPlace } from '../../protocol/fanout/batch-parts.js';
+import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
+import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../protocol/messages.js';
+import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
+import type { TextInSummariesMemo } from '../../../workflows/shared/text-in-summaries.js';
+import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { requireOptions } from '../../contract/required-options.js';
+import type { ResultStore } from '../../result-store/index.js';
+import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindError } from '../ask-workflow.js';
+import { firstQueryTimeoutMs } from '../../temporal/calls.js';
+import { hasCodec } from '../../temporal/has-codec.js';
+import { contentDigest } from '../input-digest.js';
+import { type Labels, parseLabels } from '../labels.js';
+import { requireClient } from '../../temporal/own-copy.js';
+import { queryOnce } from '../../temporal/query-once.js';
+import { describeReadable } from '../../temporal/readable-memos.js';
+import { keepFanoutTexts } from '../store-texts.js';
+import { bad, badBatch, checkFanoutSize, type NewFanout, parseFanoutInput } from './fanout-input.js';
+
+/** Identifies a batch. */
+export interface FanoutAddress {
+  /** Name of the deployment. */
+  readonly deployment: string;
+  /** Id of the batch, unique within the deployment. */
+  readonly batchId: string;
+}
+
+/** Options of starting a batch. */
+export interface StartFanoutOptions {
+  /** Task queue of the workers that run jobs. */
+  readonly taskQueue: string;
+  /**
+   * The result store, which the workers use too. It receives prompts, scripts, commands and files that are too long for
+   * Temporal. Without a store they are refused.
+   */
+  readonly results?: ResultStore;
+  /**
+   * Whether summaries in Temporal show the first line of prompts and commands. If false, they show `prompt` and
+   * `command` with its number. Default: true, unless the client has a payload codec.
+   */
+  readonly promptInSummary?: boolean;
+  /** Labels that lists show and select by. Values are text. Default: none. */
+  readonly labels?: Labels;
+}
+
+/** The result of starting a batch. */
+export interface StartedFanout {
+  /** False if the batch already exists: it runs, or it has ended. */
+  readonly started: boolean;
+  /** Temporal run id of the batch. */
+  readonly runId: string;
+}
+
+/** The memo of a batch. */
+export interface FanoutMemo extends OutcomeMemo, TextInSummariesMemo {
+  readonly title: string | null;
+  /** Digest that shows whether a second start with the same id has the same input. */
+  readonly inputDigest: string;
+  /** Run id of the first execution of the batch; set only for a resumed batch. */
+  readonly batchKey?: string;
+  /** The labels of the batch; absent if it has none. */
+  readonly labels?: Labels;
+}
+
+export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'> {
+  readonly memo: FanoutMemo;
+  readonly workflowIdReusePolicy: WorkflowIdReusePolicy;
+}
+
+/**
+ * Starts a batch, which then waits for its items. An existing batch with this id is not changed. Safe to repeat and to
+ * call concurrently: Temporal ensures that only one caller starts the batch.
+ * @throws SandflowError `bad_fanout_input` before anything is started; `fanout_differs` if the id belongs to a batch
+ *   with other settings; `not_a_fanout` if the id belongs to a job
+ */
+export async function startFanout(
+  client: Client,
+  input: NewFanout,
+  options: StartFanoutOptions,
+): Promise<StartedFanout> {
+  requireClient(client);
+  requireOptions(options, { taskQueue: 'a text' });
+  const { taskQueue, results, promptInSummary = !hasCodec(client), labels: given } = options;
+  const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
+  checkFanoutSize(checked);
+  const labels = parseLabels(given, badBatch);
+  const memo: FanoutMemo = {
+    title: checked.title ?? null,
+    inputDigest: fanoutDigest(checked),
+    outcome: null,
+    ...(labels && { labels }),
+    ...(!promptInSummary && { textInSummaries: false }),
+  };
+  try {
+    const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
+    return await launchBatch(client, checked, { taskQueue, memo, workflowIdReusePolicy });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    const there = await describeFanout(client, checked);
+    const known = there.memo?.inputDigest;
+    if (known === undefined || known === memo.inputDigest) return { started: false, runId: there.runId };
+    const message = `The batch "${checked.batchId}" already exists with other settings. Use the same settings to continue it, or choose another id.`;
+    throw new SandflowError('fanout_differs', message);
+  }
+}
+
+/**
+ * Starts the first or a later execution of a batch.
+ * @throws WorkflowExecutionAlreadyStartedError if an execution runs, or if the reuse policy does not allow the id again
+ */
+export async function launchBatch(
+  client: Client,
+  input: BatchInput,
+  { taskQueue, memo, workflowIdReusePolicy }: LaunchBatchOptions,
+): Promise<StartedFanout> {
+  const handle = await client.workflow.start<(input: BatchInput) => Promise<unknown>>(workflowTypes.forkFanout, {
+    workflowId: jobWorkflowId(input.deployment, input.batchId),
+    taskQueue,
+    args: [input],
+    workflowIdReusePolicy,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+    memo: { ...memo },
+    staticSummary: input.title ?? input.batchId,
+  });
+  return { started: true, runId: handle.firstExecutionRunId };
+}
+
+/** A handle on the newest run of a batch. Sends no request. */
+export function fanoutHandle(client: Client, { deployment, batchId }: FanoutAddress) {
+  const problem = jobIdProblem(deployment, batchId);
+  if (problem) throw bad(`${problem.replace('the job id', 'The batch id')}.`);
+  return client.workflow.getHandle(jobWorkflowId(deployment, batchId));
+}
+
+/**
+ * Queries the progress of a batch, also after its end. The query is cheap for any number of items. Needs a worker.
+ * @throws SandflowError `fanout_not_found`, `not_a_fanout`, or `no_worker` if no worker answers within 30 s
+ */
+export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<FanoutProgress> {
+  return askWorkflow(
+    client,
+    askedBatch(batch),
+    () => queryOnce(fanoutHandle(client, batch), fanoutProgressQuery),
+    firstQueryTimeoutMs,
+  );
+}
+
+/** Queries where the items of a batch are, also after its end. @throws SandflowError as `fanoutProgress` */
+export function fanoutPlaces(client: Client, batch: FanoutAddress): Promise<readonly ChunkPlace[]> {
+  const ask = () => queryOnce(fanoutHandle(client, batch), fanoutPlacesQuery);
+  return askWorkflow(client, askedBatch(batch), ask, firstQueryTimeoutMs);
+}
+
+/**
+ * Cancels a batch. The batch interrupts its items, and stops, deletes or keeps their forks as its policy says. It
+ * confirms that this has happened, and ends as `cancelled`. Returns when Temporal has accepted the request. Safe to
+ * repeat.
+ * @throws SandflowError `fanout_not_found`, `fanout_ended`
+ */
+export async function cancelFanout(client: Client, batch: FanoutAddress): Promise<void> {
+  // Temporal accepts a cancel request for a closed workflow without an error.
+  const { status } = await describeFanout(client, batch);
+  if (status.name !== 'RUNNING') throw endedError(askedBatch(batch));
+  await askWorkflow(client, askedBatch(batch), () => fanoutHandle(client, batch).cancel());
+}
+
+/**
+ * Reads Temporal's description of a batch. Needs no worker.
+ * @throws SandflowError `fanout_not_found`, `not_a_fanout`
+ */
+export async function describeFanout(client: Client, batch: FanoutAddress): Promise<WorkflowExecutionDescription> {
+  const there = await askWorkflow(client, askedBatch(batch), () =>
+    describeReadable(client, fanoutHandle(client, batch).workflowId),
+  );
+  if (there.type === workflowTypes.forkFanout) return there;
+  if (there.type !== workflowTypes.createThenPrompt) throw notFoundError(askedBatch(batch));
+  throw otherKindError(askedBatch(batch));
+}
+
+/** Computes a digest of a batch's input, without batch id and deployment. */
+export function fanoutDigest(input: FanoutInput): string {
+  const { batchId: _, deployment: __, ...rest } = input;
+  return contentDigest(rest);
+}
+
+/** Converts the address of a batch into the form that `askWorkflow` takes. */
+export function askedBatch({ deployment, batchId }: FanoutAddress): AskedWorkflow {
+  return { kind: 'batch', deployment, id: batchId };
+}

@@ -1,0 +1,210 @@
+/** Validates a batch and its items before anything starts. */
+import { z } from 'zod';
+import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { maxBytesInChunk, maxRetries } from '../../contract/workflow-safe/fanout-addresses.js';
+import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
+import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/workflow-safe/stored-text.js';
+import {
+  checkSize,
+  collectedPathSchema,
+  collectsPatchTwice,
+  commandSchema,
+  createBodySchema,
+  filePutSchema,
+  forkBodySchema,
+  jobTimingSchema,
+  longMs as ms,
+  notifyTargetSchema,
+  parseWith,
+  patchNameTaken,
+  promptStepSchema,
+  remotePathSchema,
+  snapshotBodySchema,
+  ttlSecondsSchema,
+} from '../jobs/job-input.js';
+
+/**
+ * Each run of a batch passes the input on to the next run, together with its state. Both must fit into one payload.
+ */
+const maxInputBytes = 600_000;
+/** An item must fit into the input of its job, and into a chunk together with the chunk's other fields. */
+const maxItemBytes = Math.min(maxJobInputBytes, maxBytesInChunk) - 5_000;
+const sandboxType = z.enum(sandboxTypes);
+const end = z.enum(['stop', 'delete', 'keep']);
+
+const source = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('sandbox'), sandboxId: sandboxIdSchema, allowStale: z.boolean() }),
+  z.strictObject({
+    kind: z.literal('snapshot'),
+    from: z.string().min(1).max(200),
+    body: snapshotBodySchema,
+  }),
+  z
+    .strictObject({
+      kind: z.literal('prepare'),
+      body: createBodySchema,
+      put: z.array(filePutSchema).max(maxSteps),
+      commands: z.array(commandSchema).max(maxSteps),
+      prompts: z.array(promptStepSchema).max(maxSteps),
+      deadlineMs: ms,
+      end: z.enum(['stop', 'delete']),
+    })
+    .refine(
+      ({ body }) => body.snapshots !== false,
+      'must have snapshots on: without a snapshot there is nothing to fork',
+    ),
+]);
+
+/** The default policy of a batch. */
+export const defaultPolicy: FanoutPolicy = {
+  concurrency: 20,
+  stopAt: { kind: 'go_on' },
+  retries: 0,
+  itemDeadlineMs: 3_600_000,
+  deadlineMs: 86_400_000,
+  budgetSeconds: null,
+  type: null,
+  end: 'stop',
+  ttlSeconds: 1_800,
+  onUnknownOutcome: 'abandon',
+};
+
+/** Validates a `FanoutPolicy` and applies its defaults. */
+export const fanoutPolicySchema = z.strictObject({
+  concurrency: z.number().int().min(1).max(10_000).default(defaultPolicy.concurrency),
+  stopAt: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('go_on') }),
+      z.strictObject({ kind: z.literal('fail_fast') }),
+      z.strictObject({ kind: z.literal('successes'), count: z.number().int().min(1) }),
+    ])
+    .default(defaultPolicy.stopAt),
+  retries: z.number().int().min(0).max(maxRetries).default(defaultPolicy.retries),
+  itemDeadlineMs: ms.default(defaultPolicy.itemDeadlineMs),
+  deadlineMs: ms.default(defaultPolicy.deadlineMs),
+  budgetSeconds: z.number().positive().nullable().default(defaultPolicy.budgetSeconds),
+  type: sandboxType.nullable().default(defaultPolicy.type),
+  end: end.default(defaultPolicy.end),
+  ttlSeconds: ttlSecondsSchema.default(defaultPolicy.ttlSeconds),
+  onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']).default(defaultPolicy.onUnknownOutcome),
+  waitFor: z.enum(['usable', 'hydrated']).optional(),
+  conversations: z.enum(['one', 'each']).optional(),
+  snapshots: z.boolean().optional(),
+  monitoring: z.boolean().optional(),
+  forkBody: forkBodySchema.optional(),
+}) satisfies z.ZodType<FanoutPolicy>;
+
+/** The settings that a batch needs, and those that have a default: see `FanoutPolicy`. */
+export type NewFanout = Omit<FanoutInput, 'policy'> & { readonly policy?: Partial<FanoutPolicy> };
+
+const pace = z
+  .strictObject({
+    reportEveryMs: ms,
+    checkChunksEveryMs: ms,
+    recoverEveryMs: ms,
+    maxHistoryEvents: z.number().int().positive().nullable(),
+    maxMessages: z.number().int().positive(),
+  })
+  .partial();
+
+/** Validates a `FanoutInput` and applies its defaults. */
+export const fanoutInputSchema = z
+  .strictObject({
+    deployment: z.string(),
+    batchId: z.string(),
+    source,
+    policy: fanoutPolicySchema.prefault({}),
+    title: z.string().min(1).max(200).optional(),
+    notify: notifyTargetSchema.optional(),
+    timing: jobTimingSchema.optional(),
+    pace: pace.optional(),
+  })
+  .superRefine((input, context) => {
+    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    const deployment = deploymentProblem(input.deployment);
+    if (deployment) issue(['deployment'], deployment);
+    const batchId = jobIdProblem(input.deployment, input.batchId);
+    if (batchId) issue(['batchId'], batchId.replace('the job id', 'the batch id'));
+    if (input.policy.budgetSeconds !== null && input.policy.end === 'keep') issue(['policy', 'end'], keptForks);
+  }) satisfies z.ZodType<FanoutInput>;
+
+const keptForks =
+  'must be stop or delete if there is a budget, because a budget cannot limit forks that continue to run';
+
+export const fanoutItemSchema = z
+  .strictObject({
+    id: z.string().min(1).max(200),
+    prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt').max(maxSteps),
+    put: z.array(filePutSchema).max(maxSteps).optional(),
+    collect: z.array(collectedPathSchema).max(maxSteps).optional(),
+    collectDiff: remotePathSchema.optional(),
+    type: sandboxType.optional(),
+    end: end.optional(),
+    deadlineMs: ms.optional(),
+    labels: z
+      .record(z.string().max(100), z.string().max(4_000))
+      .refine((labels) => Object.keys(labels).length <= 100, 'must have at most 100 entries')
+      .optional(),
+  })
+  .superRefine((item, context) => {
+    if (collectsPatchTwice(item)) context.addIssue({ code: 'custom', path: ['collect'], message: patchNameTaken });
+  }) satisfies z.ZodType<FanoutItem>;
+
+/**
+ * Checks the settings of a batch and applies their defaults. Does not check its items. Does not check the total size:
+ * `startFanout` does so after it has moved long texts into the result store.
+ * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
+ */
+export function parseFanoutInput(input: unknown): FanoutInput {
+  return parseWith(fanoutInputSchema, input, badBatch);
+}
+
+/**
+ * @throws SandflowError `bad_fanout_input` if the input is too large, even without its long texts, which are in the
+ * result store
+ */
+export function checkFanoutSize(input: FanoutInput): void {
+  checkSize(payloadBytes(input), maxInputBytes, badBatch);
+}
+
+export function badBatch(why: string): SandflowError {
+  return bad(`The batch cannot be started: ${why}.`);
+}
+
+/**
+ * Checks an item, except its size.
+ * @param index the place of the item in the batch, from 0, for the message
+ * @throws SandflowError `bad_fanout_input`
+ */
+export function parseFanoutItem(
+  item: unknown,
+  index: number,
+  policy?: Pick<FanoutPolicy, 'budgetSeconds'>,
+): FanoutItem {
+  const parsed = parseWith(fanoutItemSchema, item, (why) => badItem(index, why));
+  if (policy?.budgetSeconds != null && parsed.end === 'keep') throw badItem(index, `end: ${keptForks}`);
+  return parsed;
+}
+
+/**
+ * @throws SandflowError `bad_fanout_input` if the item is too large, even without its long texts, which are in the
+ * result store
+ */
+export function checkItemSize(item: FanoutItem, index: number): void {
+  checkSize(itemBytes(item), maxItemBytes, (why) => badItem(index, why));
+}
+
+export function badItem(index: number, why: string): SandflowError {
+  return bad(`Item ${index + 1} cannot be submitted: ${why}.`);
+}
+
+/** The size of an item in its chunk. */
+export function itemBytes(item: FanoutItem): number {
+  return payloadBytes(item) + 1;
+}
+
+export function bad(message: string): SandflowError {
+  return new SandflowError('bad_fanout_input', message);
+}

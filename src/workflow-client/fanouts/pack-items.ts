@@ -1,0 +1,86 @@
+/** Packs items into chunks, each up to the maximum count and size of a chunk. */
+import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
+import type { FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import { maxBytesInChunk, maxChunks, maxItemsInChunk, usualBytesInChunk } from '../../contract/workflow-safe/fanout-addresses.js';
+import type { ResultStore } from '../../result-store/index.js';
+import { contentDigest } from '../input-digest.js';
+import { keepItemTexts } from '../store-texts.js';
+import { bad, badItem, checkItemSize, itemBytes, parseFanoutItem } from './fanout-input.js';
+
+/** The size of a chunk without its items, in bytes. */
+const wrappingBytes = 1_000;
+
+/**
+ * Computes a digest of a chunk's items. The digest shows whether a chunk that is sent again has the same items. It does
+ * not depend on where texts are stored.
+ */
+export function itemsDigest(items: readonly FanoutItem[]): string {
+  return contentDigest(items);
+}
+
+/** Checks an item and moves its long texts into the result store. @throws SandflowError `bad_fanout_input` */
+export async function itemToSubmit(
+  raw: FanoutItem,
+  index: number,
+  options: { readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>; readonly results?: ResultStore | undefined },
+): Promise<FanoutItem> {
+  const { results, policy } = options;
+  const refuse = (why: string) => badItem(index, why);
+  const item = await keepItemTexts(parseFanoutItem(raw, index, policy), { results, refuse });
+  checkItemSize(item, index);
+  return item;
+}
+
+/** @throws SandflowError `bad_fanout_input` if there are no items, or too many for one chunk */
+export function checkChunk(chunk: number, items: readonly FanoutItem[]): void {
+  const refuse = (why: string) => bad(`Chunk ${chunk} cannot be submitted: ${why}`);
+  if (items.length === 0 || items.length > maxItemsInChunk) {
+    throw refuse(`it has ${items.length} items, but a chunk must have 1 to ${maxItemsInChunk}. ${mend}`);
+  }
+  const bytes = wrappingBytes + items.reduce((sum, item) => sum + itemBytes(item), 0);
+  if (bytes > maxBytesInChunk)
+    throw refuse(`its items take ${bytes} bytes, but at most ${maxBytesInChunk} are allowed. ${mend}`);
+}
+
+const mend = 'Send them in more chunks, as `submitFanout` does.';
+
+/**
+ * Packs items into chunks. The same items in the same order always give the same chunks. Holds only one chunk in
+ * memory.
+ * @param options `results`: the store for long texts, shared with the workers
+ * @throws SandflowError `bad_fanout_input` for an invalid item, a duplicate id, or too many chunks
+ */
+export async function* packItems(
+  items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
+  options: { readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>; readonly results?: ResultStore | undefined } = {},
+): AsyncGenerator<ChunkSubmission> {
+  const seen = new Set<string>();
+  let chunk = 0;
+  let index = 0;
+  let held: FanoutItem[] = [];
+  let heldBytes = wrappingBytes;
+
+  const take = (): ChunkSubmission => {
+    const wish = { chunk, firstIndex: index - held.length, digest: itemsDigest(held), items: held };
+    if (chunk >= maxChunks)
+      throw bad(
+        `The batch is too large: its items take more than ${maxChunks} chunks. Split it, or put long texts into files of the result store.`,
+      );
+    chunk += 1;
+    held = [];
+    heldBytes = wrappingBytes;
+    return wish;
+  };
+
+  for await (const raw of items) {
+    const item = await itemToSubmit(raw, index, options);
+    if (seen.has(item.id)) throw bad(`Item ${index + 1} cannot be submitted: the id "${item.id}" is a duplicate.`);
+    seen.add(item.id);
+    const bytes = itemBytes(item);
+    if (held.length === maxItemsInChunk || (held.length > 0 && heldBytes + bytes > usualBytesInChunk)) yield take();
+    held.push(item);
+    heldBytes += bytes;
+    index += 1;
+  }
+  if (held.length > 0) yield take();
+}

@@ -1,0 +1,182 @@
+/** Starts a batch with its items, and waits for it. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
+import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
+import type { FanoutResult } from '../../protocol/fanout/fanout-result.js';
+import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { requireOptions } from '../../contract/required-options.js';
+import { notFoundError } from '../ask-workflow.js';
+import { abortable } from '../../temporal/calls.js';
+import { reasonOf } from '../../temporal/errors.js';
+import { requireClient } from '../../temporal/own-copy.js';
+import {
+  askedBatch,
+  describeFanout,
+  type FanoutAddress,
+  fanoutHandle,
+  fanoutPlaces,
+  fanoutProgress,
+  type StartedFanout,
+  type StartFanoutOptions,
+  startFanout,
+} from './fanout-client.js';
+import { bad, type NewFanout, parseFanoutInput } from './fanout-input.js';
+import { packItems } from './pack-items.js';
+import { sendChunk, sendSeal } from './updates.js';
+
+/** How long to retry, in ms: a worker that is busy with the first items accepts the next items late. */
+const patienceMs = 300_000;
+
+/** Options of submitting a batch with its items. */
+export interface SubmitFanoutOptions extends StartFanoutOptions {
+  /** Called once the first items were read, before the batch starts: after an earlier error, it has not. Default: none. */
+  readonly onStart?: () => void;
+  /** Called after each chunk that the batch accepts. Default: none. */
+  readonly onProgress?: (sent: { readonly chunks: number; readonly items: number }) => void;
+}
+
+/**
+ * Starts a batch and sends it all its items, in chunks. The batch begins its work when it has the first chunk. Safe to
+ * repeat with the same items in the same order, also after a submitter crashed: a chunk that the batch already has
+ * changes nothing.
+ * @returns the batch; sends nothing if the batch already has all its items or has ended
+ * @throws SandflowError as `startFanout`, `addFanoutChunk` and `sealFanout`; `fanout_differs` also if the batch has other
+ *   items
+ */
+export async function submitFanout(
+  client: Client,
+  input: NewFanout,
+  items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
+  given: SubmitFanoutOptions,
+): Promise<StartedFanout> {
+  requireClient(client);
+  requireOptions({ items }, { items: 'an object' });
+  requireOptions(given, { taskQueue: 'a text' });
+  const { onStart, onProgress, ...options } = given;
+  const checked = parseFanoutInput(input);
+  const packed = packItems(items, { policy: checked.policy, results: options.results });
+  // An error in the first items must be thrown before the batch starts.
+  const first = await packed.next();
+  if (first.done) throw bad('The batch has no items.');
+  onStart?.();
+  const started = await startFanout(client, checked, options);
+  if (!started.started) {
+    const { sealed, phase } = await fanoutProgress(client, checked);
+    if (sealed || phase === 'ended') {
+      await requireSameItems(client, checked, { first: first.value, packed, sealed });
+      return started;
+    }
+  }
+  let chunks = 0;
+  let sent = 0;
+  try {
+    for (let next: IteratorResult<ChunkSubmission> = first; !next.done; next = await packed.next()) {
+      await sendChunk(client, checked, next.value, patienceMs);
+      chunks += 1;
+      sent += next.value.items.length;
+      onProgress?.({ chunks, items: sent });
+    }
+    await sendSeal(client, checked, { chunks, items: sent }, patienceMs);
+  } catch (error) {
+    // A batch may end while its items are sent, if its source fails or it is cancelled; its result says why.
+    const phase = await fanoutProgress(client, checked).then(
+      (progress) => progress.phase,
+      () => null,
+    );
+    if (phase !== 'ending' && phase !== 'ended') throw error;
+  }
+  return started;
+}
+
+interface RepeatedItems {
+  readonly first: ChunkSubmission;
+  /** The chunks after the first one. */
+  readonly packed: AsyncIterable<ChunkSubmission>;
+  readonly sealed: boolean;
+}
+
+/** A batch that ended before it was sealed may lack the last chunks. */
+async function requireSameItems(
+  client: Client,
+  batch: FanoutAddress,
+  { first, packed, sealed }: RepeatedItems,
+): Promise<void> {
+  const digests = new Map((await fanoutPlaces(client, batch)).map(({ chunk, digest }) => [chunk, digest]));
+  const check = ({ chunk, digest }: ChunkSubmission): void => {
+    const known = digests.get(chunk);
+    if (known === undefined ? sealed : known !== digest) throw otherItems(batch);
+    digests.delete(chunk);
+  };
+  check(first);
+  for await (const next of packed) check(next);
+  if (digests.size > 0) throw otherItems(batch);
+}
+
+function otherItems({ batchId }: FanoutAddress): SandflowError {
+  const message = `The batch "${batchId}" already exists with other items. \`sandflow fanout watch ${batchId}\` prints its results; choose another id for a new batch.`;
+  return new SandflowError('fanout_differs', message);
+}
+
+/** Options of waiting for a batch. */
+export interface AwaitFanoutOptions {
+  /** Called after every change. Default: none. */
+  readonly onProgress?: (progress: FanoutProgress) => void;
+  /** Ends the wait; the batch continues. Default: never. */
+  readonly signal?: AbortSignal;
+  /** Poll interval in ms. Default: 1 000. */
+  readonly lookEveryMs?: number;
+}
+
+/**
+ * Waits until a batch has ended. If the wait is interrupted, the batch continues, and the wait can be repeated.
+ * @throws SandflowError `fanout_not_found`; `fanout_lost` if somebody terminated it; the reason of `signal`
+ */
+export async function awaitFanout(
+  client: Client,
+  batch: FanoutAddress,
+  options: AwaitFanoutOptions = {},
+): Promise<FanoutResult> {
+  const { signal, onProgress } = options;
+  signal?.throwIfAborted();
+  await describeFanout(client, batch);
+  const over = new AbortController();
+  const watching = onProgress && watch(client, batch, { ...options, onProgress, signal: over.signal });
+  try {
+    signal?.throwIfAborted();
+    const result = () => fanoutHandle(client, batch).result() as Promise<FanoutResult>;
+    return await (signal ? abortable(client, signal, result) : result());
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof WorkflowNotFoundError) throw notFoundError(askedBatch(batch), error);
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const message = `The workflow of the batch "${batch.batchId}" was ended outside sandflow: ${reasonOf(error)}. \`sandflow fanout resume ${batch.batchId}\` continues it.`;
+    throw new SandflowError('fanout_lost', message, { cause: error });
+  } finally {
+    over.abort();
+    await watching;
+  }
+}
+
+async function watch(
+  client: Client,
+  batch: FanoutAddress,
+  options: Required<Pick<AwaitFanoutOptions, 'onProgress' | 'signal'>> & AwaitFanoutOptions,
+): Promise<void> {
+  const { onProgress, signal, lookEveryMs = 1_000 } = options;
+  let seen = '';
+  while (!signal.aborted) {
+    try {
+      const progress = await abortable(client, signal, () => fanoutProgress(client, batch));
+      const now = JSON.stringify(progress);
+      if (now !== seen) onProgress(progress);
+      seen = now;
+      await sleep(lookEveryMs, undefined, { signal });
+    } catch {
+      // The wait for the result reports the error.
+      if (!signal.aborted) await sleep(lookEveryMs);
+    }
+  }
+}

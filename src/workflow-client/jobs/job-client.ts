@@ -1,0 +1,257 @@
+/** Starts jobs and sends them requests. */
+
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  type WorkflowHandle,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+} from '@temporalio/client';
+import type { JobProgress } from '../../protocol/job/job-progress.js';
+import type { JobResult } from '../../protocol/job/job-result.js';
+import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
+import {
+  progressQuery,
+  promptUpdate,
+  type Resolution,
+  resolveUpdate,
+  skipCollectingSignal,
+  workflowTypes,
+} from '../../protocol/messages.js';
+import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
+import type { TextInSummariesMemo } from '../../../workflows/shared/text-in-summaries.js';
+import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { requireOptions } from '../../contract/required-options.js';
+import { bytesOf, cut, headOf } from '../../contract/workflow-safe/stored-text.js';
+import type { ResultStore } from '../../result-store/index.js';
+import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../ask-workflow.js';
+import { firstQueryTimeoutMs } from '../../temporal/calls.js';
+import { hasCodec } from '../../temporal/has-codec.js';
+import { inputDigest } from '../input-digest.js';
+import { type Labels, parseLabels } from '../labels.js';
+import { requireClient } from '../../temporal/own-copy.js';
+import { queryOnce } from '../../temporal/query-once.js';
+import { describeReadable } from '../../temporal/readable-memos.js';
+import { keepJobTexts, keepPromptText } from '../store-texts.js';
+import {
+  badJob,
+  checkJobSize,
+  type NewJob,
+  parseJobInput,
+  parseWith,
+  promptStepSchema,
+  resolutionSchema,
+} from './job-input.js';
+
+const summaryLength = 120;
+/** The longest update id that Temporal accepts, in bytes. */
+const longestUpdateId = 1_000;
+/** A follow-up prompt with more bytes is sent by reference if there is a result store. */
+const followUpRoomBytes = 1_000;
+
+/** Identifies a job. */
+export interface JobAddress {
+  /** Name of the deployment. */
+  readonly deployment: string;
+  /** Id of the job, unique within the deployment. */
+  readonly jobId: string;
+}
+
+/** Temporal's handle of a job. */
+export type JobHandle = WorkflowHandle<(input: JobInput) => Promise<JobResult>>;
+
+/** Options of `startJob`. */
+export interface StartJobOptions {
+  /** Task queue of the workers that run jobs. */
+  readonly taskQueue: string;
+  /** Starts a new run if an earlier job with this id has ended. Default: false, which returns the earlier one. */
+  readonly again?: boolean;
+  /**
+   * The result store, which the workers use too. It receives prompts, scripts, commands and files that are too long for
+   * Temporal. Without a store they are refused.
+   */
+  readonly results?: ResultStore;
+  /**
+   * Whether summaries in Temporal show the first line of prompts and commands. If false, the summary of the workflow is
+   * the job's id. The summaries of activities are `prompt`, or `command` and its number. Default: true, unless the
+   * client has a payload codec.
+   */
+  readonly promptInSummary?: boolean;
+  /** Labels that lists show and select by. Values are text. Default: none. */
+  readonly labels?: Labels;
+}
+
+/** The result of `startJob`. */
+export interface StartedJob {
+  /** Handle of the job, new or existing. */
+  readonly handle: JobHandle;
+  /** False if the job already exists: it runs, or it has ended and `again` is not set. */
+  readonly started: boolean;
+}
+
+/** The memo of a job, which lists show. */
+export interface JobMemo extends OutcomeMemo, TextInSummariesMemo {
+  /** First line of the first prompt. */
+  readonly prompt: string;
+  /** Digest that shows whether a second start with the same id has the same input. */
+  readonly inputDigest: string;
+  /** The labels of the job; absent if it has none. */
+  readonly labels?: Labels;
+}
+
+/**
+ * Starts a job, or returns the existing one with this id. Safe to repeat and to call concurrently: Temporal ensures
+ * that only one caller starts the job.
+ * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
+ */
+export async function startJob(client: Client, input: NewJob, options: StartJobOptions): Promise<StartedJob> {
+  requireClient(client);
+  requireOptions(options, { taskQueue: 'a text' });
+  const checked = await keepJobTexts(parseJobInput(input), {
+    results: options.results,
+    refuse: badJob,
+  });
+  checkJobSize(checked);
+  const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
+  const prompt = firstLine(headOf(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '', 2 * summaryLength));
+  const labels = parseLabels(options.labels, badJob);
+  const { promptInSummary = !hasCodec(client) } = options;
+  const memo: JobMemo = {
+    prompt,
+    inputDigest: inputDigest(checked),
+    outcome: null,
+    ...(labels && { labels }),
+    ...(!promptInSummary && { textInSummaries: false }),
+  };
+  try {
+    const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(
+      workflowTypes.createThenPrompt,
+      {
+        workflowId,
+        taskQueue: options.taskQueue,
+        args: [checked],
+        workflowIdReusePolicy: options.again
+          ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+          : WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+        memo: { ...memo },
+        staticSummary: promptInSummary ? prompt : checked.jobId,
+      },
+    );
+    return { handle, started: true };
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    await describeJob(client, checked);
+    return { handle: jobHandle(client, checked), started: false };
+  }
+}
+
+/** A handle on the newest run of a job. Sends no request. */
+export function jobHandle(client: Client, job: JobAddress): JobHandle {
+  const problem = jobIdProblem(job.deployment, job.jobId);
+  if (problem) throw new SandflowError('bad_job_id', `${problem.replace(/^t/, 'T')}.`);
+  return client.workflow.getHandle(jobWorkflowId(job.deployment, job.jobId));
+}
+
+/**
+ * Reads Temporal's description of a job: its status, when it started and ended, and the readable part of its memo.
+ * Needs no worker.
+ * @throws SandflowError `job_not_found`, `not_a_job` if the id belongs to a batch
+ */
+export async function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
+  const description = await askWorkflow(client, askedJob(job), () =>
+    describeReadable(client, jobHandle(client, job).workflowId),
+  );
+  if (description.type === workflowTypes.createThenPrompt) return description;
+  throw otherKindError(askedJob(job));
+}
+
+/**
+ * Queries the progress of a job, also after its end. Needs a worker.
+ * @throws SandflowError `job_not_found`, or `no_worker` if no worker answers within 30 s
+ */
+export function jobProgress(client: Client, job: JobAddress): Promise<JobProgress> {
+  const ask = () => queryOnce(jobHandle(client, job), progressQuery);
+  return askWorkflow(client, askedJob(job), ask, firstQueryTimeoutMs);
+}
+
+export interface PromptJobOptions {
+  readonly updateId?: string;
+  /** As for `startJob`. */
+  readonly results?: ResultStore;
+}
+
+/**
+ * Sends another prompt to a running job. A repeated call with the same `updateId` does not send the prompt again.
+ * @returns the index of the prompt in the job
+ * @throws SandflowError `bad_job_input`, `refused` with the job's reason, `job_not_found`, `job_ended`, `no_worker`
+ */
+export async function promptJob(
+  client: Client,
+  job: JobAddress,
+  step: PromptStep,
+  { updateId, results }: PromptJobOptions = {},
+): Promise<{ readonly index: number }> {
+  const refuse = (why: string) => new SandflowError('bad_job_input', `The prompt cannot be sent: ${why}.`);
+  const checked = parseWith(promptStepSchema, step, refuse);
+  if (bytesOf(updateId ?? '') > longestUpdateId) {
+    throw refuse(`updateId: must not be longer than ${longestUpdateId} bytes`);
+  }
+  // It is not known here how much space the job's other prompts leave.
+  const roomBytes = results ? followUpRoomBytes : undefined;
+  const sent = await keepPromptText(checked, { results, refuse, roomBytes });
+  return askWorkflow(client, askedJob(job), () =>
+    jobHandle(client, job).executeUpdate(promptUpdate, { args: [sent], updateId }),
+  );
+}
+
+/**
+ * Resolves a job's call whose outcome is unknown.
+ * @returns the resolved step: `create` or `prompt`
+ * @throws SandflowError `bad_job_input`, `refused` if no call is unresolved or the decision does not fit; and the
+ * errors of `promptJob`
+ */
+export async function resolveJob(
+  client: Client,
+  job: JobAddress,
+  resolution: Resolution,
+): Promise<{ readonly step: string }> {
+  const refuse = (why: string) => new SandflowError('bad_job_input', `The decision cannot be sent: ${why}.`);
+  parseWith(resolutionSchema, resolution, refuse);
+  return askWorkflow(client, askedJob(job), () =>
+    jobHandle(client, job).executeUpdate(resolveUpdate, { args: [resolution] }),
+  );
+}
+
+/**
+ * Cancels a job. The job interrupts the agent, collects the existing files, and stops, deletes or keeps the sandbox as
+ * its input says. It ends as `cancelled`. A second cancel skips the collection of files. Returns when Temporal has
+ * accepted the request.
+ * @returns `again`: true if the job was cancelled before
+ * @throws SandflowError `job_not_found`, `job_ended`
+ */
+export async function cancelJob(client: Client, job: JobAddress): Promise<{ readonly again: boolean }> {
+  // Temporal accepts a cancel request for a closed workflow without an error.
+  const { status, raw } = await describeJob(client, job);
+  if (status.name !== 'RUNNING') throw endedError(askedJob(job));
+  const again = raw.workflowExtendedInfo?.cancelRequested === true;
+  const handle = jobHandle(client, job);
+  await askWorkflow(
+    client,
+    askedJob(job),
+    async () => void (await (again ? handle.signal(skipCollectingSignal) : handle.cancel())),
+  );
+  return { again };
+}
+
+/** Converts the address of a job into the form that `askWorkflow` takes. */
+export function askedJob({ deployment, jobId }: JobAddress): AskedWorkflow {
+  return { kind: 'job', deployment, id: jobId };
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return cut(line, summaryLength);
+}

@@ -1,0 +1,78 @@
+/** Lets a call finish despite a cancel, so that its outcome is known. */
+import { CancellationScope, CancelledFailure, sleep } from '@temporalio/workflow';
+import type { JobState } from './job-state.js';
+import { serviceFailureOf } from '../shared/job-termination.js';
+
+/**
+ * After a cancel, lets the call that creates the sandbox `name` finish. Gives it up only when the cleanup time is over.
+ * Does not start a call after a cancel. While it is unknown whether the sandbox was created, `run.unconfirmedName`
+ * contains its name.
+ * @throws CancelledFailure, or the error of the call
+ */
+export async function finishDespiteCancel<T>(run: JobState, name: string, make: () => Promise<T>): Promise<T> {
+  const scope = CancellationScope.current();
+  if (scope.consideredCancelled) throw new CancelledFailure(`"${name}" was not created`);
+  run.unconfirmedName = name;
+  try {
+    const making = CancellationScope.nonCancellable(make);
+    const made = await untilGivenUp(run, making, { share: 1, summary: `until the create of ${name} is abandoned` });
+    run.unconfirmedName = null;
+    return made;
+  } catch (error) {
+    if (isCertainlyNotMade(error)) {
+      run.unconfirmedName = null;
+      run.firstSentAtMs = null;
+    }
+    throw error;
+  }
+}
+
+/**
+ * Fraction of the cleanup time for a prompt that is being sent. The rest is for interrupts, files and the end of the
+ * sandbox.
+ */
+const shareOfPrompt = 1 / 4;
+
+/**
+ * Even after a cancel, waits for a prompt that is being sent, so that its outcome is known. This wait takes at most a
+ * fraction of the cleanup time.
+ */
+export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): Promise<T> {
+  const summary = 'until the running prompt call is abandoned';
+  return untilGivenUp(run, sending, { share: shareOfPrompt, summary });
+}
+
+interface GivingUp {
+  /** The fraction of the remaining cleanup time that the call may use after a cancel, from 0 to 1. */
+  readonly share: number;
+  readonly summary: string;
+}
+
+/** @throws the cancellation of the current scope, if the call does not end within its share of the time */
+async function untilGivenUp<T>(run: JobState, call: Promise<T>, { share, summary }: GivingUp): Promise<T> {
+  let known = false;
+  const givenUp = CancellationScope.current().cancelRequested.catch(async (cancelled: unknown) => {
+    if (known) return call;
+    const leftMs = (run.beginCleanUp() - Date.now()) * share;
+    await CancellationScope.nonCancellable(() => sleep(Math.max(1, Math.round(leftMs)), { summary }));
+    throw cancelled;
+  });
+  try {
+    return await Promise.race([call, givenUp]);
+  } finally {
+    known = true;
+  }
+}
+
+/**
+ * True if the service refused the call, and no earlier attempt can have been accepted. If the search by name was
+ * refused, it remains unknown whether an earlier run created the sandbox.
+ */
+function isCertainlyNotMade(error: unknown): boolean {
+  const failure = serviceFailureOf(error);
+  if (failure === undefined || failure.status === null) return false;
+  return failure.maybeSent !== true && failure.endpoint !== searching;
+}
+
+/** The endpoint by which a later run searches for its sandbox by name. */
+const searching = 'listSandboxes';

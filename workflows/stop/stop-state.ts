@@ -1,0 +1,184 @@
+/** The state of one stop workflow: its requests, its observations and its notifications. */
+import { CancellationScope, log, metricMeter, setCurrentDetails } from '@temporalio/workflow';
+import type { Wake } from '../../src/protocol/job/job-result.js';
+import type { JobTiming, NotifyTarget } from '../../src/protocol/job/job-input.js';
+import { sendNotification } from '../notification/notify.js';
+import { hasLongHistory } from '../shared/continue-as-new.js';
+import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
+import type { Caller } from '../shared/retry-refusals.js';
+import { defaultTiming } from '../shared/wait-intervals.js';
+import { cutText, describeStop, newStopRecord, type Settlement, settleRecord, viewOfRecord } from './request-record.js';
+import type { StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
+
+const keepEnded = 200;
+const keepWakes = 20;
+/** Temporal accepts 2,000 updates and 10,000 signals per run, and refuses or loses any further ones. */
+const mostUpdates = 1_000;
+const mostSignals = 5_000;
+
+export class StopWorkflowState {
+  readonly inbox = new EventInbox();
+  readonly timing: JobTiming;
+  readonly records: StopRecord[];
+  private wakes: readonly Wake[];
+  apiCalls: number;
+  /** Events up to this mark are handled. */
+  since: InboxMark = 0;
+  /** True while a bound stop has not been read in this run. */
+  mustRead: boolean;
+  /** True while the run prepares to continue as new. */
+  isPausing = false;
+  /** Counter of changes that must wake the main loop: requests that arrive, are bound, or end in parallel. */
+  changes = 0;
+  updates = 0;
+  signals = 0;
+  /** Number of calls and notifications that run in parallel with the main loop. */
+  private underWay = 0;
+  private readonly root = CancellationScope.current();
+  private readonly asking = new Map<StopRecord, CancellationScope>();
+
+  constructor(readonly input: StopInput) {
+    this.timing = { ...defaultTiming, ...input.timing };
+    this.records = [...(input.carried?.records ?? [])];
+    this.wakes = input.carried?.wakes ?? [];
+    this.apiCalls = input.carried?.apiCalls ?? 0;
+    this.mustRead = this.records.length > 0;
+  }
+
+  get open(): StopRecord[] {
+    return this.records.filter(({ outcome }) => outcome === null);
+  }
+
+  get waiting(): StopRecord[] {
+    return this.open.filter(({ stopId }) => stopId !== null);
+  }
+
+  get isQuiet(): boolean {
+    return this.underWay === 0;
+  }
+
+  /** Adds the record of a request. Safe to repeat: a known id returns the existing record. */
+  take(request: StopRequest): { readonly record: StopRecord; readonly isNew: boolean } {
+    const known = this.records.find((record) => record.request.requestId === request.requestId);
+    if (known) return { record: known, isNew: false };
+    const record = newStopRecord(request, Date.now());
+    this.records.push(record);
+    this.noteChange();
+    return { record, isNew: true };
+  }
+
+  /** Runs `work` in parallel with the main loop; cancels it when the request ends or the run pauses. */
+  inBackground(record: StopRecord, work: () => Promise<void>): void {
+    // The scope is not a child of the check that starts it, because the check ends before the answer arrives.
+    const scope = new CancellationScope({ cancellable: true, parent: this.root });
+    this.asking.set(record, scope);
+    this.track(scope.run(work).finally(() => this.asking.delete(record)));
+  }
+
+  settle(record: StopRecord, settlement: Settlement): void {
+    if (record.outcome !== null) return;
+    settleRecord(record, settlement, Date.now());
+    this.asking.get(record)?.cancel();
+    this.notify(record, 'ended', settlement.outcome, record.error?.message ?? null);
+    // An ended request needs no further notifications, so continue-as-new need not carry their target.
+    record.request = { ...record.request, notify: undefined };
+    const ended = this.records.filter(({ outcome }) => outcome !== null);
+    for (const old of ended.slice(0, -keepEnded)) this.records.splice(this.records.indexOf(old), 1);
+    this.showDetails();
+  }
+
+  alert(record: StopRecord): void {
+    record.alertedAtMs = Date.now();
+    const { sandboxId } = this.input;
+    const message = describeStop(record);
+    log.warn('a stop has not ended in time', { sandboxId, stopId: record.stopId, seen: message });
+    metricMeter.createCounter('sandflow_stop_alerts', undefined, 'Stops that did not end in time').add(1);
+    this.notify(record, 'stop_failing', null, message);
+  }
+
+  /** Ends or interrupts all requests in progress, so that the next run can continue from a known state. */
+  pause(): void {
+    this.isPausing = true;
+    for (const scope of this.asking.values()) scope.cancel();
+  }
+
+  noteChange(): void {
+    this.changes += 1;
+    this.showDetails();
+  }
+
+  /** True if history, updates or signals have reached the limit for continue-as-new. */
+  get isFull(): boolean {
+    const { maxHistoryEvents, maxMessages = Number.POSITIVE_INFINITY } = this.input;
+    if (hasLongHistory(maxHistoryEvents)) return true;
+    return this.updates >= Math.min(mostUpdates, maxMessages) || this.signals >= Math.min(mostSignals, maxMessages);
+  }
+
+  showDetails(): void {
+    const lines = this.open.map((record) => `${record.request.requestId}: ${describeStop(record)}`);
+    setCurrentDetails([`Sandbox ${this.input.sandboxId}`, ...lines.slice(0, 20)].join('\n\n'));
+  }
+
+  readonly onWake = (wake: Wake): void => {
+    this.wakes = [...this.wakes, wake].slice(-keepWakes);
+  };
+
+  /** The caller for one request, or, without one, for all waiting requests. */
+  callerFor(record?: StopRecord): Caller {
+    const run = this;
+    const concerned = () => (record ? [record] : this.waiting);
+    return {
+      input: { jobId: null },
+      sandbox: { id: this.input.sandboxId },
+      get blocked() {
+        return concerned()[0]?.blocked ?? null;
+      },
+      get apiCalls() {
+        return run.apiCalls;
+      },
+      set apiCalls(calls) {
+        run.apiCalls = calls;
+      },
+      block(blocked) {
+        for (const one of concerned()) {
+          const message = cutText(blocked.message);
+          one.blocked = { ...blocked, message, since: new Date().toISOString() };
+          run.notify(one, 'blocked', null, message);
+        }
+        run.showDetails();
+      },
+      unblock() {
+        for (const one of concerned()) one.blocked = null;
+      },
+    };
+  }
+
+  report(): StopReport {
+    const { apiCalls, wakes } = this;
+    return { sandboxId: this.input.sandboxId, requests: this.records.map(viewOfRecord), wakes, apiCalls };
+  }
+
+  carry(): StopInput {
+    return { ...this.input, carried: { records: this.records, wakes: this.wakes, apiCalls: this.apiCalls } };
+  }
+
+  private notify(
+    record: StopRecord,
+    event: 'ended' | 'blocked' | 'stop_failing',
+    outcome: string | null,
+    text: string | null,
+  ) {
+    const notify: NotifyTarget | undefined = record.request.notify;
+    if (!notify) return;
+    const caller: Caller = { ...this.callerFor(record), input: { jobId: null, notify } };
+    this.track(CancellationScope.nonCancellable(() => sendNotification(caller, event, outcome, text)));
+  }
+
+  private track(work: Promise<void>): void {
+    this.underWay += 1;
+    const over = () => {
+      this.underWay -= 1;
+    };
+    work.then(over, over);
+  }
+}
