@@ -5,8 +5,6 @@ import type { UpdateDefinition } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
 import { deploymentOfWorkflow, sandboxWatchId } from '../src/contract/workflow-safe/addresses.js';
 import { type Counted, unanswered } from '../src/contract/workflow-safe/service-failure.js';
-import type { ResultStore } from '../src/result-store/index.js';
-import { isBusy } from '../src/temporal/errors.js';
 import {
   type ClaimRequest,
   claimSandboxUpdate,
@@ -16,6 +14,8 @@ import {
   releaseClaimSignal,
   workflowTypes,
 } from '../src/protocol/messages.js';
+import type { ResultStore } from '../src/result-store/index.js';
+import { isBusy } from '../src/temporal/errors.js';
 import { storeTranscript, type TranscriptRequest } from './prompt/transcript.js';
 import { withCallCount, withHeartbeat } from './retry/attempt.js';
 import { finalFailure } from './retry/classify.js';

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { deploymentProblem } from './contract/workflow-safe/addresses.js';
-import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 import { refuseHomeMark } from './contract/home-mark.js';
 import { headerSecret, keepSecret, keepUrlSecrets } from './contract/secrecy/known-secrets.js';
 import { webhookSecretsIn } from './contract/secrecy/webhook-secrets.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
+import { deploymentProblem } from './contract/workflow-safe/addresses.js';
+import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
 
 /** The configuration that `readConfig` reads from the environment. */

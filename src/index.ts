@@ -15,21 +15,6 @@ export {
   type NotifyActivities,
   type SandflowActivities,
 } from '../activities/index.js';
-export type * from './protocol/cleanup.js';
-export type * from './protocol/fanout/fanout-progress.js';
-export type * from './protocol/fanout/fanout-result.js';
-export type * from './protocol/fanout/fanout-input.js';
-export type * from './protocol/job/job-phases.js';
-export type * from './protocol/job/job-progress.js';
-export type * from './protocol/job/job-result.js';
-export type * from './protocol/job/job-input.js';
-export type { Resolution, SandboxEvent } from './protocol/messages.js';
-export type {
-  FailedArchivals,
-  StopOutcome,
-  StopReport,
-  StopRequestView,
-} from './protocol/stop.js';
 export * from './bridge/index.js';
 export * from './client/index.js';
 export { type Config, readConfig } from './config.js';
@@ -38,10 +23,37 @@ export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './c
 export { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 export * from './encryption/index.js';
 export * from './notify/index.js';
+export type * from './protocol/cleanup.js';
+export type * from './protocol/fanout/fanout-input.js';
+export type * from './protocol/fanout/fanout-progress.js';
+export type * from './protocol/fanout/fanout-result.js';
+export type * from './protocol/job/job-input.js';
+export type * from './protocol/job/job-phases.js';
+export type * from './protocol/job/job-progress.js';
+export type * from './protocol/job/job-result.js';
+export type { Resolution, SandboxEvent } from './protocol/messages.js';
+export type {
+  FailedArchivals,
+  StopOutcome,
+  StopReport,
+  StopRequestView,
+} from './protocol/stop.js';
 export * from './result-store/index.js';
 export { type CleanupPolicy, readPolicy } from './retention/index.js';
 export * from './secret-store/index.js';
 export { findTemporal } from './supervisor/find-temporal.js';
+export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
+export { clientOfWorker, connectWorker, type WorkerConnection } from './temporal/connect-worker.js';
+export {
+  type Agreement,
+  type AgreeOptions,
+  agreeOnKeys,
+  type DeploymentKeys,
+  deploymentKeys,
+  forgetDeploymentKeys,
+} from './temporal/deployment-keys.js';
+export * from './webhook/index.js';
+export * from './worker/index.js';
 export {
   type CleanupHandle,
   type CleanupListed,
@@ -60,16 +72,6 @@ export {
   type ScheduleChange,
   type ScheduledTime,
 } from './workflow-client/cleanups/schedules.js';
-export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
-export { clientOfWorker, connectWorker, type WorkerConnection } from './temporal/connect-worker.js';
-export {
-  type Agreement,
-  type AgreeOptions,
-  agreeOnKeys,
-  type DeploymentKeys,
-  deploymentKeys,
-  forgetDeploymentKeys,
-} from './temporal/deployment-keys.js';
 export {
   cancelFanout,
   describeFanout,
@@ -79,7 +81,12 @@ export {
   type StartFanoutOptions,
   startFanout,
 } from './workflow-client/fanouts/fanout-client.js';
-export { fanoutInputSchema, fanoutPolicySchema, type NewFanout, parseFanoutInput } from './workflow-client/fanouts/fanout-input.js';
+export {
+  fanoutInputSchema,
+  fanoutPolicySchema,
+  type NewFanout,
+  parseFanoutInput,
+} from './workflow-client/fanouts/fanout-input.js';
 export { type ResumeFanoutOptions, resumeFanout } from './workflow-client/fanouts/resume-fanout.js';
 export {
   type AwaitFanoutOptions,
@@ -114,8 +121,6 @@ export {
   listFanouts,
   listJobs,
 } from './workflow-client/list-executions.js';
-export { type RequestedStop, type RequestStopOptions, requestStop } from './workflow-client/stops/stop-client.js';
-export type { StopOptions } from './workflow-client/stops/stop-input.js';
 export {
   type AwaitStopOptions,
   awaitStop,
@@ -123,5 +128,5 @@ export {
   stopProgress,
   stopReport,
 } from './workflow-client/stops/read-stops.js';
-export * from './webhook/index.js';
-export * from './worker/index.js';
+export { type RequestedStop, type RequestStopOptions, requestStop } from './workflow-client/stops/stop-client.js';
+export type { StopOptions } from './workflow-client/stops/stop-input.js';

@@ -1,8 +1,8 @@
 /** How to reach Temporal: its own settings in the environment and in its configuration file. */
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
-import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from './contract/urls.js';
+import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 
 /** How to reach Temporal. */
 export interface TemporalConfig {

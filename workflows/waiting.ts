@@ -3,8 +3,8 @@
  * then call `until`. `ownSandbox` and `ownPrompt` make the keys and names that their calls need.
  */
 
-export type { Wake } from '../src/protocol/job/job-result.js';
 export type { JobTiming } from '../src/protocol/job/job-input.js';
+export type { Wake } from '../src/protocol/job/job-result.js';
 export { type SandboxEvent, sandboxEventSignal, type WatchRegistration } from '../src/protocol/messages.js';
 export {
   type OwnPrompt,

@@ -5,9 +5,9 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { ApiKey } from '../../src/contract/records/account-records.js';
 import type { CreateApiKeyBody } from '../../src/contract/requests/account-requests.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { type Attempt, createAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';

@@ -1,8 +1,8 @@
 /** Retry class `evidence`: webhook create. See `retry/send-at-most-once.ts`. */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Webhook } from '../../src/contract/records/sandbox-records.js';
 import type { CreateWebhookBody } from '../../src/contract/requests/sandbox-requests.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { createAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';

@@ -3,9 +3,9 @@
  * `retry/send-at-most-once.ts`.
  */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Environment } from '../../src/contract/records/account-records.js';
 import type { UpdateEnvironmentBody } from '../../src/contract/requests/account-requests.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { createAttempt } from '../retry/attempt.js';
 import { sendOnce } from '../retry/send-at-most-once.js';

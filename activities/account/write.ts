@@ -1,6 +1,5 @@
 /** Activities that change the account. Retry class `safe`: repeating one leaves the account in the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { DataRetention, Repo } from '../../src/contract/records/account-records.js';
 import type {
   DataRetentionBody,
@@ -8,6 +7,7 @@ import type {
   UpgradeEnvironmentBody,
 } from '../../src/contract/requests/account-requests.js';
 import type { UpdateWebhookBody } from '../../src/contract/requests/sandbox-requests.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';

@@ -1,4 +1,6 @@
 /** Performs one planned action after it has checked all guards again. */
+
+import type { HoldAnswer } from '../../src/protocol/messages.js';
 import type { CleanupPolicy, SandboxFacts, Verdict } from '../../src/retention/index.js';
 import {
   type ApplyLook,
@@ -7,7 +9,6 @@ import {
   type PlannedAction,
   type SnapshotFacts,
 } from '../../src/retention/index.js';
-import type { HoldAnswer } from '../../src/protocol/messages.js';
 import type { ClaimOptions } from '../watch.js';
 
 /**

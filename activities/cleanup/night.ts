@@ -2,10 +2,10 @@
 import type { Client } from '@temporalio/client';
 import { cleanupId } from '../../src/contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
-import { type CleanupPolicy, nightBeganAtMs } from '../../src/retention/index.js';
-import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
 import type { CleanupMemo } from '../../src/protocol/cleanup.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
+import { type CleanupPolicy, nightBeganAtMs } from '../../src/retention/index.js';
+import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
 
 export interface Night {
   /** Number of actions that other runs have taken from the limit of this night. */

@@ -1,9 +1,9 @@
 /** Looks up the owner of a sandbox in Temporal. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { executionOf } from '../../src/contract/workflow-safe/addresses.js';
+import type { KeptMemo } from '../../src/protocol/job/job-result.js';
 import { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from '../../src/retention/index.js';
 import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
-import type { KeptMemo } from '../../src/protocol/job/job-result.js';
 
 /** Any other status, even one that is unknown today, counts as open. */
 const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);

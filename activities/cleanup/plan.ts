@@ -2,6 +2,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
+import type { CleanupPlanned } from '../../src/protocol/cleanup.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import {
   type Candidate,
@@ -14,7 +15,6 @@ import {
   type SnapshotFacts,
   windowsText,
 } from '../../src/retention/index.js';
-import type { CleanupPlanned } from '../../src/protocol/cleanup.js';
 import type { Attempt } from '../retry/attempt.js';
 import { withCallCount } from '../retry/attempt.js';
 import { addByKey } from './add-by-key.js';

@@ -1,7 +1,8 @@
 /** Assembles the report of a cleanup in the result store. */
+
+import type { ActionResult, CleanupReport, CleanupSummary } from '../../src/protocol/cleanup.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { CleanupPlan } from '../../src/retention/index.js';
-import type { ActionResult, CleanupReport, CleanupSummary } from '../../src/protocol/cleanup.js';
 import { addByKey } from './add-by-key.js';
 
 export interface FinishCleanupInput {

@@ -3,6 +3,10 @@ import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
+import type { KnownItem, SealRequest, StoredChunk } from '../../src/protocol/fanout/batch-parts.js';
+import type { ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
+import type { FanoutResult, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
+import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../src/protocol/job/job-result.js';
 import {
   type FanoutPlace,
   fanoutItemResults,
@@ -13,10 +17,6 @@ import {
   storedChunks,
 } from '../../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../../src/result-store/index.js';
-import type { KnownItem, SealRequest, StoredChunk } from '../../src/protocol/fanout/batch-parts.js';
-import type { FanoutResult, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
-import type { ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
-import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../src/protocol/job/job-result.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
 export interface ReadChunkInput {

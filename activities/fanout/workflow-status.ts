@@ -3,9 +3,9 @@ import { setMaxListeners } from 'node:events';
 import { Context, sleep } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { anySignal } from '../../src/os/any-signal.js';
-import { lenientClient } from '../../src/temporal/readable-memos.js';
 import type { ItemSummary } from '../../src/protocol/fanout/fanout-result.js';
 import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../src/protocol/job/job-result.js';
+import { lenientClient } from '../../src/temporal/readable-memos.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
 /** Temporal's name of the status; `NOT_FOUND` for an unknown workflow. */

@@ -6,27 +6,10 @@ import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.j
 import { withoutSecretsIn } from '../../src/contract/workflow-safe/without-secrets.js';
 import type { NotifyCommands } from '../../src/notify/index.js';
 import { anySignal } from '../../src/os/any-signal.js';
-import { notificationHeaders } from '../../src/webhook/index.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
+import type { Notification } from '../../src/protocol/notification.js';
+import { notificationHeaders } from '../../src/webhook/index.js';
 import { runNotifyCommand } from './run-command.js';
-
-export interface Notification {
-  /** Id of the message; the same for every delivery attempt. */
-  readonly id: string;
-  /**
-   * `stop_failing`: a stop has not ended within its alert time. `data_expiring`: the service will soon delete the data
-   * of protected sandboxes.
-   */
-  readonly event: 'ended' | 'blocked' | 'stop_failing' | 'data_expiring';
-  /** Null for a stop or a cleanup, which belong to no job. */
-  readonly jobId: string | null;
-  readonly workflowId: string;
-  readonly sandboxId: string | null;
-  /** The outcome with `ended`; null otherwise. */
-  readonly outcome: string | null;
-  readonly message: string | null;
-  readonly at: string;
-}
 
 export interface NotifyDependencies {
   /** The commands that notifications may run on this worker. Default: none. */

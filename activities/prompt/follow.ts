@@ -4,9 +4,9 @@
  */
 import { heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import { type Counted, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { type DegradedSandbox, degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { type Counted, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';

@@ -4,9 +4,9 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
-import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
 import type { PromptBody } from '../../src/contract/requests/sandbox-requests.js';
+import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';

@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { shortEvent } from '../../src/contract/records/short-event.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { StoredTranscript } from '../../src/result-store/stored-transcript.js';
 import { type Attempt, withCallCount } from '../retry/attempt.js';

@@ -4,7 +4,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
 import type { ErrorMeaning } from '../../src/contract/workflow-safe/error-codes.js';
-import { outcomeUnknownCode, type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
+import {
+  outcomeUnknownCode,
+  type ServiceFailure,
+  unanswered,
+} from '../../src/contract/workflow-safe/service-failure.js';
 import { cut, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
 
 /** What is known about the effect of a failed call. */

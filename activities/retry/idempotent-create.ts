@@ -3,9 +3,9 @@
  * and after a reset, the name shows whether the call took effect, because it is unique to its job, step and generation.
  */
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
+import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { isSandboxId } from '../../src/contract/workflow-safe/ids.js';
-import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { sandboxView } from '../sandbox/view.js';
 import type { Attempt } from './attempt.js';

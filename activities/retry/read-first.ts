@@ -4,8 +4,8 @@
  */
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { BeforeRequest } from '../sandbox/decide-stop-call.js';
 import { type Attempt, createAttempt, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';

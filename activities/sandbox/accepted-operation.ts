@@ -3,12 +3,12 @@
  */
 import { UnexpectedResponseError } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
-import { idPatterns } from '../../src/contract/workflow-safe/ids.js';
 import {
   type DeletionOperation,
   deletionOperationSchema,
   stopOperationSchema,
 } from '../../src/contract/records/sandbox-records.js';
+import { idPatterns } from '../../src/contract/workflow-safe/ids.js';
 import type { StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { stopView } from './view.js';
 

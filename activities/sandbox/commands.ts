@@ -2,8 +2,8 @@
 import { activityInfo } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { CommandBody } from '../../src/contract/requests/sandbox-requests.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Text } from '../../src/contract/workflow-safe/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { createAttempt, fitting, withCallCount, withHeartbeat } from '../retry/attempt.js';

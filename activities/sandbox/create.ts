@@ -1,8 +1,8 @@
 /** Retry class `keyed`: create and fork. */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
-import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
 import type { CreateSandboxBody, ForkBody } from '../../src/contract/requests/sandbox-requests.js';
+import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';

@@ -1,12 +1,12 @@
 /** Collects what a git repository in a sandbox has changed, as a patch in the result store. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { patchName } from '../../src/contract/workflow-safe/patch-name.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
-import type { ResultStore } from '../../src/result-store/index.js';
 import type { CollectedDiff, DiffBase } from '../../src/protocol/job/diff.js';
 import type { CollectedFile } from '../../src/protocol/job/job-result.js';
+import type { ResultStore } from '../../src/result-store/index.js';
 import { type Attempt, withCallCount } from '../retry/attempt.js';
 import {
   changedFilesOf,

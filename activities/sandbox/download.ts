@@ -1,8 +1,8 @@
 /** Streams files of any size from sandboxes and snapshots to the result store, bypassing memory and history. */
 import type { DownloadStream, SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { WriteFileBody } from '../../src/contract/requests/sandbox-requests.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { timeToReceive } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore, StoredObject } from '../../src/result-store/index.js';
 import { withCallCount } from '../retry/attempt.js';

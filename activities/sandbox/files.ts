@@ -4,9 +4,9 @@ import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import { timeToReceive, timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
-import type { ResultStore } from '../../src/result-store/index.js';
-import type { CollectedFile } from '../../src/protocol/job/job-result.js';
 import type { FilePut } from '../../src/protocol/job/job-input.js';
+import type { CollectedFile } from '../../src/protocol/job/job-result.js';
+import type { ResultStore } from '../../src/result-store/index.js';
 import { withCallCount } from '../retry/attempt.js';
 import { readStored } from '../store/texts.js';
 

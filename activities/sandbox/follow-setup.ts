@@ -1,8 +1,8 @@
 /** Follows the setup script of a sandbox. No webhook reports its end, so this polls with the shared reads. */
 import { heartbeat } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { isCreating, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { createFollower, type FollowHub } from '../prompt/follow-hub.js';
 import { type Attempt, createAttempt } from '../retry/attempt.js';

@@ -1,9 +1,9 @@
 /** Retry class `safe`, reads of the content of sandboxes and snapshots. Null if the resource does not exist. */
 import type { ListEventsQuery, SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Snapshot, TreeEntry } from '../../src/contract/records/machine-records.js';
 import type { Prompt, SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from './read.js';
 

@@ -1,8 +1,8 @@
 /** Retry class `safe`, reads. */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { withCallCount } from '../retry/attempt.js';
 import { deletionShown } from './accepted-operation.js';
 import { sandboxView, stopView } from './view.js';

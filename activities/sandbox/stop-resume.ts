@@ -2,11 +2,11 @@
  * Retry class `read-first`: stop and resume. Every attempt reads first, and sends only what the state still requires.
  */
 import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
-import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 import type { ResumeBody } from '../../src/contract/requests/sandbox-requests.js';
+import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
+import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storeTranscript, type TranscriptRequest } from '../prompt/transcript.js';
 import { type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';

@@ -1,8 +1,8 @@
 /** Retry class `safe`, writes: repeating them leads to the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
-import type { SandboxView, SharingView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { UpdateSandboxBody } from '../../src/contract/requests/sandbox-requests.js';
+import type { SandboxView, SharingView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { withCallCount } from '../retry/attempt.js';
 import { deletionOfAnswer } from './accepted-operation.js';
 import { orNullWhenMissing } from './read.js';

@@ -1,7 +1,7 @@
 /** Runs the plain job of the bench with the product. */
 import { randomBytes } from 'node:crypto';
-import { type JobHandle, startJob } from '../../src/workflow-client/jobs/job-client.js';
 import type { JobInput } from '../../src/protocol/job/job-input.js';
+import { type JobHandle, startJob } from '../../src/workflow-client/jobs/job-client.js';
 import type { Stand } from '../stand.js';
 
 export const deployment = 'bench';

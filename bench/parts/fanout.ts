@@ -2,9 +2,9 @@
 import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
 import { isUsable } from '../../src/contract/workflow-safe/states.js';
-import { awaitFanout, submitFanout } from '../../src/workflow-client/fanouts/submit-fanout.js';
-import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
 import type { FanoutInput, FanoutItem } from '../../src/protocol/fanout/fanout-input.js';
+import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
+import { awaitFanout, submitFanout } from '../../src/workflow-client/fanouts/submit-fanout.js';
 import { callsBetween } from '../measure/book-reader.js';
 import { runForkingScript } from '../measure/forking-script.js';
 import { historySize } from '../measure/history.js';

@@ -3,9 +3,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobWorkflowId, parseOwnedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
-import type { JobHandle } from '../../src/workflow-client/jobs/job-client.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { type SandboxEvent, sandboxEventSignal } from '../../src/protocol/messages.js';
+import type { JobHandle } from '../../src/workflow-client/jobs/job-client.js';
 import { defaultTiming, safetyPollMs } from '../../workflows/shared/wait-intervals.js';
 import { callsBetween } from '../measure/book-reader.js';
 import { deployment, inParallel, startPlainJob } from '../measure/plain-job.js';

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Registry } from 'prom-client';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireCounts } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { logWithoutSecrets } from '../contract/workflow-safe/without-secrets.js';
 import { requireClient } from '../temporal/own-copy.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';

@@ -1,8 +1,8 @@
 /** The bridge's routes and responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readRawBody } from '../os/raw-body.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog } from './bridge-options.js';
-import { readRawBody } from '../os/raw-body.js';
 import type { Readiness } from './readiness.js';
 import { deliveryStatuses, type Receiver, receiveDelivery } from './receive-delivery.js';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
 import { readSecrets } from './secret-source.js';
 

@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireOptions } from '../contract/required-options.js';
 import { webhookSecretsIn } from '../contract/secrecy/webhook-secrets.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import type { BridgeLog } from './bridge-options.js';
 
 /** Options of `createSecretSource`. */

@@ -1,8 +1,8 @@
 import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { type SandboxEvent, sandboxEventSignal } from '../protocol/messages.js';
-import { ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../contract/workflow-safe/addresses.js';
 import type { SandboxWebhookEvent } from '../contract/records/webhook-events.js';
+import { ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../contract/workflow-safe/addresses.js';
+import { type SandboxEvent, sandboxEventSignal } from '../protocol/messages.js';
 
 /**
  * The result of a signal:

@@ -3,11 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../client/create-sandbox-client.js';
 import { ApiError, ConnectionError, TimeoutError } from '../client/errors.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { lateCallMs } from '../contract/late-calls.js';
 import type { Webhook } from '../contract/records/sandbox-records.js';
-import { sandboxEventTypes } from '../contract/workflow-safe/states.js';
 import { requireOptions } from '../contract/required-options.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { sandboxEventTypes } from '../contract/workflow-safe/states.js';
 import { isReserved, reserveSecretFile, type SecretReservation } from './secret-file.js';
 import { readSecrets } from './secret-source.js';
 

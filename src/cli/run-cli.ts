@@ -1,9 +1,9 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
 import { existsSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
-import type { JobError } from '../protocol/job/job-result.js';
 import type { Config, ConnectionName } from '../config.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import type { JobError } from '../protocol/job/job-result.js';
 import type { CommandContext } from './command.js';
 import { type Failure, failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';

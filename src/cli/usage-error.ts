@@ -1,7 +1,7 @@
 /** Errors in the command line's arguments and in the configuration. */
 
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { isSandboxId, sandboxIdAlphabet } from '../contract/workflow-safe/ids.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 
 /** Ends the command with exit code 2, before anything is started. */
 export class UsageError extends SandflowError {

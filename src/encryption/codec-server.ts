@@ -7,11 +7,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { readRawBody } from '../os/raw-body.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireCounts } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { readRawBody } from '../os/raw-body.js';
 
 const shortestToken = 24;
 

@@ -1,7 +1,7 @@
 /** Reads and creates the keys of a deployment. */
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { readPrivateText } from '../os/private-file.js';
 
 /** One key of a key ring. */

@@ -1,7 +1,8 @@
 /** Expands an item to one item for every combination of provider, model, effort and repeat. */
+
+import type { OtherFields } from '../contract/workflow-safe/other-fields.js';
 import type { FanoutItem, MachineType } from '../protocol/fanout/fanout-input.js';
 import type { JobEnd, PromptStep } from '../protocol/job/job-input.js';
-import type { OtherFields } from '../contract/workflow-safe/other-fields.js';
 import { type ItemLine, ItemsError, type PutWish } from './item-line.js';
 
 export interface Matrix {

@@ -2,10 +2,10 @@
 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
-import { machineTypes } from '../contract/workflow-safe/machine-types.js';
 import { requireOptions } from '../contract/required-options.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
+import { machineTypes } from '../contract/workflow-safe/machine-types.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { logWithoutSecrets } from '../contract/workflow-safe/without-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { type Accounts, createAccounts } from './accounts/accounts.js';

@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireOptions } from '../contract/required-options.js';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { isNotificationSecret } from '../webhook/index.js';

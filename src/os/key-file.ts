@@ -1,7 +1,7 @@
 /** Reads the API key of a service. */
 import { readFile } from 'node:fs/promises';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 
 /**
  * The key, read from its file if one is named, so that it can be replaced while a program runs.

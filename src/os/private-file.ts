@@ -7,8 +7,8 @@ import { constants } from 'node:fs';
 import { lstat, open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { namingFullDisk } from '../contract/disk-full.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolders } from './make-folders.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
 

@@ -1,9 +1,9 @@
 /** The input, result and progress of a `stopAndAwaitArchive`. Types only. */
 
 import type { PreservedWork } from '../contract/workflow-safe/preserved-work.js';
+import type { JobTiming, NotifyTarget } from './job/job-input.js';
 import type { JobProgress } from './job/job-progress.js';
 import type { JobError, Wake } from './job/job-result.js';
-import type { JobTiming, NotifyTarget } from './job/job-input.js';
 
 /** One caller's request to stop the sandbox. */
 export interface StopRequest {

@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isDiskFull, namingFullDisk } from '../contract/disk-full.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireOptions } from '../contract/required-options.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 

@@ -1,10 +1,10 @@
 /** Reads the objects of a batch from the result store: its chunks as submitted, and the results of its items. */
 
-import type { KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
-import type { ItemResult } from '../protocol/fanout/fanout-result.js';
-import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { fanoutPlaces } from '../contract/workflow-safe/fanout-addresses.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import type { KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
+import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
+import type { ItemResult } from '../protocol/fanout/fanout-result.js';
 import type { ListedObject, ResultStore } from './directory-store.js';
 
 /**

@@ -2,7 +2,12 @@
  * Finds the owner of a sandbox, from its name and from what Temporal knows about the workflow that the name refers to.
  * Pure.
  */
-import { executionOf, jobWorkflowId, ownerWorkflowId, parseOwnedSandboxName } from '../contract/workflow-safe/addresses.js';
+import {
+  executionOf,
+  jobWorkflowId,
+  ownerWorkflowId,
+  parseOwnedSandboxName,
+} from '../contract/workflow-safe/addresses.js';
 
 export const ownerStatuses = ['open', 'closed', 'kept', 'unknown', 'none', 'other-deployment'] as const;
 

@@ -25,7 +25,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import type { Config } from '../config.js';
 import { parseJson } from '../contract/texts/parse-json.js';
-import type { OpenDelivery } from '../temporal/open-deliveries.js';
+import type { OpenDelivery } from '../workflow-client/open-deliveries.js';
 
 const stackDescriptionSchema = z.object({
   temporalAddress: z.string(),

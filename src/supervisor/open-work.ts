@@ -1,10 +1,10 @@
 /** What is open on the Temporal server of a stack: jobs, and notifications that are not delivered. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { workflowTypes } from '../protocol/messages.js';
 import type { Config } from '../config.js';
 import { jobWorkflowId, notificationPrefix } from '../contract/workflow-safe/addresses.js';
-import { describeDelivery, type OpenDelivery } from '../temporal/open-deliveries.js';
+import { workflowTypes } from '../protocol/messages.js';
 import { lenientClient } from '../temporal/readable-memos.js';
+import { describeDelivery, type OpenDelivery } from '../workflow-client/open-deliveries.js';
 
 type WorkOfStack = Pick<Config, 'taskQueue' | 'deployment' | 'temporal'>;
 

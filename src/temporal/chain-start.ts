@@ -1,5 +1,5 @@
 /** Finds when a workflow began, even if it has continued as new. */
-import type { StartMemo } from '../../workflows/shared/start-memo.js';
+import type { StartMemo } from '../protocol/memos.js';
 
 /** The start of the first run, from the memo. Without one, the start of this run. */
 export function chainStart(run: {

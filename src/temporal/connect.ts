@@ -2,10 +2,10 @@
 
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireOptions } from '../contract/required-options.js';
 import { usableTemporalSettings } from '../contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from '../contract/urls.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { type ClosableConnectionOptions, connectClosably } from './closable-connection.js';
 import { unreachable } from './errors.js';
 

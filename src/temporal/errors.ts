@@ -6,8 +6,8 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 
 const grpc = {
   cancelled: 1,

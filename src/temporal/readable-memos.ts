@@ -4,8 +4,8 @@
  */
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { isRefusedInput } from '../contract/workflow-safe/refused-input.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 
 /** Why a value of a memo cannot be read. */
 export interface UnreadableMemo {

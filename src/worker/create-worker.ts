@@ -13,10 +13,10 @@ import {
   createForkActivities,
   createNotifyActivities,
 } from '../../activities/index.js';
-import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireCounts, requirePositive } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
+import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/workflow-safe/addresses.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { cleanError } from '../contract/workflow-safe/without-secrets.js';
 import { requireWorkerConnection } from '../temporal/connect-worker.js';
 import { workflowSource } from './workflow-bundle.js';

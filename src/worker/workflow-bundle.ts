@@ -5,10 +5,10 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
-import { workflowTypes } from '../protocol/messages.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { failureConverterPath } from '../encryption/index.js';
+import { workflowTypes } from '../protocol/messages.js';
 import { requireOneCopy } from '../temporal/own-copy.js';
 
 const interceptorPath = (name: string) =>

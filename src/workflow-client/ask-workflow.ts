@@ -5,9 +5,9 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { workflowTypes } from '../protocol/messages.js';
 import { jobWorkflowId } from '../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { workflowTypes } from '../protocol/messages.js';
 import { withAnswerTimeout } from '../temporal/calls.js';
 import { isClosing, isSlow, reasonOf } from '../temporal/errors.js';
 import { describeReadable } from '../temporal/readable-memos.js';

@@ -1,12 +1,12 @@
 /** Lists the jobs and the batches of a deployment from Temporal's visibility. */
 import type { Client } from '@temporalio/client';
-import { workflowTypes } from '../protocol/messages.js';
 import { jobIdOfWorkflow, jobWorkflowId } from '../contract/workflow-safe/addresses.js';
+import { workflowTypes } from '../protocol/messages.js';
 import { chainStart } from '../temporal/chain-start.js';
-import { checkDeployment } from './cleanups/cleanup-input.js';
-import { type Labels, labelsIn } from './labels.js';
 import { type Listed, newestStarts } from '../temporal/newest-starts.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../temporal/readable-memos.js';
+import { checkDeployment } from './cleanups/cleanup-input.js';
+import { type Labels, labelsIn } from './labels.js';
 
 /** What the lists of jobs and of batches have in common. */
 export interface ListedWorkflow {

@@ -3,8 +3,6 @@
  * only references to them. If there is a store, setup scripts always go there, because they may contain secrets.
  */
 import { createHash } from 'node:crypto';
-import type { FanoutInput, FanoutItem } from '../protocol/fanout/fanout-input.js';
-import type { FilePut, JobInput, PromptStep } from '../protocol/job/job-input.js';
 import {
   maxInlineBytes,
   maxInlineTextBytes,
@@ -12,6 +10,8 @@ import {
   storedHead,
   type Text,
 } from '../contract/workflow-safe/stored-text.js';
+import type { FanoutInput, FanoutItem } from '../protocol/fanout/fanout-input.js';
+import type { FilePut, JobInput, PromptStep } from '../protocol/job/job-input.js';
 import type { ResultStore } from '../result-store/index.js';
 
 /** A text or file that an input contains, rather than a reference to it. */

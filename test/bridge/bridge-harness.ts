@@ -6,8 +6,8 @@ import { Registry } from 'prom-client';
 import { type BridgeOptions, createBridge } from '../../src/bridge/index.js';
 import { ownedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
 import { sandboxIdAlphabet } from '../../src/contract/workflow-safe/ids.js';
-import { deliveryHeadersFor } from '../../src/webhook/index.js';
 import type { SandboxEvent } from '../../src/protocol/messages.js';
+import { deliveryHeadersFor } from '../../src/webhook/index.js';
 
 export const secret = 'whsec_test';
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');

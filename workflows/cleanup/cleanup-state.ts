@@ -1,8 +1,5 @@
 /** The state of one cleanup: its progress, what blocks it, and whom it notifies. */
 import { log, setCurrentDetails, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import type { JobProgress } from '../../src/protocol/job/job-progress.js';
-import type { JobError } from '../../src/protocol/job/job-result.js';
-import type { Caller } from '../shared/retry-refusals.js';
 import type {
   ActionResult,
   CleanupCounts,
@@ -14,6 +11,9 @@ import type {
   CleanupSettings,
   CleanupSummary,
 } from '../../src/protocol/cleanup.js';
+import type { JobProgress } from '../../src/protocol/job/job-progress.js';
+import type { JobError } from '../../src/protocol/job/job-result.js';
+import type { Caller } from '../shared/retry-refusals.js';
 
 const defaultSettings: CleanupSettings = {
   settleMs: 2_000,

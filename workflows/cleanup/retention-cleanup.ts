@@ -9,17 +9,23 @@
  * size limit of a history. A long run continues as new between two chunks. It always returns a named outcome.
  */
 import { CancellationScope, isCancellation, log, metricMeter, setHandler, sleep } from '@temporalio/workflow';
+import type {
+  ActionResult,
+  CleanupInput,
+  CleanupOutcome,
+  CleanupPlanned,
+  CleanupSummary,
+} from '../../src/protocol/cleanup.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
-import { JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 import { cleanupProgressQuery } from '../../src/protocol/messages.js';
 import { sendNotification } from '../notification/notify.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
+import { JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 import { planning, storing } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { continueWithStart } from '../shared/start-memo.js';
-import { runCleanupAction } from './run-action.js';
 import { CleanupState } from './cleanup-state.js';
-import type { ActionResult, CleanupInput, CleanupOutcome, CleanupPlanned, CleanupSummary } from '../../src/protocol/cleanup.js';
+import { runCleanupAction } from './run-action.js';
 
 const warningsInMessage = 10;
 

@@ -4,6 +4,7 @@
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
+import type { ActionResult } from '../../src/protocol/cleanup.js';
 import { Lag } from '../job/sandbox/wait-until-usable.js';
 import { toJobTermination } from '../shared/job-termination.js';
 import { effects } from '../shared/proxies.js';
@@ -12,7 +13,6 @@ import { retryRefusals } from '../shared/retry-refusals.js';
 import { observedStop } from '../stop/stop-outcome.js';
 import { holdingClaim } from '../watch/hold-claim.js';
 import type { CleanupState } from './cleanup-state.js';
-import type { ActionResult } from '../../src/protocol/cleanup.js';
 
 export interface OneAction {
   readonly chunkRef: string;

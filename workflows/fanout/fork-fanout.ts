@@ -9,20 +9,20 @@
  * workflow id.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import { toJobTermination } from '../shared/job-termination.js';
+import type { BatchInput } from '../../src/protocol/fanout/batch-parts.js';
+import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
+import { toJobTermination } from '../shared/job-termination.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import { isBudgetSpent } from './batch/allocate.js';
+import { BatchState } from './batch/batch-state.js';
 import { budgetHolderOf } from './batch/chunk-record.js';
 import { dispatchGrants } from './batch/dispatch-grants.js';
 import { endReasonOf } from './batch/end-decision.js';
 import { finish } from './batch/finish.js';
 import { handleBatchMessages } from './batch/handlers.js';
 import { resumeFromStore } from './batch/resume.js';
-import { BatchState } from './batch/batch-state.js';
 import { startBatchTimers } from './batch/timers.js';
-import type { BatchInput } from '../../src/protocol/fanout/batch-parts.js';
-import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
 import { obtainSource } from './source/obtain.js';
 
 /** Runs a batch from a `FanoutInput` to a `FanoutResult`. Its items arrive by Update. */

@@ -6,11 +6,11 @@ import { sleep } from '@temporalio/workflow';
 import type { ResultErrorCode } from '../../src/contract/workflow-safe/result-error-codes.js';
 import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { isCreating, isUsable } from '../../src/contract/workflow-safe/states.js';
+import { sandboxFailed, serviceFailureOf } from '../shared/job-termination.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
-import { readSandbox } from './sandbox/wait-until-usable.js';
 import type { JobState } from './job-state.js';
-import { sandboxFailed, serviceFailureOf } from '../shared/job-termination.js';
+import { readSandbox } from './sandbox/wait-until-usable.js';
 
 /** A sign that the machine is lost, and how long it must last before the job ends. */
 interface Loss {

@@ -1,7 +1,8 @@
 /** The state that a job carries over when its history is long and it continues as new. */
+
+import type { JobExecution } from '../../src/protocol/job/job-input.js';
 import type { CarriedInbox } from '../shared/event-inbox.js';
 import { JobState, type Milestone } from './job-state.js';
-import type { JobInput } from '../../src/protocol/job/job-input.js';
 
 /** All fields that the next run receives. It can compute the other fields again, or does not need them. */
 export const carriedFields = [
@@ -50,11 +51,6 @@ export interface CarriedJob {
   readonly inbox: CarriedInbox;
 }
 
-/** The input of the workflow: the user's input, plus the state of an earlier run. */
-export interface JobExecution extends JobInput {
-  readonly carried?: CarriedJob;
-}
-
 /** JSON cannot represent infinity, so an infinite time becomes null. */
 const isMoment = (name: string) => name.endsWith('AtMs');
 /** Times for which null means unset, not infinite. */
@@ -71,7 +67,7 @@ export function carryJob(run: JobState): CarriedJob {
 }
 
 /** Creates the state of a job: a new one, or the one that an earlier run carried over. */
-export function createJobState({ carried, ...input }: JobExecution): JobState {
+export function createJobState({ carried, ...input }: JobExecution<CarriedJob>): JobState {
   const run = new JobState(input, carried?.inbox);
   if (carried) resumeJob(run, carried);
   return run;

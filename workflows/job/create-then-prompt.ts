@@ -8,20 +8,21 @@
  * The workflow always returns a named outcome, and its cleanup runs in a scope that cannot be cancelled.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import type { JobExecution } from '../../src/protocol/job/job-input.js';
+import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { sendNotification } from '../notification/notify.js';
 import { recordOutcome } from '../shared/outcome-memo.js';
 import { continueWithStart } from '../shared/start-memo.js';
-import { carryJob, createJobState, type JobExecution } from './carry-over.js';
+import { type CarriedJob, carryJob, createJobState } from './carry-over.js';
 import { handleMessages } from './handlers.js';
-import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { continuesAsNew, runJob } from './run-job.js';
 
 /** Runs a job: one or more prompts in one sandbox, from a `JobInput` to a `JobResult`. */
-export function createThenPrompt(input: JobExecution): Promise<JobResult> {
+export function createThenPrompt(input: JobExecution<CarriedJob>): Promise<JobResult> {
   return runCreateThenPrompt(input);
 }
 
-async function runCreateThenPrompt(execution: JobExecution): Promise<JobResult> {
+async function runCreateThenPrompt(execution: JobExecution<CarriedJob>): Promise<JobResult> {
   const run = createJobState(execution);
   handleMessages(run);
   const result = await runJob(run);

@@ -3,8 +3,8 @@ import { condition, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';
-import { renewAutoStop } from './renew-auto-stop.js';
 import type { JobState } from './job-state.js';
+import { renewAutoStop } from './renew-auto-stop.js';
 
 /** If a sandbox has no auto-stop, the job checks it as often as one with this auto-stop, in seconds. */
 const unstoppedSeconds = 1_800;

@@ -1,7 +1,7 @@
 /** Lets a call finish despite a cancel, so that its outcome is known. */
 import { CancellationScope, CancelledFailure, sleep } from '@temporalio/workflow';
-import type { JobState } from './job-state.js';
 import { serviceFailureOf } from '../shared/job-termination.js';
+import type { JobState } from './job-state.js';
 
 /**
  * After a cancel, lets the call that creates the sandbox `name` finish. Gives it up only when the cleanup time is over.

@@ -1,6 +1,7 @@
 /** The signal, query and update handlers of a running job. */
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
+import type { PromptStep } from '../../src/protocol/job/job-input.js';
 import {
   progressQuery,
   promptUpdate,
@@ -9,9 +10,8 @@ import {
   sandboxSharedSignal,
   skipCollectingSignal,
 } from '../../src/protocol/messages.js';
-import { progressOf } from './report.js';
 import type { JobState } from './job-state.js';
-import type { PromptStep } from '../../src/protocol/job/job-input.js';
+import { progressOf } from './report.js';
 
 /** Longest resolution, in bytes: it holds only ids. */
 const maxResolutionBytes = 2_000;

@@ -1,13 +1,8 @@
 /** The state of one job. */
 import { setCurrentDetails } from '@temporalio/workflow';
 import { type DegradedSandbox, degradedOf, type SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import type { Resolution } from '../../src/protocol/messages.js';
-import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
-import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';
-import { defaultTiming } from '../shared/wait-intervals.js';
-import type { StopMemory } from '../stop/request-stop.js';
-import { jobDetails } from './details.js';
 import type { DiffBase } from '../../src/protocol/job/diff.js';
+import type { JobInput, JobTiming, PromptStep } from '../../src/protocol/job/job-input.js';
 import type { EnteredPhase, JobPhase } from '../../src/protocol/job/job-phases.js';
 import type { JobProgress, UnrenewedAutoStop } from '../../src/protocol/job/job-progress.js';
 import type {
@@ -21,7 +16,12 @@ import type {
   StopResult,
   Wake,
 } from '../../src/protocol/job/job-result.js';
-import type { JobInput, JobTiming, PromptStep } from '../../src/protocol/job/job-input.js';
+import type { Resolution } from '../../src/protocol/messages.js';
+import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
+import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';
+import { defaultTiming } from '../shared/wait-intervals.js';
+import type { StopMemory } from '../stop/request-stop.js';
+import { jobDetails } from './details.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** A prompt and its status. The text is only in `step`, so that continue-as-new passes it on once. */

@@ -4,10 +4,10 @@
  */
 import { isCancellation } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { causeOf, serviceFailureOf } from '../shared/job-termination.js';
 import { effects } from '../shared/proxies.js';
 import { reads } from '../shared/reads.js';
 import type { JobState } from './job-state.js';
-import { causeOf, serviceFailureOf } from '../shared/job-termination.js';
 
 type Stops = Pick<SandboxView, 'archiveAfter' | 'ttlSeconds'>;
 

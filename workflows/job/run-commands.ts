@@ -6,15 +6,21 @@ import type { Counted } from '../../src/contract/workflow-safe/service-failure.j
 import { outcomeUnknownCode } from '../../src/contract/workflow-safe/service-failure.js';
 import { isUsable } from '../../src/contract/workflow-safe/states.js';
 import { cut, headOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
+import type { JobError } from '../../src/protocol/job/job-result.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
+import {
+  JobTermination,
+  jobError,
+  sandboxFailed,
+  serviceFailureOf,
+  toJobTermination,
+} from '../shared/job-termination.js';
 import { commands } from '../shared/proxies.js';
 import { summaryOf } from '../shared/text-in-summaries.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
-import { resolveUnknownOutcome } from './prompts/await-resolution.js';
-import type { JobError } from '../../src/protocol/job/job-result.js';
-import { readSandbox } from './sandbox/wait-until-usable.js';
 import type { CommandUnderWay, JobState } from './job-state.js';
-import { JobTermination, jobError, sandboxFailed, serviceFailureOf, toJobTermination } from '../shared/job-termination.js';
+import { resolveUnknownOutcome } from './prompts/await-resolution.js';
+import { readSandbox } from './sandbox/wait-until-usable.js';
 
 type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>['value'];
 type CommandAnswer = Extract<MarkedEnd, { answer: unknown }>['answer'];

@@ -4,21 +4,21 @@
  * named outcome; its cleanup runs in a scope that cannot be cancelled.
  */
 import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
+import { type JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 import { rememberStart } from '../shared/start-memo.js';
 import { startTimers } from './deadline-and-renewals.js';
 import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectDiff, recordDiffBase } from './end/collect-diff.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
+import type { JobState } from './job-state.js';
 import { runPrompts } from './prompts/run-prompts.js';
 import { resultOf } from './report.js';
-import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { runCommands } from './run-commands.js';
 import { adoptSandbox } from './sandbox/adopt-sandbox.js';
 import { createSandbox } from './sandbox/create-sandbox.js';
 import { prepareSandbox } from './sandbox/prepare-sandbox.js';
-import type { JobState } from './job-state.js';
-import { type JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 
 /** Returned if the job has not ended but its history is long: a new run continues from `carryJob`. */
 export const continuesAsNew = 'continues_as_new';

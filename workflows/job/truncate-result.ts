@@ -1,5 +1,11 @@
 /** Shortens the result and the progress of a job so that each fits into one payload of Temporal. Pure. */
-import { bytesOf, cut, headLength, maxJobResultBytes, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
+import {
+  bytesOf,
+  cut,
+  headLength,
+  maxJobResultBytes,
+  payloadBytes,
+} from '../../src/contract/workflow-safe/stored-text.js';
 import type { PromptResult } from '../../src/protocol/job/job-result.js';
 
 /** Longest answer that a job holds itself, in bytes. */

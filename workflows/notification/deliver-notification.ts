@@ -4,15 +4,10 @@
  * delivery is given up, it fails, so that Temporal's lists show it.
  */
 import { log, metricMeter, workflowInfo } from '@temporalio/workflow';
-import type { Notification } from '../../activities/notification/notify.js';
 import { notifyTaskQueue } from '../../src/contract/workflow-safe/addresses.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
+import type { NotificationDelivery } from '../../src/protocol/notification.js';
 import { deliveryProxies } from '../shared/proxies.js';
-
-export interface NotificationDelivery {
-  readonly target: NotifyTarget;
-  readonly notification: Notification;
-}
 
 /** @throws ActivityFailure caused by ApplicationFailure `notify_failed` */
 export async function deliverNotification({ target, notification }: NotificationDelivery): Promise<void> {

@@ -8,10 +8,10 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Notification } from '../../activities/notification/notify.js';
 import { notificationPrefix } from '../../src/contract/workflow-safe/addresses.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
+import type { Notification } from '../../src/protocol/notification.js';
 import type { deliverNotification } from './deliver-notification.js';
 import { mostUnderWay } from './most-under-way.js';
 

@@ -3,12 +3,7 @@
  * `completed`.
  */
 import { upsertMemo } from '@temporalio/workflow';
-
-/** The part of a memo that holds the outcome. */
-export interface OutcomeMemo {
-  /** Null until the workflow has ended. */
-  readonly outcome: string | null;
-}
+import type { OutcomeMemo } from '../../src/protocol/memos.js';
 
 /** Records the outcome. */
 export function recordOutcome(outcome: string): void {

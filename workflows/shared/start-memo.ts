@@ -3,12 +3,7 @@
  * run.
  */
 import { makeContinueAsNewFunc, upsertMemo, type Workflow, workflowInfo } from '@temporalio/workflow';
-
-/** The part of a memo that holds the start. */
-export interface StartMemo {
-  /** ISO 8601 time. Absent in the first run, unless it was reset. */
-  readonly startedAt?: string;
-}
+import type { StartMemo } from '../../src/protocol/memos.js';
 
 /** Continues as new, with the start of the first run in the memo. Never returns. */
 export function continueWithStart<W extends Workflow>(startedAt: string, ...input: Parameters<W>): Promise<never> {

@@ -3,12 +3,7 @@
  * separately from the inputs of activities, and only some SDK versions encrypt them.
  */
 import { workflowInfo } from '@temporalio/workflow';
-
-/** The part of a memo that says whether summaries may contain texts. The caller that starts the workflow sets it. */
-export interface TextInSummariesMemo {
-  /** Absent, or true: they show texts. */
-  readonly textInSummaries?: boolean;
-}
+import type { TextInSummariesMemo } from '../../src/protocol/memos.js';
 
 /** For the memo of a child, which follows its parent. */
 export function textInSummariesMemo(): TextInSummariesMemo {

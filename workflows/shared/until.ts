@@ -7,8 +7,8 @@
  */
 import { condition } from '@temporalio/workflow';
 import type { SandboxEventType } from '../../src/contract/workflow-safe/states.js';
-import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
+import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { SandboxEvent } from '../../src/protocol/messages.js';
 import type { EventInbox, InboxMark } from './event-inbox.js';
 import { safetyPollMs } from './wait-intervals.js';

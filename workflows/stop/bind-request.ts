@@ -4,6 +4,7 @@ import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
 import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import type { StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
+import type { StopRecord } from '../../src/protocol/stop.js';
 import { toJobTermination } from '../shared/job-termination.js';
 import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
@@ -11,7 +12,6 @@ import { safetyPollMs } from '../shared/wait-intervals.js';
 import { keptByStop, recordStop } from './request-record.js';
 import { requestStop } from './request-stop.js';
 import type { StopWorkflowState } from './stop-state.js';
-import type { StopRecord } from '../../src/protocol/stop.js';
 
 /**
  * Binds the request to a stop, or ends the request. If this is interrupted, the record contains everything that the

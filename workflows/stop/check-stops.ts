@@ -1,15 +1,15 @@
 /** Reads stops by their ids, and the sandbox. A request ends by these reads, not by events. */
 import { isCancellation } from '@temporalio/workflow';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import { toJobTermination } from '../shared/job-termination.js';
+import type { StopRecord } from '../../src/protocol/stop.js';
 import { confirmMissing } from '../shared/confirm-missing.js';
+import { toJobTermination } from '../shared/job-termination.js';
 import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { requestAndBindStop } from './bind-request.js';
 import { keptByStop, recordStop } from './request-record.js';
-import type { StopWorkflowState } from './stop-state.js';
 import { type ObservedStop, observedStop } from './stop-outcome.js';
-import type { StopRecord } from '../../src/protocol/stop.js';
+import type { StopWorkflowState } from './stop-state.js';
 
 type StopObservation =
   | Exclude<ObservedStop, { kind: 'done' }>

@@ -1,8 +1,8 @@
 /** Reads the sandbox of a job and its requested stop until the two reads are consistent. */
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { isUsable } from '../../src/contract/workflow-safe/states.js';
-import { readSandbox } from '../job/sandbox/wait-until-usable.js';
 import type { JobState } from '../job/job-state.js';
+import { readSandbox } from '../job/sandbox/wait-until-usable.js';
 import { confirmMissing } from '../shared/confirm-missing.js';
 import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';

@@ -18,14 +18,14 @@ import {
   isCancellation,
   setHandler,
 } from '@temporalio/workflow';
-import { jobError } from '../shared/job-termination.js';
 import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from '../../src/protocol/messages.js';
+import type { StopInput, StopReport, StopRequest } from '../../src/protocol/stop.js';
+import { jobError } from '../shared/job-termination.js';
 import { until } from '../shared/until.js';
 import { requestAndBindStop } from './bind-request.js';
 import { checkStops } from './check-stops.js';
 import { deadlineAtMs, describeStop, nextDueAtMs, viewOfRecord } from './request-record.js';
 import { StopWorkflowState } from './stop-state.js';
-import type { StopInput, StopReport, StopRequest } from '../../src/protocol/stop.js';
 
 /** A run without any update, because its caller went away, ends after this time. */
 const firstRequestWithin = '10 seconds';

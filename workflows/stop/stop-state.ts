@@ -1,14 +1,14 @@
 /** The state of one stop workflow: its requests, its observations and its notifications. */
 import { CancellationScope, log, metricMeter, setCurrentDetails } from '@temporalio/workflow';
-import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { JobTiming, NotifyTarget } from '../../src/protocol/job/job-input.js';
+import type { Wake } from '../../src/protocol/job/job-result.js';
+import type { StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
 import { sendNotification } from '../notification/notify.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import { cutText, describeStop, newStopRecord, type Settlement, settleRecord, viewOfRecord } from './request-record.js';
-import type { StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
 
 const keepEnded = 200;
 const keepWakes = 20;

@@ -2,8 +2,8 @@
 import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/workflow-safe/addresses.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import type { JobState } from '../job/job-state.js';
 import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../../src/protocol/messages.js';
+import type { JobState } from '../job/job-state.js';
 import { effects } from '../shared/proxies.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 

@@ -1,5 +1,11 @@
 /** The registrations, leases and claims of a sandbox. Pure; `nowMs` is the watch's own clock. */
-import type { ClaimRequest, HoldAnswer, LeaseRequest, LeaseUse, WatchRegistration } from '../../src/protocol/messages.js';
+import type {
+  ClaimRequest,
+  HoldAnswer,
+  LeaseRequest,
+  LeaseUse,
+  WatchRegistration,
+} from '../../src/protocol/messages.js';
 
 interface Registered {
   readonly workflowId: string;

@@ -1,6 +1,7 @@
 /** `sandflow cleanup run`, `plan` and `report`. */
-import type { CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
+
 import { cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
+import type { CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { withOpenWindows } from '../../retention/index.js';
 import type { CleanupListed } from '../../workflow-client/cleanups/cleanup-client.js';

@@ -1,7 +1,7 @@
 /** Waits for a cleanup and shows its progress. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CleanupProgress, CleanupSummary } from '../../protocol/cleanup.js';
 import { anySignal } from '../../os/any-signal.js';
+import type { CleanupProgress, CleanupSummary } from '../../protocol/cleanup.js';
 import { type CleanupHandle, cleanupProgress } from '../../workflow-client/cleanups/cleanup-client.js';
 import type { CliIo } from '../io.js';
 import type { Reporter } from '../output/reporter.js';

@@ -1,9 +1,9 @@
 /** The settings that the two files may contain: the project's `sandflow.json`, and `config.json` in SANDFLOW_HOME. */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { serverUrlProblem, temporalAddressProblem } from '../../contract/urls.js';
+import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import { parseDurationMs, parseTtlSeconds } from '../units.js';
 
 const fits = (parse: (text: string) => unknown) => (text: string) => {

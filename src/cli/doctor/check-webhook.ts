@@ -2,10 +2,10 @@
 import { refusedSignaturesLine } from '../../bridge/request-handler.js';
 import { readSecrets } from '../../bridge/secret-source.js';
 import type { Config } from '../../config.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { Webhook } from '../../contract/records/sandbox-records.js';
-import { sandboxEventTypes } from '../../contract/workflow-safe/states.js';
 import { isLoopbackHost, withoutEndSlashes } from '../../contract/urls.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { sandboxEventTypes } from '../../contract/workflow-safe/states.js';
 import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';

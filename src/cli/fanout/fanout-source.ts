@@ -1,7 +1,8 @@
 /** The source of a batch's forks: a sandbox, a named snapshot, or a sandbox that the batch prepares. */
+
+import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { FanoutSource } from '../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../protocol/job/job-input.js';
-import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import { parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { FanoutOptions } from './options.js';

@@ -1,6 +1,7 @@
 /** `sandflow fanout`, after its command line was checked: sends the items, watches the batch and downloads its results. */
-import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input.js';
+
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input.js';
 import { submitFanout } from '../../workflow-client/fanouts/submit-fanout.js';
 import type { Labels } from '../../workflow-client/labels.js';
 import type { CommandContext } from '../command.js';

@@ -14,15 +14,23 @@ const maxReasons = 3;
 
 type ListCommand = (options: ListOptions, context: CommandContext) => Promise<void>;
 
-export const printJobs = listCommand('jobs', async () => (await import('../../workflow-client/list-executions.js')).listJobs, {
-  header: ['JOB', 'STATUS', 'STARTED', 'PROMPT'],
-  idAndText: ({ jobId, prompt }) => [jobId, prompt],
-});
+export const printJobs = listCommand(
+  'jobs',
+  async () => (await import('../../workflow-client/list-executions.js')).listJobs,
+  {
+    header: ['JOB', 'STATUS', 'STARTED', 'PROMPT'],
+    idAndText: ({ jobId, prompt }) => [jobId, prompt],
+  },
+);
 
-export const printBatches = listCommand('batches', async () => (await import('../../workflow-client/list-executions.js')).listFanouts, {
-  header: ['BATCH', 'STATUS', 'STARTED', 'TITLE'],
-  idAndText: ({ batchId, title }) => [batchId, title],
-});
+export const printBatches = listCommand(
+  'batches',
+  async () => (await import('../../workflow-client/list-executions.js')).listFanouts,
+  {
+    header: ['BATCH', 'STATUS', 'STARTED', 'TITLE'],
+    idAndText: ({ batchId, title }) => [batchId, title],
+  },
+);
 
 /** A workflow that completed without a readable outcome has ended, nobody knows how. */
 const statusText = (status: string) => (status === 'completed' ? 'ended' : status);

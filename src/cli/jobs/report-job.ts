@@ -1,11 +1,11 @@
 /** `sandflow jobs report`: writes the report of a job, running or ended. */
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { JobProgress } from '../../protocol/job/job-progress.js';
-import type { JobError, JobResult, PromptResult } from '../../protocol/job/job-result.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { makeFolderOf } from '../../os/inner-folder.js';
 import { makeFolders } from '../../os/make-folders.js';
+import type { JobProgress } from '../../protocol/job/job-progress.js';
+import type { JobError, JobResult, PromptResult } from '../../protocol/job/job-result.js';
 import { type AgentStep, type JobReportData, renderJobReport } from '../../report/index.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { describeJob, jobProgress } from '../../workflow-client/jobs/job-client.js';

@@ -1,9 +1,10 @@
 /** Reads `--notify`. The text of a command stays in a file of this machine; the input contains only its id. */
-import type { NotifyTarget } from '../../protocol/job/job-input.js';
+
 import type { Config } from '../../config.js';
 import { notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { keepUrlSecrets } from '../../contract/secrecy/known-secrets.js';
 import { notifyCommandId } from '../../notify/command-id.js';
+import type { NotifyTarget } from '../../protocol/job/job-input.js';
 import { badConfiguration, UsageError } from '../usage-error.js';
 
 /** @throws UsageError unless `text` is a URL, `command:…` or `command-id:…` */

@@ -1,9 +1,10 @@
 /** Describes a job: its progress, what it left behind, what its stop saved. */
+
+import type { PreservedWork } from '../../contract/workflow-safe/preserved-work.js';
+import type { DegradedSandbox } from '../../contract/workflow-safe/sandbox-view.js';
 import type { JobPhase } from '../../protocol/job/job-phases.js';
 import type { JobProgress, UnrenewedAutoStop } from '../../protocol/job/job-progress.js';
 import type { LeftBehind, PromptResult } from '../../protocol/job/job-result.js';
-import type { PreservedWork } from '../../contract/workflow-safe/preserved-work.js';
-import type { DegradedSandbox } from '../../contract/workflow-safe/sandbox-view.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { formatDuration } from '../units.js';
 import { pasteable } from './pasteable.js';

@@ -1,9 +1,9 @@
 /** Handles `run --id` for an existing job: attaches if the input is the same, and refuses otherwise. */
 import type { Client } from '@temporalio/client';
-import type { JobInput } from '../../protocol/job/job-input.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { describeJob, type JobAddress } from '../../workflow-client/jobs/job-client.js';
+import type { JobInput } from '../../protocol/job/job-input.js';
 import { type DifferingJob, differingJob } from '../../workflow-client/jobs/differing-input.js';
+import { describeJob, type JobAddress } from '../../workflow-client/jobs/job-client.js';
 import type { Platform } from '../connect/platform.js';
 import type { Reporter } from '../output/reporter.js';
 import { optionNameOf } from './option-names.js';

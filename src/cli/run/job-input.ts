@@ -1,7 +1,7 @@
 /** Builds the job that the options of `run` describe. */
 import { randomInt } from 'node:crypto';
-import type { JobInput, SandboxSource } from '../../protocol/job/job-input.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
+import type { JobInput, SandboxSource } from '../../protocol/job/job-input.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
 import { parseDurationMs, parseTtlSeconds } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';

@@ -2,8 +2,8 @@
 import { constants } from 'node:fs';
 import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, resolve, sep } from 'node:path';
-import type { FilePut } from '../../protocol/job/job-input.js';
 import { maxSteps } from '../../contract/workflow-safe/stored-text.js';
+import type { FilePut } from '../../protocol/job/job-input.js';
 import { UsageError } from '../usage-error.js';
 import type { PutPair } from './file-pairs.js';
 

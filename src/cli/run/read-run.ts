@@ -1,7 +1,8 @@
 /** Checks the command line of `run`. Loads no heavy module, so that a mistake is answered at once. */
-import type { SandboxSource } from '../../protocol/job/job-input.js';
+
 import type { Config } from '../../config.js';
 import { jobIdProblem } from '../../contract/workflow-safe/addresses.js';
+import type { SandboxSource } from '../../protocol/job/job-input.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';

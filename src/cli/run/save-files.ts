@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { CollectedFile } from '../../protocol/job/job-result.js';
 import { isDiskFull, namingFullDisk } from '../../contract/disk-full.js';
 import { makeFolders } from '../../os/make-folders.js';
+import type { CollectedFile } from '../../protocol/job/job-result.js';
 import type { ReportedFile } from '../output/job-report.js';
 import { replaceFile } from '../replace-file.js';
 import type { GetPair } from './file-pairs.js';

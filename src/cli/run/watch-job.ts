@@ -2,14 +2,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import type { JobProgress } from '../../protocol/job/job-progress.js';
-import type { JobError, JobResult } from '../../protocol/job/job-result.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
-import { explainError } from '../../workflow-client/ask-workflow.js';
+import type { JobProgress } from '../../protocol/job/job-progress.js';
+import type { JobError, JobResult } from '../../protocol/job/job-result.js';
 import { abortable } from '../../temporal/calls.js';
 import { reasonOf } from '../../temporal/errors.js';
-import { askedJob, describeJob, type JobAddress, jobHandle, jobProgress } from '../../workflow-client/jobs/job-client.js';
+import { explainError } from '../../workflow-client/ask-workflow.js';
+import {
+  askedJob,
+  describeJob,
+  type JobAddress,
+  jobHandle,
+  jobProgress,
+} from '../../workflow-client/jobs/job-client.js';
 import type { Platform } from '../connect/platform.js';
 import { type Unfinished, type WatchOptions, watch } from '../connect/watch.js';
 import { plainError } from '../errors.js';

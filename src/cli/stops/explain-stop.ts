@@ -1,12 +1,12 @@
 /** Explains the state of a sandbox's last stop. Pure. */
 
-import type { StopReport, StopRequestView } from '../../protocol/stop.js';
-import { ownerWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import { isDate } from '../../contract/is-date.js';
+import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import { ownerWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import type { PreservedWork } from '../../contract/workflow-safe/preserved-work.js';
 import { preservedWorkOf } from '../../contract/workflow-safe/preserved-work.js';
-import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import { isUsable } from '../../contract/workflow-safe/states.js';
+import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import { ageText } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import { requestText } from './stop-text.js';

@@ -1,8 +1,9 @@
 /** `sandflow stops explain`. */
-import type { StopReport } from '../../protocol/stop.js';
+
 import { ApiError } from '../../client/index.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import type { StopReport } from '../../protocol/stop.js';
 import { stopReport } from '../../workflow-client/stops/read-stops.js';
 import type { CommandContext } from '../command.js';
 import type { ServiceReads } from '../connect/ask-service.js';

@@ -1,9 +1,10 @@
 /** `sandflow stop` for one sandbox: requests the stop and, with `--wait`, waits for its end. */
-import type { StopRequest, StopRequestView } from '../../protocol/stop.js';
+
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
-import { requestStop } from '../../workflow-client/stops/stop-client.js';
+import type { StopRequest, StopRequestView } from '../../protocol/stop.js';
 import { awaitStop } from '../../workflow-client/stops/read-stops.js';
+import { requestStop } from '../../workflow-client/stops/stop-client.js';
 import type { ConcurrencyLimit } from '../connect/concurrency-limit.js';
 import { failureOf, plainError } from '../errors.js';
 import type { Reporter } from '../output/reporter.js';

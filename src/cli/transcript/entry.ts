@@ -1,8 +1,9 @@
 /** The entries of a transcript: what a job did and what its agents said. `--json` prints them in this form. */
+
+import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 import type { EnteredPhase, JobPhase } from '../../protocol/job/job-phases.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { JobError, PromptResult, Wake } from '../../protocol/job/job-result.js';
-import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 
 /** `at` is an ISO 8601 time; null if it is unknown. `prompt` is the number of the prompt in the job, from 1. */
 export type TranscriptEntry = { readonly at: string | null } & (

@@ -1,9 +1,9 @@
 /** Prints a transcript on stdout: up to now, or live until the job ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JobProgress } from '../../protocol/job/job-progress.js';
-import type { JobError, JobOutcome } from '../../protocol/job/job-result.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
+import type { JobProgress } from '../../protocol/job/job-progress.js';
+import type { JobError, JobOutcome } from '../../protocol/job/job-result.js';
 import { isTemporalUnreachable } from '../../temporal/errors.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';

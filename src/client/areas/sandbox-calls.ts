@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
-import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type {
   CreateSandboxBody,
   ForkBody,
@@ -9,6 +8,7 @@ import type {
   UpdateSandboxBody,
 } from '../../contract/requests/sandbox-requests.js';
 import { maxListBytes } from '../../contract/texts/list-size.js';
+import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 import { UnexpectedResponseError } from '../errors.js';

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type {
   CommandBody,
   conversationQuerySchema,
@@ -7,6 +6,7 @@ import type {
   PromptBody,
   WriteFileBody,
 } from '../../contract/requests/sandbox-requests.js';
+import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 

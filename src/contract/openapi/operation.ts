@@ -1,8 +1,8 @@
 /** Turns a row of the endpoint table into an operation of the OpenAPI document. */
 import type { Endpoint, RetryClass } from '../endpoints/endpoint.js';
 import type { EndpointName } from '../endpoints/endpoints.js';
-import { idPatterns } from '../workflow-safe/ids.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../requests/sandbox-requests.js';
+import { idPatterns } from '../workflow-safe/ids.js';
 import { errorResponses } from './errors.js';
 import { bodyExamples, parameterExamples } from './examples.js';
 import type { JsonSchema, SchemaCollector } from './json-schemas.js';

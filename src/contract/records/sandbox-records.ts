@@ -4,8 +4,8 @@
  * required.
  */
 import { z } from 'zod';
-import { idPatterns } from '../workflow-safe/ids.js';
 import { shortText } from '../texts/short-text.js';
+import { idPatterns } from '../workflow-safe/ids.js';
 import { promptStatuses, sandboxStates, stopStatuses } from '../workflow-safe/states.js';
 
 /**

@@ -2,8 +2,8 @@
  * The root of every error that sandflow throws on purpose. No dependencies: workflow code may import this file.
  */
 
-import { cleanError, withoutSecrets } from './without-secrets.js';
 import type { SandflowErrorCode } from './sandflow-error-codes.js';
+import { cleanError, withoutSecrets } from './without-secrets.js';
 
 /** A code that is not in `sandflowErrors`: a code of the service, or of a part with codes of its own. */
 export interface ForeignCode {

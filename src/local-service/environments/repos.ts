@@ -5,8 +5,8 @@
  */
 
 import { z } from 'zod';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { checkInput } from '../../contract/texts/input-problems.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { Context } from '../core/context.js';
 import type { SelectedRepository } from '../store/environment-store.js';
 

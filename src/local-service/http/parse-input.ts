@@ -2,11 +2,11 @@
 
 import type { z } from 'zod';
 import type { Endpoint } from '../../contract/endpoints/endpoints.js';
-import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../../contract/requests/sandbox-requests.js';
 import { depthExceeds } from '../../contract/texts/depth-exceeds.js';
 import { checkInput, type InputProblem, problemLine } from '../../contract/texts/input-problems.js';
 import { lostFields } from '../../contract/texts/lost-fields.js';
+import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import { invalidRequest, ServiceError, sandboxNotFound } from '../service-error.js';
 
 const maxIdempotencyKeyLength = 255;

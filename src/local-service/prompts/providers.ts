@@ -1,7 +1,7 @@
 /** Providers, their aliases and what is configured (specification, prompt endpoint). */
 
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { canonicalProvider, providerAliases, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { invalidRequest, ServiceError } from '../service-error.js';
 
 type ProviderName = keyof typeof providerAliases;

@@ -1,7 +1,7 @@
 /** Accepts a prompt (specification, prompt endpoint; assumptions, "Prompt state and sandbox state"). */
 
-import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { PromptBody } from '../../contract/requests/sandbox-requests.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import { assume } from '../core/assume.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';

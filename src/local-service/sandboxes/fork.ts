@@ -6,8 +6,8 @@
  * calls to the source continue, and only its archival and the next copy wait.
  */
 
-import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { ForkBody } from '../../contract/requests/sandbox-requests.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import { type Caller, requireSandboxOnKey } from '../access/key-scope.js';
 import { sandboxFor } from '../access/sandbox-access.js';
 import { requireStandingToCreate } from '../accounts/billing-status.js';

@@ -1,7 +1,7 @@
 /** Resume (specification, "States and transitions"; assumptions, POST …/resume). */
 
-import { isCreating, isUsable } from '../../contract/workflow-safe/states.js';
 import type { ResumeBody } from '../../contract/requests/sandbox-requests.js';
+import { isCreating, isUsable } from '../../contract/workflow-safe/states.js';
 import { requireStandingToStart } from '../accounts/billing-status.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';

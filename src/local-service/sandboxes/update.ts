@@ -1,7 +1,7 @@
 /** PATCH of a sandbox: its name, its time to live, the name of its snapshot. */
 
-import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { UpdateSandboxBody } from '../../contract/requests/sandbox-requests.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import { type Caller, requireAction } from '../access/key-scope.js';
 import { sandboxFor } from '../access/sandbox-access.js';
 import { requireAutoStopOfTrial } from '../accounts/billing-status.js';

@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 import { sandboxTypes } from '../../contract/records/sandbox-records.js';
-import { promptStatuses, sandboxStates, stopStatuses } from '../../contract/workflow-safe/states.js';
 import { depthExceeds } from '../../contract/texts/depth-exceeds.js';
+import { promptStatuses, sandboxStates, stopStatuses } from '../../contract/workflow-safe/states.js';
 import { isMachineId } from '../machine/index.js';
 import type { Database } from '../store/database.js';
 import { parseSandboxRecord } from '../store/sandbox-record.js';

@@ -3,10 +3,10 @@
  * unnoticed in every test.
  */
 import { z } from 'zod';
-import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import { sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { createWebhookBodySchema, nameSchema } from '../../contract/requests/sandbox-requests.js';
 import { checkInput } from '../../contract/texts/input-problems.js';
+import { isSandboxId } from '../../contract/workflow-safe/ids.js';
 import { newAccountSchema, newTeamSchema } from '../accounts/records.js';
 import { newEnvironmentSchema } from '../accounts/setup.js';
 import { ServiceError } from '../service-error.js';

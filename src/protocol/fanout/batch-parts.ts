@@ -1,8 +1,7 @@
 /** The messages between the workflows of one batch, and the state that they carry over. Types only. */
 
-import type { JobError, LeftBehind } from '../job/job-result.js';
 import type { JobTiming, SandboxSource } from '../job/job-input.js';
-import type { FanoutPhase } from './fanout-progress.js';
+import type { JobError, LeftBehind } from '../job/job-result.js';
 import type {
   FanoutInput,
   FanoutIntervals,
@@ -13,6 +12,7 @@ import type {
   ItemToEnd,
   MachineType,
 } from './fanout-input.js';
+import type { FanoutPhase } from './fanout-progress.js';
 
 /** A part of the items of a batch, as submitted. */
 export interface ChunkSubmission {

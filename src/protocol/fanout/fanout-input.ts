@@ -2,8 +2,16 @@
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Text } from '../../contract/workflow-safe/stored-text.js';
+import type {
+  FilePut,
+  JobEnd,
+  JobInput,
+  JobTiming,
+  NotifyTarget,
+  PromptStep,
+  SandboxSource,
+} from '../job/job-input.js';
 import type { JobOutcome } from '../job/job-result.js';
-import type { FilePut, JobEnd, JobInput, JobTiming, NotifyTarget, PromptStep, SandboxSource } from '../job/job-input.js';
 
 type CreateBody = Extract<SandboxSource, { kind: 'create' }>['body'];
 

@@ -1,8 +1,8 @@
 /** The results of a batch and its items. Types only. */
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { JobError, JobResult, LeftBehind } from '../job/job-result.js';
-import type { FanoutProgress } from './fanout-progress.js';
 import type { FanoutOutcome, ItemOutcome } from './fanout-input.js';
+import type { FanoutProgress } from './fanout-progress.js';
 
 /** When an item's generation reached each step; null if it did not get there. */
 export interface ItemTimes {

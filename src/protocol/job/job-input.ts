@@ -168,3 +168,8 @@ export interface NotifyTarget {
   /** Id of a command in the worker's configuration. It receives the same JSON on stdin. */
   readonly commandId?: string;
 }
+
+/** The input of one run of the workflow: the user's input, and what the run before it carried over, if there was one. */
+export interface JobExecution<Carried = unknown> extends JobInput {
+  readonly carried?: Carried;
+}

@@ -1,6 +1,7 @@
 /** The sections with the conversation and with the collected files. */
-import type { CollectedFile, PromptResult } from '../../protocol/job/job-result.js';
+
 import { lastDrawn } from '../../contract/texts/terminal-text.js';
+import type { CollectedFile, PromptResult } from '../../protocol/job/job-result.js';
 import { cutText } from '../cut-text.js';
 import { fileMarks } from '../file-marks.js';
 import { bytesText, countText, durationText } from '../format.js';

@@ -2,6 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Client, WorkflowHandle } from '@temporalio/client';
+import { requireOptions } from '../../contract/required-options.js';
+import { cleanupId, cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
 import type {
   CleanupInput,
   CleanupMemo,
@@ -10,8 +12,6 @@ import type {
   CleanupSummary,
 } from '../../protocol/cleanup.js';
 import { cleanupProgressQuery, workflowTypes } from '../../protocol/messages.js';
-import { cleanupId, cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
-import { requireOptions } from '../../contract/required-options.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 import { chainStart } from '../../temporal/chain-start.js';
 import { requireClient } from '../../temporal/own-copy.js';

@@ -1,7 +1,8 @@
 /** Checks the input of a cleanup before anything is started or scheduled. */
+
+import { noCommandText } from '../../contract/notify-command.js';
 import { deploymentProblem } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { noCommandText } from '../../contract/notify-command.js';
 import { payloadBytes } from '../../contract/workflow-safe/stored-text.js';
 import { patternProblem } from '../../retention/glob.js';
 import type { CleanupPolicy } from '../../retention/index.js';

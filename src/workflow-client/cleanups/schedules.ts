@@ -8,11 +8,11 @@ import {
   type ScheduleOptions,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import type { CleanupInput, CleanupMemo, CleanupSettings } from '../../protocol/cleanup.js';
-import { workflowTypes } from '../../protocol/messages.js';
+import { requireOptions } from '../../contract/required-options.js';
 import { cleanupId, cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { requireOptions } from '../../contract/required-options.js';
+import type { CleanupInput, CleanupMemo, CleanupSettings } from '../../protocol/cleanup.js';
+import { workflowTypes } from '../../protocol/messages.js';
 import type { CleanupPolicy, Weekday } from '../../retention/index.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { lenientClient } from '../../temporal/readable-memos.js';

@@ -7,24 +7,23 @@ import {
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
-import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
-import type { BatchInput, ChunkPlace } from '../../protocol/fanout/batch-parts.js';
-import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
-import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../protocol/messages.js';
-import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
-import type { TextInSummariesMemo } from '../../../workflows/shared/text-in-summaries.js';
+import { requireOptions } from '../../contract/required-options.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { requireOptions } from '../../contract/required-options.js';
+import type { BatchInput, ChunkPlace } from '../../protocol/fanout/batch-parts.js';
+import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
+import type { OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
+import { fanoutPlacesQuery, fanoutProgressQuery, workflowTypes } from '../../protocol/messages.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindError } from '../ask-workflow.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
 import { hasCodec } from '../../temporal/has-codec.js';
-import { contentDigest } from '../input-digest.js';
-import { type Labels, parseLabels } from '../labels.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { queryOnce } from '../../temporal/query-once.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
+import { type AskedWorkflow, askWorkflow, endedError, notFoundError, otherKindError } from '../ask-workflow.js';
+import { contentDigest } from '../input-digest.js';
+import { type Labels, parseLabels } from '../labels.js';
 import { keepFanoutTexts } from '../store-texts.js';
 import { bad, badBatch, checkFanoutSize, type NewFanout, parseFanoutInput } from './fanout-input.js';
 

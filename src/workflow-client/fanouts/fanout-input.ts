@@ -1,11 +1,11 @@
 /** Validates a batch and its items before anything starts. */
 import { z } from 'zod';
-import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
-import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { maxBytesInChunk, maxRetries } from '../../contract/workflow-safe/fanout-addresses.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
+import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
+import { maxBytesInChunk, maxRetries } from '../../contract/workflow-safe/fanout-addresses.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/workflow-safe/stored-text.js';
+import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import {
   checkSize,
   collectedPathSchema,

@@ -6,12 +6,12 @@ import {
   type WorkflowExecutionDescription,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
+import { requireOptions } from '../../contract/required-options.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { BatchInput } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutPolicy, FanoutSource } from '../../protocol/fanout/fanout-input.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { requireOptions } from '../../contract/required-options.js';
-import { firstInput } from '../first-input.js';
 import { requireClient } from '../../temporal/own-copy.js';
+import { firstInput } from '../first-input.js';
 import {
   askedBatch,
   describeFanout,

@@ -1,12 +1,12 @@
 /** Finds the items of a batch that run, and asks one for its progress. */
 import type { Client } from '@temporalio/client';
-import type { JobProgress } from '../../protocol/job/job-progress.js';
-import { progressQuery, workflowTypes } from '../../protocol/messages.js';
 import { itemIndexOf, itemStep, itemWorkflowId, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { askWorkflow } from '../ask-workflow.js';
+import type { JobProgress } from '../../protocol/job/job-progress.js';
+import { progressQuery, workflowTypes } from '../../protocol/messages.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
 import { queryOnce } from '../../temporal/query-once.js';
+import { askWorkflow } from '../ask-workflow.js';
 import type { FanoutAddress } from './fanout-client.js';
 
 /** An item of a batch, by its place in the batch, from 0. */

@@ -2,16 +2,16 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
-import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
-import type { FanoutResult } from '../../protocol/fanout/fanout-result.js';
-import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { requireOptions } from '../../contract/required-options.js';
-import { notFoundError } from '../ask-workflow.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
+import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
+import type { FanoutResult } from '../../protocol/fanout/fanout-result.js';
 import { abortable } from '../../temporal/calls.js';
 import { reasonOf } from '../../temporal/errors.js';
 import { requireClient } from '../../temporal/own-copy.js';
+import { notFoundError } from '../ask-workflow.js';
 import {
   askedBatch,
   describeFanout,

@@ -6,10 +6,10 @@ import type { ChunkSubmission, SealRequest } from '../../protocol/fanout/batch-p
 import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
 import { addChunkUpdate, sealUpdate } from '../../protocol/messages.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { explainError } from '../ask-workflow.js';
 import { withAnswerTimeout } from '../../temporal/calls.js';
 import { isBusy, isClosing, isSlow } from '../../temporal/errors.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
+import { explainError } from '../ask-workflow.js';
 import { askedBatch, type FanoutAddress, fanoutHandle } from './fanout-client.js';
 import { checkChunk, itemsDigest, itemToSubmit } from './pack-items.js';
 

@@ -1,7 +1,6 @@
 /** Finds out how the input of an existing job differs from a new one with the same id. */
 import type { Client } from '@temporalio/client';
-import type { JobExecution } from '../../../workflows/job/carry-over.js';
-import type { JobInput } from '../../protocol/job/job-input.js';
+import type { JobExecution, JobInput } from '../../protocol/job/job-input.js';
 import { firstInput } from '../first-input.js';
 import { contentDigest, inputDigest } from '../input-digest.js';
 import { askedJob, describeJob } from './job-client.js';
@@ -20,7 +19,7 @@ export interface DifferingJob {
 
 /**
  * Compares `input` with the input of the job that exists under its id. A text and a reference to the same text are
- * equal. A field that an older sandflow did not write has its default. Needs no worker.
+ * equal. Needs no worker.
  * @throws SandflowError `job_not_found`, `not_a_job`
  */
 export async function differingJob(client: Client, input: JobInput): Promise<DifferingJob> {

@@ -8,9 +8,14 @@ import {
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
+import { requireOptions } from '../../contract/required-options.js';
+import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { bytesOf, cut, headOf } from '../../contract/workflow-safe/stored-text.js';
+import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { JobResult } from '../../protocol/job/job-result.js';
-import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
+import type { OutcomeMemo, TextInSummariesMemo } from '../../protocol/memos.js';
 import {
   progressQuery,
   promptUpdate,
@@ -19,21 +24,15 @@ import {
   skipCollectingSignal,
   workflowTypes,
 } from '../../protocol/messages.js';
-import type { OutcomeMemo } from '../../../workflows/shared/outcome-memo.js';
-import type { TextInSummariesMemo } from '../../../workflows/shared/text-in-summaries.js';
-import { jobIdProblem, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { requireOptions } from '../../contract/required-options.js';
-import { bytesOf, cut, headOf } from '../../contract/workflow-safe/stored-text.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../ask-workflow.js';
 import { firstQueryTimeoutMs } from '../../temporal/calls.js';
 import { hasCodec } from '../../temporal/has-codec.js';
-import { inputDigest } from '../input-digest.js';
-import { type Labels, parseLabels } from '../labels.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { queryOnce } from '../../temporal/query-once.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
+import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../ask-workflow.js';
+import { inputDigest } from '../input-digest.js';
+import { type Labels, parseLabels } from '../labels.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
 import {
   badJob,

@@ -1,17 +1,23 @@
 /** Validates the input of a job before anything starts. */
 import { posix } from 'node:path';
 import { z } from 'zod';
-import type { JobInput } from '../../protocol/job/job-input.js';
-import type { Resolution } from '../../protocol/messages.js';
-import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
-import { patchName } from '../../contract/workflow-safe/patch-name.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
-import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/workflow-safe/stored-text.js';
+import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
+import { patchName } from '../../contract/workflow-safe/patch-name.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import {
+  bytesOf,
+  maxJobInputBytes,
+  maxSteps,
+  maxTextBytes,
+  payloadBytes,
+} from '../../contract/workflow-safe/stored-text.js';
+import type { JobInput } from '../../protocol/job/job-input.js';
+import type { Resolution } from '../../protocol/messages.js';
 import { openObject } from './open-object.js';
 
 const positiveMs = z.number().int().positive();

@@ -1,15 +1,21 @@
 /** Starts a job again from the input of an earlier one. */
 
 import type { Client } from '@temporalio/client';
-import type { JobExecution } from '../../../workflows/job/carry-over.js';
-import type { JobInput } from '../../protocol/job/job-input.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { requireOptions } from '../../contract/required-options.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import type { JobExecution, JobInput } from '../../protocol/job/job-input.js';
+import { requireClient } from '../../temporal/own-copy.js';
 import { firstInput } from '../first-input.js';
 import { type Labels, labelsIn } from '../labels.js';
-import { requireClient } from '../../temporal/own-copy.js';
-import { askedJob, describeJob, type JobAddress, type StartedJob, type StartJobOptions, startJob } from './job-client.js';
 import { differingJob } from './differing-input.js';
+import {
+  askedJob,
+  describeJob,
+  type JobAddress,
+  type StartedJob,
+  type StartJobOptions,
+  startJob,
+} from './job-client.js';
 import { badJob, parseJobInput } from './job-input.js';
 
 /** Options of `rerunJob`. */

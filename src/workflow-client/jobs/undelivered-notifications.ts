@@ -1,8 +1,8 @@
 /** Finds notifications of a job that have not been delivered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { workflowTypes } from '../../protocol/messages.js';
 import { notificationPrefix } from '../../contract/workflow-safe/addresses.js';
+import { workflowTypes } from '../../protocol/messages.js';
 
 /** Temporal's lists lag. A job that notifies has started at least one delivery when it ends. */
 const lagMs = 2_000;

@@ -1,9 +1,9 @@
 /** Queries the stop workflows of many sandboxes at once. */
 import type { Client } from '@temporalio/client';
-import { workflowTypes } from '../../protocol/messages.js';
-import type { StopReport } from '../../protocol/stop.js';
 import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { workflowTypes } from '../../protocol/messages.js';
+import type { StopReport } from '../../protocol/stop.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
 import { stopReport } from './read-stops.js';
 

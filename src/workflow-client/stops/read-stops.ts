@@ -1,10 +1,10 @@
 /** Reads the state of requests to stop a sandbox. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
-import { stopReportQuery } from '../../protocol/messages.js';
-import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { stopReportQuery } from '../../protocol/messages.js';
+import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import { firstQueryTimeoutMs, withAnswerTimeout } from '../../temporal/calls.js';
 import { isBusy, isSlow, reasonOf } from '../../temporal/errors.js';
 import { queryOnce } from '../../temporal/query-once.js';

@@ -9,15 +9,15 @@ import {
   type WorkflowUpdateHandle,
   WorkflowUpdateStage,
 } from '@temporalio/client';
+import { requireOptions } from '../../contract/required-options.js';
+import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
 import { requestStopUpdate, workflowTypes } from '../../protocol/messages.js';
 import type { StopRequest, StopRequestView } from '../../protocol/stop.js';
-import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
-import { requireOptions } from '../../contract/required-options.js';
 import { withAnswerTimeout } from '../../temporal/calls.js';
 import { isBusy, isClosing, isSlow } from '../../temporal/errors.js';
 import { requireClient } from '../../temporal/own-copy.js';
-import { parseStopOptions, type StopOptions } from './stop-input.js';
 import { explainStopError, findStopRequest, type StopRequestAddress, stopProgress } from './read-stops.js';
+import { parseStopOptions, type StopOptions } from './stop-input.js';
 
 /** Maximum number of attempts. A request may reach a workflow that is ending; the next request starts it again. */
 const tries = 5;

@@ -1,8 +1,8 @@
 /** Validates a request to stop a sandbox before anything starts. */
 import { z } from 'zod';
-import type { StopRequest } from '../../protocol/stop.js';
-import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { sandboxIdSchema } from '../../contract/records/sandbox-records.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import type { StopRequest } from '../../protocol/stop.js';
 import { jobTimingSchema, longMs as ms, notifyTargetSchema, parseWith } from '../jobs/job-input.js';
 
 export const stopOptionsSchema = z.strictObject({

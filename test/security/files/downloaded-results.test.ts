@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { downloadResults } from '../../../src/cli/fanout/results/download-results.js';
-import { createResultStore } from '../../../src/result-store/index.js';
 import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
+import { createResultStore } from '../../../src/result-store/index.js';
 import { batchResult, collectedFile, itemResult } from '../../unit/cli/fanout/samples.js';
 import { temporaryDirectory } from '../../unit/cli/temporary-directory.js';
 

@@ -1,6 +1,6 @@
 /** A workflow for tests: notifies as often as requested, and runs until it is cancelled. */
 import { CancellationScope, defineUpdate, setHandler, sleep } from '@temporalio/workflow';
-import type { Notification } from '../../../activities/notification/notify.js';
+import type { Notification } from '../../../src/protocol/notification.js';
 import { sendNotification } from '../../../workflows/notification/notify.js';
 
 export { deliverNotification } from '../../../workflows/notification/deliver-notification.js';

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFollower, createFollowHub } from '../../../activities/prompt/follow-hub.js';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
-import { errorMeaning } from '../../../src/contract/workflow-safe/error-codes.js';
 import type { Sandbox } from '../../../src/contract/records/sandbox-records.js';
+import { errorMeaning } from '../../../src/contract/workflow-safe/error-codes.js';
 
 const sandbox = (id: string, state = 'running'): Sandbox => ({ id, state });
 const refusal = (status: number, code: string) =>

@@ -43,7 +43,10 @@ describe('docs/errors.md', () => {
   });
 
   test('lists only codes that the source uses', () => {
-    const registries = ['src/contract/workflow-safe/sandflow-error-codes.ts', 'src/contract/workflow-safe/result-error-codes.ts'];
+    const registries = [
+      'src/contract/workflow-safe/sandflow-error-codes.ts',
+      'src/contract/workflow-safe/result-error-codes.ts',
+    ];
     const text = sourceFiles('src', 'activities', 'workflows')
       .filter((file) => !registries.includes(file))
       .map(readSource)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dependencyFreeFiles, violations } from './import-rules.js';
+import { violations, workflowSafe } from './import-rules.js';
 import { importsIn, readSource, sourceFiles } from './source-imports.js';
 
 const productFiles = sourceFiles('src', 'activities', 'workflows');
@@ -22,7 +22,7 @@ describe('imports', () => {
     ['src/local-service/http/x.ts', `import { ApiError } from '../../client/index.js';`],
     ['src/bridge/create-bridge.ts', `import { ApiError } from '../client/index.js';`],
     ['src/worker/x.ts', `const { readConfig } = await import('../config.js');`],
-    ['activities/x.ts', `import {\n  createResultStore,\n} from '../src/result-store/index.js';`],
+    ['activities/x.ts', `import {\n  createWorker,\n} from '../src/worker/index.js';`],
     ['src/nowhere/x.ts', ''],
   ])('refuses in %s: %s', (file, text) => {
     expect(violations(file, importsIn(file, text))).toHaveLength(1);
@@ -30,8 +30,8 @@ describe('imports', () => {
 
   test.each([
     ['workflows/x.ts', `import type { SandflowActivities } from '../activities/index.js';`],
-    ['workflows/x.ts', `import { isUsable } from '../src/contract/records/states.js';`],
-    ['activities/x.ts', `import type {\n  JobInput,\n} from '../workflows/job.js';`],
+    ['workflows/x.ts', `import { isUsable } from '../src/contract/workflow-safe/states.js';`],
+    ['activities/x.ts', `import type {\n  JobInput,\n} from '../src/protocol/job/job-input.js';`],
   ])('allows in %s: %s', (file, text) => {
     expect(importsIn(file, text)).toHaveLength(1);
     expect(violations(file, importsIn(file, text))).toEqual([]);
@@ -74,10 +74,10 @@ test('the program loads no package but commander before it knows its command, so
   expect(packages.filter((name) => !/ -> (?:commander|@commander-js\/extra-typings)$/.test(name))).toEqual([]);
 });
 
-test('lint forbids packages in the same dependency-free files', () => {
+test('lint forbids packages and globals of Node in all that workflow code may import', () => {
   const { overrides } = JSON.parse(readSource('biome.json')) as { overrides: { includes: string[] }[] };
   const strict = overrides.find(({ includes }) => includes[0] === 'workflows/**');
-  expect(strict?.includes).toEqual(['workflows/**', ...dependencyFreeFiles]);
+  expect(strict?.includes).toEqual(['workflows/**', ...workflowSafe.map((folder) => `${folder}/**`)]);
 });
 
 describe('effects', () => {

@@ -30,7 +30,7 @@ describe('C10: a regular expression', () => {
     // constants. The characters of a secret, each escaped.
     expect(making.sort()).toEqual([
       'cli/output/terminal-safe.ts',
-      'contract/ids.ts',
+      'contract/workflow-safe/ids.ts',
       'contract/secrecy/known-secrets.ts',
       'local-service/http/allowed-methods.ts',
       'local-service/http/surface.ts',

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type FanoutReportData, renderFanoutReport } from '../../../src/report/index.js';
 import type { FanoutProgress } from '../../../src/protocol/fanout/fanout-progress.js';
+import { type FanoutReportData, renderFanoutReport } from '../../../src/report/index.js';
 import { repository } from '../house/source-imports.js';
 import { sampleBatch } from './sample-batch.js';
 

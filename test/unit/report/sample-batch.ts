@@ -1,7 +1,8 @@
 /** Realistic batches, identical for the same number of items. */
-import type { FanoutReportData } from '../../../src/report/index.js';
-import type { FanoutResult, ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
+
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import type { FanoutResult, ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
+import type { FanoutReportData } from '../../../src/report/index.js';
 import { answerOf, topics, variants } from './sample-answers.js';
 
 const startMs = Date.parse('2026-03-01T09:00:00Z');

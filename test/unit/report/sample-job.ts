@@ -1,6 +1,7 @@
 /** The report of a realistic job. */
-import type { JobReportData } from '../../../src/report/index.js';
+
 import type { JobResult } from '../../../src/protocol/job/job-result.js';
+import type { JobReportData } from '../../../src/report/index.js';
 import { answerOf, topics } from './sample-answers.js';
 
 const startMs = Date.parse('2026-03-01T09:00:00Z');

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultPolicy, parseFanoutInput, parseFanoutItem } from '../../../src/workflow-client/fanouts/fanout-input.js';
-import { packItems } from '../../../src/workflow-client/fanouts/pack-items.js';
 import type { ChunkSubmission } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutInput, FanoutItem } from '../../../src/protocol/fanout/fanout-input.js';
+import { defaultPolicy, parseFanoutInput, parseFanoutItem } from '../../../src/workflow-client/fanouts/fanout-input.js';
+import { packItems } from '../../../src/workflow-client/fanouts/pack-items.js';
 
 const input: FanoutInput = {
   deployment: 'test',

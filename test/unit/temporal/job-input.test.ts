@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { JobInput } from '../../../src/protocol/job/job-input.js';
 import type { ResultStore } from '../../../src/result-store/index.js';
 import { inputDigest } from '../../../src/workflow-client/input-digest.js';
 import { checkJobSize, parseJobInput } from '../../../src/workflow-client/jobs/job-input.js';
 import { keepJobTexts } from '../../../src/workflow-client/store-texts.js';
-import type { JobInput } from '../../../src/protocol/job/job-input.js';
 
 const input: JobInput = {
   deployment: 'dev',

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { payloadBytes } from '../../../src/contract/workflow-safe/stored-text.js';
+import type { BatchInput, ChunkRecord, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import { BatchState } from '../../../workflows/fanout/batch/batch-state.js';
 import { keptReport, newRecord, sumEndedChunks } from '../../../workflows/fanout/batch/chunk-record.js';
 import { countsOf } from '../../../workflows/fanout/batch/counts.js';
 import { packChunk, unpackChunk } from '../../../workflows/fanout/batch/pack-chunk.js';
-import { BatchState } from '../../../workflows/fanout/batch/batch-state.js';
 import { LeftList } from '../../../workflows/fanout/left-list.js';
-import type { BatchInput, ChunkRecord, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
-import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { policy } from '../../workflows/fanout/policy.js';
 
 const startedAtMs = Date.parse('2026-03-01T10:00:00Z');

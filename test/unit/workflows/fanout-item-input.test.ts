@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
-import { itemInput } from '../../../workflows/fanout/chunk/item-input.js';
 import type { ChunkInput, ItemSource } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, FanoutPolicy } from '../../../src/protocol/fanout/fanout-input.js';
+import { itemInput } from '../../../workflows/fanout/chunk/item-input.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 import { policy } from '../../workflows/fanout/policy.js';
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { ChunkInput } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { countsOf, unfinished } from '../../../workflows/fanout/batch/counts.js';
 import { endReasonOf, outcomeOf } from '../../../workflows/fanout/batch/end-decision.js';
 import { placeProblem, sealProblem } from '../../../workflows/fanout/batch/validate-seal.js';
@@ -11,8 +13,6 @@ import {
   resumptionOf,
 } from '../../../workflows/fanout/chunk/retry-policy.js';
 import { knownSlot } from '../../../workflows/fanout/chunk/slot.js';
-import type { ChunkInput } from '../../../src/protocol/fanout/batch-parts.js';
-import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 import { policy } from '../../workflows/fanout/policy.js';
 

@@ -1,6 +1,8 @@
 /** The real batch and chunks with delayed signals between them: in any order, nobody uses too much. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { isBudgetSpent } from '../../../workflows/fanout/batch/allocate.js';
 import {
   applyReport,
@@ -10,10 +12,8 @@ import {
   recordGrant,
 } from '../../../workflows/fanout/batch/chunk-record.js';
 import { dueGrants } from '../../../workflows/fanout/batch/due-grants.js';
-import { reportOf } from '../../../workflows/fanout/chunk/report.js';
 import { ChunkState } from '../../../workflows/fanout/chunk/chunk-state.js';
-import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
-import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import { reportOf } from '../../../workflows/fanout/chunk/report.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 
 interface World {

@@ -7,8 +7,8 @@ import {
   maxSteps,
   payloadBytes,
 } from '../../../src/contract/workflow-safe/stored-text.js';
-import { hasEndedAsRequested, itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
 import type { JobResult, PromptResult } from '../../../src/protocol/job/job-result.js';
+import { hasEndedAsRequested, itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
 import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';
 
 const stopped = (status: string) => ({ stopId: 'st_1', status, kept: null, error: null });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { JobInput } from '../../../src/protocol/job/job-input.js';
 import { carriedFields, carryJob, createJobState } from '../../../workflows/job/carry-over.js';
 import { JobState } from '../../../workflows/job/job-state.js';
-import type { JobInput } from '../../../src/protocol/job/job-input.js';
 
 /** Fields that a new run computes again, receives in another form, or cannot need when a run continues as new. */
 const notCarried = [

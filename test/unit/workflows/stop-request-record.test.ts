@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import type { StopRecord } from '../../../src/protocol/stop.js';
 import {
   describeStop,
   keptByStop,
@@ -9,7 +10,6 @@ import {
   settleRecord,
   viewOfRecord,
 } from '../../../workflows/stop/request-record.js';
-import type { StopRecord } from '../../../src/protocol/stop.js';
 
 const nowMs = Date.parse('2026-05-01T12:00:00.000Z');
 const at = (seconds: number) => new Date(nowMs + seconds * 1_000).toISOString();

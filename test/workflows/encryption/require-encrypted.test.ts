@@ -2,8 +2,8 @@ import { Client, type WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
-import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { JobResult } from '../../../src/protocol/job/job-result.js';
+import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 import { createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-harness.js';
 

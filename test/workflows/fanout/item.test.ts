@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
-import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
+import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
 import { type fanoutItem, type JobInput, type JobOrigin, progressQuery } from '../../../workflows/index.js';
 import { stepsOf, timerAtMs } from '../steps.js';
 import {

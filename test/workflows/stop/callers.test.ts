@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { requestStop } from '../../../src/workflow-client/stops/stop-client.js';
 import { stopProgress } from '../../../src/workflow-client/stops/read-stops.js';
+import { requestStop } from '../../../src/workflow-client/stops/stop-client.js';
 import { createStand, type Stand, withoutPolls } from '../workflow-harness.js';
 import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from './stop-harness.js';
 

@@ -1,8 +1,8 @@
 /** Manually created sandboxes, and requests to stop them. */
 import { expect, vi } from 'vitest';
+import { awaitStop } from '../../../src/workflow-client/stops/read-stops.js';
 import { type RequestedStop, requestStop } from '../../../src/workflow-client/stops/stop-client.js';
 import type { StopOptions } from '../../../src/workflow-client/stops/stop-input.js';
-import { awaitStop } from '../../../src/workflow-client/stops/read-stops.js';
 import { type SandboxEvent, sandboxEventSignal } from '../../../workflows/index.js';
 import { patient, type Stand, shortTiming } from '../workflow-harness.js';
 

@@ -1,7 +1,7 @@
 /** Users who request the stop of one sandbox. */
 import { sandboxStopId } from '../../../src/contract/workflow-safe/addresses.js';
-import { requestStop } from '../../../src/workflow-client/stops/stop-client.js';
 import { awaitStop } from '../../../src/workflow-client/stops/read-stops.js';
+import { requestStop } from '../../../src/workflow-client/stops/stop-client.js';
 import type { StopPlan } from '../plan/plan.js';
 import { type Account, madeByPerson, persist, timing } from './account.js';
 import type { Told } from './told.js';

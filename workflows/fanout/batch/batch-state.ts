@@ -1,11 +1,6 @@
 /** The state of one batch: its chunks, their grants and reports, and its end. */
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
-import type { JobError, LeftBehind } from '../../../src/protocol/job/job-result.js';
-import type { JobState } from '../../job/job-state.js';
-import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
-import { ChildStartLimit } from '../child-start-limit.js';
-import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../src/protocol/fanout/fanout-progress.js';
 import type {
   BatchClock,
   BatchInput,
@@ -19,6 +14,11 @@ import type {
   Throttle,
 } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutIntervals, FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../src/protocol/fanout/fanout-progress.js';
+import type { JobError, LeftBehind } from '../../../src/protocol/job/job-result.js';
+import type { JobState } from '../../job/job-state.js';
+import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
+import { ChildStartLimit } from '../child-start-limit.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks } from './chunk-record.js';
 import { countsOf, sumOf } from './counts.js';
 import { packChunk, packPlace, placeOf, unpackChunk } from './pack-chunk.js';

@@ -1,5 +1,11 @@
 /** The batch's record of a chunk, including the grant that the chunk may still use. Pure. */
-import type { ChunkGrant, ChunkPlace, ChunkRecord, ChunkReport, KeptReport } from '../../../src/protocol/fanout/batch-parts.js';
+import type {
+  ChunkGrant,
+  ChunkPlace,
+  ChunkRecord,
+  ChunkReport,
+  KeptReport,
+} from '../../../src/protocol/fanout/batch-parts.js';
 import { sumByOutcome, sumOf, unfinished } from './counts.js';
 
 export function newRecord({ chunk, firstIndex, items, digest }: ChunkPlace, nowMs: number): ChunkRecord {

@@ -1,9 +1,9 @@
 /** Adds up the reports of the chunks of a batch. Pure. */
 
-import { isFailure } from '../chunk/retry-policy.js';
-import type { FanoutCounts } from '../../../src/protocol/fanout/fanout-progress.js';
 import type { ChunkRecord, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import type { FanoutCounts } from '../../../src/protocol/fanout/fanout-progress.js';
+import { isFailure } from '../chunk/retry-policy.js';
 
 type ByOutcome = Readonly<Partial<Record<ItemOutcome, number>>>;
 type Counted = Pick<ChunkRecord, 'items'> & {

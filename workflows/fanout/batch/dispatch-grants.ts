@@ -2,13 +2,13 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { getExternalWorkflowHandle, ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
 import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
+import type { ChunkGrant, ChunkInput, ChunkRecord, ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkGrantSignal, workflowTypes } from '../../../src/protocol/messages.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { fanoutChunk } from '../chunk/fanout-chunk.js';
-import type { ChunkGrant, ChunkInput, ChunkRecord, ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
+import type { BatchState } from './batch-state.js';
 import { recordGrant } from './chunk-record.js';
 import { dueGrants } from './due-grants.js';
-import type { BatchState } from './batch-state.js';
 
 /** Sends a grant to every chunk whose window, budget, pause or end has changed. */
 export function dispatchGrants(run: BatchState): void {

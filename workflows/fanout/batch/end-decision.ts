@@ -1,8 +1,8 @@
 /** Decides when a batch ends, and with which outcome. Pure. */
 
-import type { FanoutCounts } from '../../../src/protocol/fanout/fanout-progress.js';
 import type { EndReason } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutOutcome, FanoutPolicy } from '../../../src/protocol/fanout/fanout-input.js';
+import type { FanoutCounts } from '../../../src/protocol/fanout/fanout-progress.js';
 
 /** Why the batch must end now, judging by its items; undefined if it continues. */
 export function endReasonOf(counts: FanoutCounts, { stopAt }: Pick<FanoutPolicy, 'stopAt'>): EndReason | undefined {

@@ -1,22 +1,22 @@
 /** Ends a batch: ends its source, stores its results and sends the notification. */
 
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import type { FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import type { FanoutResult } from '../../../src/protocol/fanout/fanout-result.js';
+import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import { problemWithin } from '../../job/end/within-time.js';
-import type { JobError } from '../../../src/protocol/job/job-result.js';
 import type { JobState } from '../../job/job-state.js';
-import { jobError } from '../../shared/job-termination.js';
 import { sendNotification } from '../../notification/notify.js';
+import { jobError } from '../../shared/job-termination.js';
 import { recordOutcome } from '../../shared/outcome-memo.js';
 import { bulk } from '../../shared/proxies.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
 import { releaseLease } from '../../watch/acquire-lease.js';
-import type { FanoutResult } from '../../../src/protocol/fanout/fanout-result.js';
 import { readLasting, sourceJob } from '../source/caller.js';
-import type { FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
-import { outcomeOf } from './end-decision.js';
 import type { BatchState } from './batch-state.js';
+import { outcomeOf } from './end-decision.js';
 
 export async function finish(run: BatchState): Promise<FanoutResult> {
   run.enter('ending');

@@ -1,6 +1,7 @@
 /** The message handlers of a batch: items, their seal, and the reports of chunks. */
 import { ApplicationFailure, CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import { maxChunks, maxItemsInChunk } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import type { ChunkSubmission, SealRequest } from '../../../src/protocol/fanout/batch-parts.js';
 import {
   addChunkUpdate,
   chunkReportSignal,
@@ -10,9 +11,8 @@ import {
   sealUpdate,
 } from '../../../src/protocol/messages.js';
 import { storing } from '../../shared/proxies.js';
-import type { ChunkSubmission, SealRequest } from '../../../src/protocol/fanout/batch-parts.js';
-import { newRecord } from './chunk-record.js';
 import type { BatchState } from './batch-state.js';
+import { newRecord } from './chunk-record.js';
 import { placeProblem, sealProblem } from './validate-seal.js';
 
 export function handleBatchMessages(run: BatchState): void {

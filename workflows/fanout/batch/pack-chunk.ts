@@ -3,7 +3,13 @@
  * batch. A thousand records share one payload with the rest of the batch's state. Pure.
  */
 
-import type { ChunkPlace, ChunkRecord, KeptReport, PackedChunk, PackedPlace } from '../../../src/protocol/fanout/batch-parts.js';
+import type {
+  ChunkPlace,
+  ChunkRecord,
+  KeptReport,
+  PackedChunk,
+  PackedPlace,
+} from '../../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { newRecord } from './chunk-record.js';
 

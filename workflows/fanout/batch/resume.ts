@@ -3,15 +3,15 @@
  * run.
  */
 import type { SurveyedChunk } from '../../../activities/fanout/store.js';
+import type { ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { bulk, lookups } from '../../shared/proxies.js';
 import { accounted } from '../chunk/budget.js';
 import { isFailure } from '../chunk/retry-policy.js';
-import type { ChunkRecord } from '../../../src/protocol/fanout/batch-parts.js';
-import type { ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import type { BatchState } from './batch-state.js';
 import { builtReport, newRecord } from './chunk-record.js';
 import { outcomesOf, unfinished } from './counts.js';
 import { requestReport } from './dispatch-grants.js';
-import type { BatchState } from './batch-state.js';
 
 const describedAtOnce = 100;
 

@@ -1,11 +1,11 @@
 /** The periodic tasks of a batch. Each has its own timer, so events of items do not create new timers. */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import type { BatchClock } from '../../../src/protocol/fanout/batch-parts.js';
 import { lookups } from '../../shared/proxies.js';
 import { defaultTiming, renewLeaseInMs } from '../../shared/wait-intervals.js';
 import { renewLease } from '../../watch/acquire-lease.js';
-import type { BatchClock } from '../../../src/protocol/fanout/batch-parts.js';
-import { startAgain } from './chunk-record.js';
 import type { BatchState } from './batch-state.js';
+import { startAgain } from './chunk-record.js';
 
 /**
  * An item may take its cleanup time twice: once to search for a fork whose answer does not arrive, and once to end the

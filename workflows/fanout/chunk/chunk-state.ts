@@ -1,12 +1,12 @@
 /** The state of one chunk: its items and its grant. */
 import { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
+import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
+import type { FanoutItem, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { LeftList } from '../left-list.js';
-import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
-import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
-import type { FanoutItem, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';

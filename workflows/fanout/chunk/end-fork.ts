@@ -4,15 +4,15 @@
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { preservedWorkOf } from '../../../src/contract/workflow-safe/preserved-work.js';
-import { cleanUp } from '../../job/end/clean-up.js';
+import type { FanoutItemInput, ItemToEnd } from '../../../src/protocol/fanout/fanout-input.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobError, JobOutcome } from '../../../src/protocol/job/job-result.js';
-import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
+import { cleanUp } from '../../job/end/clean-up.js';
 import type { JobState } from '../../job/job-state.js';
+import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import { jobError } from '../../shared/job-termination.js';
 import { bulk } from '../../shared/proxies.js';
 import { hasEndedAsRequested, leftOf } from '../item/result.js';
-import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
-import type { FanoutItemInput, ItemToEnd } from '../../../src/protocol/fanout/fanout-input.js';
 
 const lookEveryMs = 2_000;
 

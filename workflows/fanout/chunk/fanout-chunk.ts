@@ -15,12 +15,12 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
+import type { ChunkInput, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkGrantSignal, fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
 import { hasLongHistory } from '../../shared/continue-as-new.js';
-import type { ChunkInput, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
+import { ChunkState } from './chunk-state.js';
 import { readItems, startItem } from './items.js';
 import { reportToBatch } from './report-to-batch.js';
-import { ChunkState } from './chunk-state.js';
 
 export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
   const run = new ChunkState(input);

@@ -3,7 +3,12 @@ import { executionOf, itemStep } from '../../../src/contract/workflow-safe/addre
 import type { FanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { OtherFields } from '../../../src/contract/workflow-safe/other-fields.js';
 import type { ChunkInput, ItemSource } from '../../../src/protocol/fanout/batch-parts.js';
-import type { FanoutItem, FanoutItemInput, FanoutPolicy, ItemToEnd } from '../../../src/protocol/fanout/fanout-input.js';
+import type {
+  FanoutItem,
+  FanoutItemInput,
+  FanoutPolicy,
+  ItemToEnd,
+} from '../../../src/protocol/fanout/fanout-input.js';
 import { typeOf } from './budget.js';
 
 /**

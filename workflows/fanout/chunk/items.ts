@@ -8,17 +8,17 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
-import { jobError } from '../../shared/job-termination.js';
+import type { KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { workflowTypes } from '../../../src/protocol/messages.js';
+import { jobError } from '../../shared/job-termination.js';
 import { bulk, lookups } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { fanoutItem } from '../item/fanout-item.js';
-import type { KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
-import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import type { ChunkState } from './chunk-state.js';
 import { itemInput } from './item-input.js';
 import { awaitItem, watchItems } from './running-items.js';
 import type { Slot } from './slot.js';
-import type { ChunkState } from './chunk-state.js';
 import { terminatedItem } from './terminated-item.js';
 
 /** How often an item's workflow is restarted after somebody terminated it. */

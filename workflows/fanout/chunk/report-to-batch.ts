@@ -1,10 +1,10 @@
 /** Reports the progress of a chunk to the batch: urgent changes soon, other changes at a limited rate. */
 import { condition, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
 import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
-import { chunkReportSignal } from '../../../src/protocol/messages.js';
 import type { ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
-import { reportOf } from './report.js';
+import { chunkReportSignal } from '../../../src/protocol/messages.js';
 import type { ChunkState } from './chunk-state.js';
+import { reportOf } from './report.js';
 
 /** Urgent reports may be sent this many times as often as other reports. */
 const urgency = 5;

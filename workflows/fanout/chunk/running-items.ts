@@ -4,8 +4,8 @@
  */
 import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
-import { followProxies } from '../../shared/proxies.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import { followProxies } from '../../shared/proxies.js';
 import type { ChunkState } from './chunk-state.js';
 
 /** Waits for the ends of these items with one activity, which restarts after each end. */

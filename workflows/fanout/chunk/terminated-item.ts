@@ -1,11 +1,11 @@
 /** The summary of an item whose workflow was terminated repeatedly. */
 import { executionOf, itemStep, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
+import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { jobError } from '../../shared/job-termination.js';
 import { storing } from '../../shared/proxies.js';
-import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { typeOf } from './budget.js';
-import type { Slot } from './slot.js';
 import { type ChunkState, lostItemCode } from './chunk-state.js';
+import type { Slot } from './slot.js';
 
 /**
  * After this, no workflow ends the fork of the item, and the time that the fork ran is unknown. So the whole

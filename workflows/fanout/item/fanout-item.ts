@@ -4,13 +4,13 @@
  * that; the chunk receives a summary.
  */
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
+import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
+import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { type CarriedJob, carryJob, createJobState } from '../../job/carry-over.js';
 import { handleMessages } from '../../job/handlers.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
 import { storing } from '../../shared/proxies.js';
 import { endFork } from '../chunk/end-fork.js';
-import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
-import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import { reportToChunk } from './report-to-chunk.js';
 import { itemResult, itemSummary, type StartedItemResult } from './result.js';
 

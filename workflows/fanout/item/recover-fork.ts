@@ -5,10 +5,10 @@
  * sent.
  */
 import { isCancellation } from '@temporalio/workflow';
+import type { JobState } from '../../job/job-state.js';
 import { resolveUnknownOutcome } from '../../job/prompts/await-resolution.js';
 import { promptRecordKey } from '../../job/prompts/prompt-query.js';
 import { resumeSandbox } from '../../job/sandbox/adopt-sandbox.js';
-import type { JobState } from '../../job/job-state.js';
 import { outcomeUnknown, toJobTermination } from '../../shared/job-termination.js';
 import { reads } from '../../shared/reads.js';
 

@@ -4,9 +4,9 @@
  */
 import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
 import { cut } from '../../../src/contract/workflow-safe/stored-text.js';
-import type { JobState } from '../../job/job-state.js';
-import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
+import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
+import type { JobState } from '../../job/job-state.js';
 
 /** Longest message, in characters: a thousand chunks may each carry one message to the next run. */
 const messageLength = 300;

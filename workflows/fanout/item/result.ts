@@ -1,10 +1,10 @@
 /** The result of an item: in full for the result store, and as a summary for its chunk. Pure. */
 import { machineSeconds } from '../../../src/contract/workflow-safe/machine-types.js';
+import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
+import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import type { JobEnd } from '../../../src/protocol/job/job-input.js';
 import type { JobResult, LeftBehind } from '../../../src/protocol/job/job-result.js';
 import type { JobState, Milestone } from '../../job/job-state.js';
-import type { JobEnd } from '../../../src/protocol/job/job-input.js';
-import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
-import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 
 const errorLength = 500;
 const whyLength = 200;

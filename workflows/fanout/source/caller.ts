@@ -1,7 +1,7 @@
 /** The state with which a batch makes calls for its source. */
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
-import { confirmSandboxMissing, readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import { JobState } from '../../job/job-state.js';
+import { confirmSandboxMissing, readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import type { BatchState } from '../batch/batch-state.js';
 
 /** The state of a job in the source sandbox, so that the steps of a job can lease, read and end the sandbox. */

@@ -2,13 +2,15 @@
 
 import { workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
-import type { JobErrorCode } from '../../../src/contract/workflow-safe/result-error-codes.js';
 import { machineTypes } from '../../../src/contract/workflow-safe/machine-types.js';
+import type { JobErrorCode } from '../../../src/contract/workflow-safe/result-error-codes.js';
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { isCreating } from '../../../src/contract/workflow-safe/states.js';
+import type { ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
+import type { MachineType } from '../../../src/protocol/fanout/fanout-input.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
-import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import type { JobState } from '../../job/job-state.js';
+import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import { JobTermination, jobError } from '../../shared/job-termination.js';
 import { effects, lookups } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
@@ -17,8 +19,6 @@ import { until } from '../../shared/until.js';
 import { leaseSandbox } from '../../watch/acquire-lease.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
 import type { BatchState } from '../batch/batch-state.js';
-import type { ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
-import type { MachineType } from '../../../src/protocol/fanout/fanout-input.js';
 import { readLasting, sourceJob } from './caller.js';
 import { freshnessOf, staleness, usedMessage } from './freshness.js';
 import { prepare } from './prepare.js';

@@ -12,16 +12,21 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AwaitedJob } from '../../../activities/fanout/workflow-status.js';
-import { executionOf, followTaskQueue, prepareStep, prepareWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import {
+  executionOf,
+  followTaskQueue,
+  prepareStep,
+  prepareWorkflowId,
+} from '../../../src/contract/workflow-safe/addresses.js';
+import type { FanoutSource } from '../../../src/protocol/fanout/fanout-input.js';
+import type { JobInput } from '../../../src/protocol/job/job-input.js';
+import { workflowTypes } from '../../../src/protocol/messages.js';
 import type { createThenPrompt } from '../../job/create-then-prompt.js';
 import { sandboxNameOf } from '../../job/idempotency-key.js';
 import { JobTermination, jobError } from '../../shared/job-termination.js';
-import type { JobInput } from '../../../src/protocol/job/job-input.js';
-import { workflowTypes } from '../../../src/protocol/messages.js';
 import { followProxies } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { BatchState } from '../batch/batch-state.js';
-import type { FanoutSource } from '../../../src/protocol/fanout/fanout-input.js';
 import { readLasting, sourceJob } from './caller.js';
 
 type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;

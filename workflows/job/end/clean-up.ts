@@ -3,16 +3,16 @@
  * and reports what it could not do. It has a time limit, even if the service does not answer.
  */
 import { CancellationScope, upsertMemo } from '@temporalio/workflow';
+import type { JobEnd } from '../../../src/protocol/job/job-input.js';
+import type { JobError, JobOutcome, KeptMemo } from '../../../src/protocol/job/job-result.js';
 import { hasEndedAsRequested } from '../../fanout/item/result.js';
+import { jobError, toJobTermination } from '../../shared/job-termination.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { unwatchSandbox } from '../../watch/acquire-lease.js';
+import type { JobState } from '../job-state.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
 import { resultOf } from '../report.js';
-import type { JobError, JobOutcome, KeptMemo } from '../../../src/protocol/job/job-result.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
-import type { JobState } from '../job-state.js';
-import { jobError, toJobTermination } from '../../shared/job-termination.js';
-import type { JobEnd } from '../../../src/protocol/job/job-input.js';
 import { collectDiff, nameMissingDiff } from './collect-diff.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';

@@ -2,13 +2,13 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import { executionOf } from '../../../src/contract/workflow-safe/addresses.js';
 import { patchName } from '../../../src/contract/workflow-safe/patch-name.js';
-import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
-import { files } from '../../shared/proxies.js';
-import { callMachine } from '../call-machine.js';
 import type { CollectedDiff, DiffOutcome } from '../../../src/protocol/job/diff.js';
 import type { CollectedFile } from '../../../src/protocol/job/job-result.js';
-import type { JobState } from '../job-state.js';
+import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { toJobTermination } from '../../shared/job-termination.js';
+import { files } from '../../shared/proxies.js';
+import { callMachine } from '../call-machine.js';
+import type { JobState } from '../job-state.js';
 
 /** Before the first prompt, finds the commit from which changes count. */
 export async function recordDiffBase(run: JobState, sandboxId: string): Promise<void> {

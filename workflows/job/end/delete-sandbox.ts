@@ -1,13 +1,13 @@
 /** Deletes the sandbox of a job at its end. The service's record of the deletion confirms its end. */
 import { sleep } from '@temporalio/workflow';
+import type { DeletionResult } from '../../../src/protocol/job/job-result.js';
 import { effects } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
-import type { DeletionResult } from '../../../src/protocol/job/job-result.js';
-import { confirmSandboxMissing, readSandbox } from '../sandbox/wait-until-usable.js';
 import type { JobState } from '../job-state.js';
+import { confirmSandboxMissing, readSandbox } from '../sandbox/wait-until-usable.js';
 import { stopSandbox } from './stop-sandbox.js';
 import { takeTranscriptRequest } from './transcript.js';
 

@@ -1,10 +1,10 @@
 /** Interrupts the running prompts of a job, and reports the prompts that it could not interrupt. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
+import { serviceFailureOf, toJobTermination } from '../../shared/job-termination.js';
 import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { JobState } from '../job-state.js';
-import { serviceFailureOf, toJobTermination } from '../../shared/job-termination.js';
 import { followInputOf, followPrompt } from './follow-prompt.js';
 import type { SentPrompt } from './prompt-query.js';
 

@@ -3,9 +3,9 @@
  * each prompt: skips a prompt that has ended, follows a running prompt, and sends only prompts that were not sent.
  */
 import { isFinalPromptStatus } from '../../../src/contract/workflow-safe/states.js';
-import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
-import type { JobPrompt, JobState } from '../job-state.js';
 import { JobTermination, jobError, sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
+import type { JobPrompt, JobState } from '../job-state.js';
+import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import { followPrompt } from './follow-prompt.js';
 import type { PromptPlace } from './prompt-query.js';
 import { findAgain, sendPrompt } from './send-prompt.js';

@@ -13,15 +13,15 @@ import type { SendPromptInput } from '../../../activities/prompt/send.js';
 import { outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, cut, headOf, type Text } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
-import { forShareOfCleanUp } from '../finish-despite-cancel.js';
+import { applicationCodeOf, outcomeUnknown, sandboxFailed, serviceFailureOf } from '../../shared/job-termination.js';
 import { effects, timeForSending } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
 import { callMachine } from '../call-machine.js';
-import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
+import { forShareOfCleanUp } from '../finish-despite-cancel.js';
 import type { JobPrompt, JobState } from '../job-state.js';
-import { applicationCodeOf, outcomeUnknown, sandboxFailed, serviceFailureOf } from '../../shared/job-termination.js';
+import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import { resolveUnknownOutcome } from './await-resolution.js';
 import { type PromptPlace, promptQuery, promptRecordKey } from './prompt-query.js';
 

@@ -2,14 +2,14 @@
 import { sleep } from '@temporalio/workflow';
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { isUsable } from '../../../src/contract/workflow-safe/states.js';
+import type { SandboxSource } from '../../../src/protocol/job/job-input.js';
+import { JobTermination, jobError, sandboxFailed, serviceFailureOf } from '../../shared/job-termination.js';
 import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { notifyOwner, watchSandbox } from '../../watch/acquire-lease.js';
 import type { JobState } from '../job-state.js';
-import { JobTermination, jobError, sandboxFailed, serviceFailureOf } from '../../shared/job-termination.js';
-import type { SandboxSource } from '../../../src/protocol/job/job-input.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 
 type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;

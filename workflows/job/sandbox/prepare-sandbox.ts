@@ -1,12 +1,12 @@
 /** Prepares a usable sandbox for prompts: waits for hydration and setup, and writes the files. */
 import { workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
+import { sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
 import { files, followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { callMachine } from '../call-machine.js';
 import type { JobState } from '../job-state.js';
-import { sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 
 /** Skips each part that an earlier run of the job has completed. */

@@ -4,11 +4,11 @@ import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states
 import { confirmMissing } from '../../shared/confirm-missing.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
+import { sandboxFailed } from '../../shared/job-termination.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import type { JobState } from '../job-state.js';
-import { sandboxFailed } from '../../shared/job-termination.js';
 
 /**
  * - `cancelled`: the service reports that it found no machine; no sandbox exists.

@@ -1,8 +1,8 @@
 /** Watches a batch until it ends, the user detaches, or the watch deadline passes. Never changes the batch. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SandflowError } from '../../../contract/workflow-safe/sandflow-error.js';
 import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
 import type { FanoutResult } from '../../../protocol/fanout/fanout-result.js';
-import { SandflowError } from '../../../contract/workflow-safe/sandflow-error.js';
 import { abortable } from '../../../temporal/calls.js';
 import { type FanoutAddress, fanoutProgress } from '../../../workflow-client/fanouts/fanout-client.js';
 import { awaitFanout } from '../../../workflow-client/fanouts/submit-fanout.js';

@@ -1,12 +1,12 @@
 /** Saves the results of a batch in a folder: `results.jsonl`, the report, and the files of each item. */
 import { open, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
-import type { FanoutResult, ItemResult } from '../../../protocol/fanout/fanout-result.js';
-import type { CollectedFile, Wake } from '../../../protocol/job/job-result.js';
 import { isDiskFull, namingFullDisk } from '../../../contract/disk-full.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import { makeFolders } from '../../../os/make-folders.js';
+import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
+import type { FanoutResult, ItemResult } from '../../../protocol/fanout/fanout-result.js';
+import type { CollectedFile, Wake } from '../../../protocol/job/job-result.js';
 import { endedInEarlierRun } from '../../../report/batch/resumed-batch.js';
 import type { FailureGroup, FanoutReportData, ReportContext } from '../../../report/index.js';
 import type { ResultStore } from '../../../result-store/index.js';

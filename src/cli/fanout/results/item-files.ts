@@ -1,8 +1,9 @@
 /** Loads the files that items name: small ones into the item itself, larger ones into the result store. */
-import type { FanoutItem } from '../../../protocol/fanout/fanout-input.js';
-import type { FilePut } from '../../../protocol/job/job-input.js';
+
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../../contract/remote-paths.js';
 import { ItemsError, type ItemWish } from '../../../fanout/index.js';
+import type { FanoutItem } from '../../../protocol/fanout/fanout-input.js';
+import type { FilePut } from '../../../protocol/job/job-input.js';
 import type { PutPair } from '../../run/file-pairs.js';
 import { findPutFiles, type LocalFile, lostModes, readPutFiles } from '../../run/put-files.js';
 

@@ -5,11 +5,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { FaultInput } from '../../../../src/local-service/index.js';
+import type { FanoutInput, FanoutItem } from '../../../../src/protocol/fanout/fanout-input.js';
+import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
 import { createResultStore } from '../../../../src/result-store/index.js';
 import { connectTemporal } from '../../../../src/temporal/connect.js';
 import { awaitFanout, submitFanout } from '../../../../src/workflow-client/fanouts/submit-fanout.js';
-import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
-import type { FanoutInput, FanoutItem } from '../../../../src/protocol/fanout/fanout-input.js';
 import type { Started } from '../../../e2e/cli/program.js';
 import { arm, armed, patient, readBooks, shell } from '../../../e2e/stack/fixture.js';
 import { createParts, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';

@@ -2,10 +2,10 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSandboxClient, type SandboxClient } from '../../../../src/client/index.js';
-import { connectTemporal } from '../../../../src/temporal/connect.js';
-import { startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import type { JobInput } from '../../../../src/protocol/job/job-input.js';
 import { progressQuery, resolveUpdate } from '../../../../src/protocol/messages.js';
+import { connectTemporal } from '../../../../src/temporal/connect.js';
+import { startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import { startKilledWorker } from '../../../e2e/faults/killed-worker.js';
 import { patient, readBooks, shell } from '../../../e2e/stack/fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';

@@ -1,9 +1,9 @@
 /** A hundred jobs at once on one embedded stack. */
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { JobInput } from '../../../../src/protocol/job/job-input.js';
 import { connectTemporal } from '../../../../src/temporal/connect.js';
 import { startJob } from '../../../../src/workflow-client/jobs/job-client.js';
-import type { JobInput } from '../../../../src/protocol/job/job-input.js';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
 import { accepted, patient, readBooks, shell } from '../../../e2e/stack/fixture.js';
 

@@ -8,8 +8,8 @@ import {
   newKeyLine,
   parseKeyRing,
 } from '../../../../src/encryption/index.js';
-import { promptJob, startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import { describeReadable } from '../../../../src/temporal/readable-memos.js';
+import { promptJob, startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import {
   createEncryptedStand,
   deployment,

@@ -1,13 +1,13 @@
 /** Inputs of neither jobs nor batches, with sizes around Temporal's limits: each works, or is refused before anything happens. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanupId, jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { progressQuery, resolveUpdate } from '../../../../src/protocol/messages.js';
 import type { CleanupPolicy } from '../../../../src/retention/index.js';
 import { readPolicy } from '../../../../src/retention/index.js';
 import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
 import { applyCleanupSchedule } from '../../../../src/workflow-client/cleanups/schedules.js';
 import { promptJob, resolveJob, startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import type { JobInput } from '../../../../workflows/index.js';
-import { progressQuery, resolveUpdate } from '../../../../src/protocol/messages.js';
 import { policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
 import { longFile, sizes } from '../../../workflows/long-inputs.js';
 import { ask, readySandbox, stopWorkflow } from '../../../workflows/stop/stop-harness.js';

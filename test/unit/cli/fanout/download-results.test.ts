@@ -6,8 +6,8 @@ import { downloadResults } from '../../../../src/cli/fanout/results/download-res
 import { createFailedItems } from '../../../../src/cli/fanout/results/failed-items.js';
 import { createItemFolders, placeBelow } from '../../../../src/cli/fanout/results/item-folders.js';
 import { createPreviews } from '../../../../src/cli/fanout/results/previews.js';
-import { createResultStore } from '../../../../src/result-store/index.js';
 import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
+import { createResultStore } from '../../../../src/result-store/index.js';
 import { promptResult } from '../output/sample-job.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { batchResult, collectedFile, itemResult } from './samples.js';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { progressQuery } from '../../../../../workflows/index.js';
 import type { JobInput } from '../../../../../src/protocol/job/job-input.js';
+import { progressQuery } from '../../../../../workflows/index.js';
 import { cli as runCli } from '../../../../unit/cli/in-process.js';
 import { createStand, deployment, type Stand, script } from '../../../../workflows/workflow-harness.js';
 

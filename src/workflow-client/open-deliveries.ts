@@ -1,10 +1,10 @@
 /** Describes notifications that are still to be delivered. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import type { NotificationDelivery } from '../../workflows/notification/deliver-notification.js';
 import { notificationPrefix } from '../contract/workflow-safe/addresses.js';
-import { readInput } from '../workflow-client/first-input.js';
-import { isoTime } from './iso-time.js';
-import { lenientClient } from './readable-memos.js';
+import type { NotificationDelivery } from '../protocol/notification.js';
+import { isoTime } from '../temporal/iso-time.js';
+import { lenientClient } from '../temporal/readable-memos.js';
+import { readInput } from './first-input.js';
 
 /** A notification that has not been delivered and is not given up. */
 export interface OpenDelivery {

@@ -1,0 +1,19 @@
+/** What workflows write into their memos, so that lists can show it without a query. */
+
+/** The start of the first run: Temporal knows only the start of the newest one. */
+export interface StartMemo {
+  /** ISO 8601 time. Absent in the first run, unless it was reset. */
+  readonly startedAt?: string;
+}
+
+/** The outcome: for Temporal, every named outcome is `completed`. */
+export interface OutcomeMemo {
+  /** Null until the workflow has ended. */
+  readonly outcome: string | null;
+}
+
+/** Whether summaries of activities may contain texts. The caller that starts the workflow sets it. */
+export interface TextInSummariesMemo {
+  /** Absent, or true: they show texts. */
+  readonly textInSummaries?: boolean;
+}
