@@ -30,8 +30,8 @@ describe('C10: a regular expression', () => {
     // constants. The characters of a secret, each escaped.
     expect(making.sort()).toEqual([
       'cli/output/terminal-safe.ts',
-      'contract/workflow-safe/ids.ts',
       'contract/secrecy/known-secrets.ts',
+      'contract/workflow-safe/ids.ts',
       'local-service/http/allowed-methods.ts',
       'local-service/http/surface.ts',
       'retention/policy-schema.ts',
