@@ -1,6 +1,18 @@
-/** Activity proxies for workflows: one per kind of guarantee, each with the reason for its timeouts. */
+/**
+ * Activity proxies for workflows: one per kind of guarantee, each with the reason for its timeouts. A proxy has only the
+ * activities for which these are right.
+ */
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { FollowActivities, ForkActivities, NotifyActivities, SandflowActivities } from '../../activities/index.js';
+import type {
+  BulkActivities,
+  CommandActivities,
+  EffectActivities,
+  FileActivities,
+  LookupActivities,
+  PlanningActivities,
+  StoreActivities,
+} from '../../activities/activity-kinds.js';
+import type { FollowActivities, ForkActivities, NotifyActivities } from '../../activities/index.js';
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };
@@ -17,7 +29,7 @@ const effectOptions = {
   retry,
 } as const;
 
-export const effects = proxyActivities<SandflowActivities>(effectOptions);
+export const effects = proxyActivities<EffectActivities>(effectOptions);
 
 /** Timeout options of an effect that sends `bytes`: adds the time that a slow connection needs. */
 export function timeForSending(bytes: number): { readonly startToCloseTimeout?: number } {
@@ -31,14 +43,14 @@ export function forkProxies(taskQueue: string) {
 }
 
 /** Commands run at most once; heartbeats distinguish a dead worker from a long command. */
-export const commands = proxyActivities<SandflowActivities>({
+export const commands = proxyActivities<CommandActivities>({
   startToCloseTimeout: '2 hours',
   heartbeatTimeout: '15 seconds',
   retry,
 });
 
 /** Writes to the result store. If the store fails for more than an hour, the result is lost and the wait ends. */
-export const storing = proxyActivities<SandflowActivities>({
+export const storing = proxyActivities<StoreActivities>({
   startToCloseTimeout: '5 minutes',
   scheduleToCloseTimeout: '1 hour',
   retry,
@@ -47,7 +59,7 @@ export const storing = proxyActivities<SandflowActivities>({
 /**
  * Reads or writes thousands of objects of the result store. Heartbeats distinguish a dead worker from a large batch.
  */
-export const bulk = proxyActivities<SandflowActivities>({
+export const bulk = proxyActivities<BulkActivities>({
   startToCloseTimeout: '1 hour',
   scheduleToCloseTimeout: '6 hours',
   heartbeatTimeout: '1 minute',
@@ -55,7 +67,7 @@ export const bulk = proxyActivities<SandflowActivities>({
 });
 
 /** Queries to Temporal itself: at most a hundred describe calls. */
-export const lookups = proxyActivities<SandflowActivities>({
+export const lookups = proxyActivities<LookupActivities>({
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '20 seconds',
   retry,
@@ -64,14 +76,14 @@ export const lookups = proxyActivities<SandflowActivities>({
 /**
  * Each transfers up to 32 MiB twice: to or from the sandbox, and to or from the result store. Connections may be slow.
  */
-export const files = proxyActivities<SandflowActivities>({
+export const files = proxyActivities<FileActivities>({
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: '15 seconds',
   retry,
 });
 
 /** Reads a whole account, and looks up the owner of each sandbox in Temporal. Changes nothing. */
-export const planning = proxyActivities<SandflowActivities>({
+export const planning = proxyActivities<PlanningActivities>({
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '30 seconds',
   scheduleToCloseTimeout: '2 hours',

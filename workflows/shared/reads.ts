@@ -7,13 +7,13 @@
  * before. Such a workflow never continues, and its queries fail (decision 0035).
  */
 import { ActivityCancellationType, ActivityFailure, proxyActivities } from '@temporalio/workflow';
-import type { SandflowActivities } from '../../activities/index.js';
+import type { ReadActivities } from '../../activities/activity-kinds.js';
 
 /**
  * The client gives a call up after 30 s. During a longer outage, `retryRefusals` waits, and Temporal's UI shows this
  * wait. A workflow that is cancelled does not wait for its reads.
  */
-const activities = proxyActivities<SandflowActivities>({
+const activities = proxyActivities<ReadActivities>({
   startToCloseTimeout: '45 seconds',
   retry: { initialInterval: '500 milliseconds', maximumAttempts: 3 },
   heartbeatTimeout: '15 seconds',
@@ -23,9 +23,9 @@ const activities = proxyActivities<SandflowActivities>({
 type Read = (...args: unknown[]) => Promise<unknown>;
 
 /** All reads. Failures reach the workflow directly, not wrapped in an `ActivityFailure`. */
-export const reads: SandflowActivities = new Proxy({} as SandflowActivities, {
+export const reads: ReadActivities = new Proxy({} as ReadActivities, {
   get:
-    (_, name: keyof SandflowActivities) =>
+    (_, name: keyof ReadActivities) =>
     async (...args: unknown[]) => {
       try {
         return await (activities[name] as Read)(...args);
