@@ -6,8 +6,7 @@ import type { BridgeLog } from './bridge-options.js';
 import type { Readiness } from './readiness.js';
 import { deliveryStatuses, type Receiver, receiveDelivery } from './receive-delivery.js';
 
-/** The path that the service delivers to. */
-export const webhookPath = '/webhooks/sandbox';
+import { webhookPath } from './webhook-path.js';
 
 /** Begins a line of `GET /readyz`, which goes on with their number since the last accepted delivery. */
 export const refusedSignaturesLine = 'refused signatures: ';

@@ -24,3 +24,6 @@ export interface NotificationDelivery {
   readonly target: NotifyTarget;
   readonly notification: Notification;
 }
+
+/** The workflow that delivers a notification. */
+export type DeliverNotification = (delivery: NotificationDelivery) => Promise<void>;

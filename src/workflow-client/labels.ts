@@ -1,7 +1,7 @@
 /** The labels of jobs and batches. They are in the memo, so they cost no history event. */
 import { z } from 'zod';
 import { checkInput, problemLine } from '../contract/texts/input-problems.js';
-import { parseWith } from './jobs/job-input.js';
+import { parseWith } from './parse-with.js';
 
 /** Labels by name. */
 export type Labels = Readonly<Record<string, string>>;

@@ -18,11 +18,11 @@ import type {
 } from '../../src/protocol/cleanup.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import { cleanupProgressQuery } from '../../src/protocol/messages.js';
-import { sendNotification } from '../notification/notify.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 import { planning, storing } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
+import { sendNotification } from '../shared/send-notification.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import { CleanupState } from './cleanup-state.js';
 import { runCleanupAction } from './run-action.js';

@@ -10,8 +10,8 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { JobExecution } from '../../src/protocol/job/job-input.js';
 import type { JobResult } from '../../src/protocol/job/job-result.js';
-import { sendNotification } from '../notification/notify.js';
 import { recordOutcome } from '../shared/outcome-memo.js';
+import { sendNotification } from '../shared/send-notification.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import { type CarriedJob, carryJob, createJobState } from './carry-over.js';
 import { handleMessages } from './handlers.js';

@@ -3,8 +3,8 @@ import { ApplicationFailure, sleep, TimeoutFailure } from '@temporalio/workflow'
 import { type Counted, type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { JobProgress } from '../../src/protocol/job/job-progress.js';
-import { sendNotification } from '../notification/notify.js';
 import { serviceFailureOf } from './job-termination.js';
+import { sendNotification } from './send-notification.js';
 import { refusedCallDelayMs } from './wait-intervals.js';
 
 type Blocked = NonNullable<JobProgress['blocked']>;

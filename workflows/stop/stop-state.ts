@@ -3,10 +3,10 @@ import { CancellationScope, log, metricMeter, setCurrentDetails } from '@tempora
 import type { JobTiming, NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
-import { sendNotification } from '../notification/notify.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
+import { sendNotification } from '../shared/send-notification.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import { cutText, describeStop, newStopRecord, type Settlement, settleRecord, viewOfRecord } from './request-record.js';
 

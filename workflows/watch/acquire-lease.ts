@@ -3,18 +3,8 @@ import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@tempor
 import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/workflow-safe/addresses.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../../src/protocol/messages.js';
-import type { JobState } from '../job/job-state.js';
 import { effects } from '../shared/proxies.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
-
-/**
- * Leases the job's sandbox for its work, or renews the lease. Waits while somebody else holds a claim. Safe to repeat.
- */
-export async function watchSandbox(run: JobState, sandboxId: string): Promise<void> {
-  // Set before the answer arrives, because a job that ends in the meantime may hold the lease and must release it.
-  run.watched = true;
-  await leaseSandbox(run, sandboxId, { use: 'work', lastsMs: run.timing.leaseLastsMs });
-}
 
 /**
  * Tells the job that owns the sandbox about the lease. That job then claims the sandbox before it stops it. Safe to
@@ -62,13 +52,6 @@ export async function renewLease(
     if (isCancellation(error)) throw error;
     return false;
   }
-}
-
-/** Releases the job's lease, so that the watch can end. Safe to repeat. */
-export async function unwatchSandbox(run: JobState): Promise<void> {
-  const { source } = run.input;
-  const sandboxId = run.sandbox?.id ?? (source.kind === 'existing' ? source.sandboxId : undefined);
-  if (run.watched && sandboxId !== undefined) await releaseLease(sandboxId);
 }
 
 /** Releases the lease of the current workflow. Safe to repeat. */

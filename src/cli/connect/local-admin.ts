@@ -9,10 +9,10 @@ import { cut } from '../../contract/workflow-safe/stored-text.js';
 import { localApiKeyFile } from '../../supervisor/stack-paths.js';
 import type { CommandContext } from '../command.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { readStatus } from '../stack/read-status.js';
 import { badConfiguration } from '../usage-error.js';
 import { answerText } from './answer-text.js';
 import { runningLocalServices } from './local-services.js';
+import { readStatus } from './stack-status.js';
 import { type ServiceAtHand, withService } from './with-service.js';
 
 /** Longest text of a refusal, in characters. */

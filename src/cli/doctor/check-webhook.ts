@@ -1,6 +1,7 @@
 /** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
 import { refusedSignaturesLine } from '../../bridge/request-handler.js';
 import { readSecrets } from '../../bridge/secret-source.js';
+import { webhookPath } from '../../bridge/webhook-path.js';
 import type { Config } from '../../config.js';
 import type { Webhook } from '../../contract/records/sandbox-records.js';
 import { isLoopbackHost, withoutEndSlashes } from '../../contract/urls.js';
@@ -9,10 +10,10 @@ import { sandboxEventTypes } from '../../contract/workflow-safe/states.js';
 import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';
+import { bridgesAmong } from '../webhooks/bridges-among.js';
 import { sendTestDelivery } from '../webhooks/test-delivery.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
-export const webhookPath = '/webhooks/sandbox';
 const timeoutMs = 10_000;
 /** How to register the bridge at this service. */
 function registerAt(apiUrl: string): string {
@@ -22,11 +23,6 @@ function registerAt(apiUrl: string): string {
     : 'Run `sandflow webhooks connect --url https://YOUR-BRIDGE/webhooks/sandbox`.';
 }
 const meanwhile = 'Jobs still run, but rely on safety polls and react later';
-
-/** The registered endpoints whose path is that of a bridge. */
-export function bridgesAmong(webhooks: readonly Webhook[]): Webhook[] {
-  return webhooks.filter(({ url }) => URL.canParse(url) && new URL(url).pathname.endsWith(webhookPath));
-}
 
 /**
  * The base URL of a registered bridge; undefined if `doctor` must not call that URL. The service chooses the URL, which

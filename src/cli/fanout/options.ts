@@ -1,6 +1,6 @@
 import type { OptionValues } from '@commander-js/extra-typings';
 import { type AnyCommand, collect, type OptionsOf, type Parent, type WithEnd } from '../command.js';
-import { declareListOf } from '../jobs/options.js';
+import { declareListOf } from '../list-options.js';
 
 const help = `
 Items:

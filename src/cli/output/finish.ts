@@ -1,10 +1,10 @@
 /** Ends a watch: prints the result on stdout and everything else on stderr, and returns the exit code. */
-import type { JobResult } from '../../protocol/job/job-result.js';
+import type { JobError, JobResult } from '../../protocol/job/job-result.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
+import type { Unfinished } from '../connect/watch.js';
 import { plainError } from '../errors.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
-import type { WatchEnd } from '../run/watch-job.js';
 import { formatDuration, plural } from '../units.js';
 import { type JobLinks, linksText, nextAfterEnd } from './job-links.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
@@ -16,6 +16,13 @@ import { oneLine, setIn, shownText } from './terminal-safe.js';
 
 /** The code of a completed job that lacks a file which was to be collected. */
 const filesMissing = 'files_missing';
+
+/** How watching a job ended. */
+export type WatchEnd =
+  | { readonly kind: 'ended'; readonly result: JobResult }
+  /** The job ended without a result, for example because it was terminated or failed with a defect. */
+  | { readonly kind: 'broken'; readonly error: JobError }
+  | Unfinished;
 
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
 

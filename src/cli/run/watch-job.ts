@@ -5,7 +5,7 @@ import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { anySignal } from '../../os/any-signal.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
-import type { JobError, JobResult } from '../../protocol/job/job-result.js';
+import type { JobError } from '../../protocol/job/job-result.js';
 import { abortable } from '../../temporal/calls.js';
 import { reasonOf } from '../../temporal/errors.js';
 import { explainError } from '../../workflow-client/ask-workflow.js';
@@ -17,8 +17,9 @@ import {
   jobProgress,
 } from '../../workflow-client/jobs/job-client.js';
 import type { Platform } from '../connect/platform.js';
-import { type Unfinished, type WatchOptions, watch } from '../connect/watch.js';
+import { type WatchOptions, watch } from '../connect/watch.js';
 import { plainError } from '../errors.js';
+import type { WatchEnd } from '../output/finish.js';
 import type { Reporter } from '../output/reporter.js';
 import { transcriptOfJob } from '../transcript/job-transcript.js';
 import type { Transcript } from '../transcript/transcript.js';
@@ -34,12 +35,6 @@ const slowAfterMs = 60_000;
 const restMs = 10_000;
 
 type WatchedPlatform = Pick<Platform, 'temporal' | 'service' | 'results' | 'reconnect'>;
-
-export type WatchEnd =
-  | { readonly kind: 'ended'; readonly result: JobResult }
-  /** The job ended without a result, for example because it was terminated or failed with a defect. */
-  | { readonly kind: 'broken'; readonly error: JobError }
-  | Unfinished;
 
 export interface WatchJobOptions extends WatchOptions {
   readonly reporter: Reporter;

@@ -5,11 +5,11 @@ import { tryAcquireFileLock } from '../../os/file-lock.js';
 import { askSupervisor } from '../../supervisor/control-client.js';
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import { stackPaths } from '../../supervisor/stack-paths.js';
+import { hasEverRun } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { plural } from '../units.js';
-import { hasEverRun } from './read-status.js';
 import { undeliveredLines } from './undelivered-text.js';
 
 /** A worker that drains takes up to 15 s; the other parts take up to 10 s each. */

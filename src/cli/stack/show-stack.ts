@@ -1,10 +1,10 @@
 /** `sandflow status`, and what `sandflow up` prints at its end. */
 import { localApiKeyFile } from '../../supervisor/stack-paths.js';
+import { readStatus } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { ageText, formatDuration, plural } from '../units.js';
-import { readStatus } from './read-status.js';
 import { undeliveredLines } from './undelivered-text.js';
 
 export async function showStack({ json }: { readonly json?: boolean }, io: CliIo): Promise<void> {

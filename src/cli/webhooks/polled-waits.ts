@@ -1,8 +1,8 @@
 /** Tells whether waits ended by polls although a bridge is registered, so that work took longer than it should. */
 import type { WakeReport } from '../../workflow-client/jobs/wake-report.js';
 import type { Platform } from '../connect/platform.js';
-import { bridgesAmong } from '../doctor/check-webhook.js';
 import { plural } from '../units.js';
+import { bridgesAmong } from './bridges-among.js';
 
 /** How waits for a sandbox ended. */
 export type EndsOfWaits = Pick<WakeReport, 'byWebhook' | 'bySafetyPoll'>;

@@ -63,8 +63,8 @@ export type SandboxSource =
     });
 
 /**
- * Derives the idempotency keys and sandbox names of a job from an item of a batch. So a second run of the same item
- * creates no second fork.
+ * Derives the idempotency keys and sandbox names of a job from the batch that started it. So a second run of the same
+ * item creates no second fork.
  */
 export interface JobOrigin {
   /** Replaces the run id in idempotency keys. */
@@ -151,7 +151,7 @@ export interface JobInput {
   readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
   /** Total attempts for a create whose sandbox becomes `cancelled`. Default: 3. */
   readonly maxGenerations: number;
-  /** Only for items of a batch. */
+  /** Set by a batch, for its items and for the job that prepares its source. */
   readonly origin?: JobOrigin;
   /** History length, in events, after which the job continues as a new run. Default: when Temporal suggests it. */
   readonly maxHistoryEvents?: number;

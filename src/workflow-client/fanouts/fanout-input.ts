@@ -17,13 +17,13 @@ import {
   jobTimingSchema,
   longMs as ms,
   notifyTargetSchema,
-  parseWith,
   patchNameTaken,
   promptStepSchema,
   remotePathSchema,
   snapshotBodySchema,
   ttlSecondsSchema,
 } from '../jobs/job-input.js';
+import { parseWith } from '../parse-with.js';
 
 /**
  * Each run of a batch passes the input on to the next run, together with its state. Both must fit into one payload.

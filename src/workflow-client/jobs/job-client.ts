@@ -33,16 +33,9 @@ import { describeReadable } from '../../temporal/readable-memos.js';
 import { type AskedWorkflow, askWorkflow, endedError, otherKindError } from '../ask-workflow.js';
 import { inputDigest } from '../input-digest.js';
 import { type Labels, parseLabels } from '../labels.js';
+import { parseWith } from '../parse-with.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
-import {
-  badJob,
-  checkJobSize,
-  type NewJob,
-  parseJobInput,
-  parseWith,
-  promptStepSchema,
-  resolutionSchema,
-} from './job-input.js';
+import { badJob, checkJobSize, type NewJob, parseJobInput, promptStepSchema, resolutionSchema } from './job-input.js';
 
 const summaryLength = 120;
 /** The longest update id that Temporal accepts, in bytes. */

@@ -5,7 +5,6 @@ import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-com
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
-import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
 import { patchName } from '../../contract/workflow-safe/patch-name.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
@@ -18,6 +17,7 @@ import {
 } from '../../contract/workflow-safe/stored-text.js';
 import type { JobInput } from '../../protocol/job/job-input.js';
 import type { Resolution } from '../../protocol/messages.js';
+import { parseWith } from '../parse-with.js';
 import { openObject } from './open-object.js';
 
 const positiveMs = z.number().int().positive();
@@ -226,13 +226,6 @@ export function checkSize(bytes: number, maxBytes: number, refuse: (why: string)
   if (bytes <= maxBytes) return;
   const why = `without its long texts it has ${bytes} bytes, but at most ${maxBytes} are allowed`;
   throw refuse(`${why}: use fewer or shorter prompts, files and paths`);
-}
-
-/** @throws the error from `refuse`, whose argument is a text that names every wrong field */
-export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, refuse: (why: string) => Error): Output {
-  const { data, problems } = checkInput(schema, value);
-  if (problems === null) return data;
-  throw refuse(problems.map(problemLine).join('; '));
 }
 
 export function badJob(why: string): SandflowError {

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { sandboxIdSchema } from '../../contract/records/sandbox-records.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { StopRequest } from '../../protocol/stop.js';
-import { jobTimingSchema, longMs as ms, notifyTargetSchema, parseWith } from '../jobs/job-input.js';
+import { jobTimingSchema, longMs as ms, notifyTargetSchema } from '../jobs/job-input.js';
+import { parseWith } from '../parse-with.js';
 
 export const stopOptionsSchema = z.strictObject({
   sandboxId: sandboxIdSchema,

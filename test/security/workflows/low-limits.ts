@@ -1,2 +1,2 @@
-/** Replaces `workflows/notification/most-under-way.ts`. */
+/** Replaces `workflows/shared/most-under-way.ts`. */
 export const mostUnderWay = { ended: 4, others: 2 };

@@ -16,7 +16,7 @@ interface Resolved {
   request: string;
 }
 
-/** The limits of `workflows/notification/most-under-way.ts` are 1,000 and 500. */
+/** The limits of `workflows/shared/most-under-way.ts` are 1,000 and 500. */
 async function bundleWithLowLimits() {
   const lowered = pathOf('low-limits.ts');
   const replaceLimits = (request: Resolved) => {

@@ -1,7 +1,7 @@
 /** A workflow for tests: notifies as often as requested, and runs until it is cancelled. */
 import { CancellationScope, defineUpdate, setHandler, sleep } from '@temporalio/workflow';
 import type { Notification } from '../../../src/protocol/notification.js';
-import { sendNotification } from '../../../workflows/notification/notify.js';
+import { sendNotification } from '../../../workflows/shared/send-notification.js';
 
 export { deliverNotification } from '../../../workflows/notification/deliver-notification.js';
 

@@ -10,7 +10,7 @@ import { readSource, repository } from './source-imports.js';
 const lookedAtInPassing = [
   'src/cli/connect/check-account.ts',
   'src/cli/connect/check-source.ts',
-  'src/cli/fanout/progress/price.ts',
+  'src/cli/output/price.ts',
   'src/cli/transcript/history-reader.ts',
   'src/cli/webhooks/polled-waits.ts',
 ];

@@ -8,7 +8,8 @@ import {
   payloadBytes,
 } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { JobResult, PromptResult } from '../../../src/protocol/job/job-result.js';
-import { hasEndedAsRequested, itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
+import { itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
+import { hasEndedAsRequested } from '../../../workflows/job/end/has-ended.js';
 import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';
 
 const stopped = (status: string) => ({ stopId: 'st_1', status, kept: null, error: null });

@@ -8,11 +8,12 @@ import type { FanoutItemInput, ItemToEnd } from '../../../src/protocol/fanout/fa
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobError, JobOutcome } from '../../../src/protocol/job/job-result.js';
 import { cleanUp } from '../../job/end/clean-up.js';
+import { hasEndedAsRequested } from '../../job/end/has-ended.js';
 import type { JobState } from '../../job/job-state.js';
 import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import { jobError } from '../../shared/job-termination.js';
 import { bulk } from '../../shared/proxies.js';
-import { hasEndedAsRequested, leftOf } from '../item/result.js';
+import { leftOf } from '../item/result.js';
 
 const lookEveryMs = 2_000;
 

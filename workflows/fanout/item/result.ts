@@ -4,6 +4,7 @@ import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.
 import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobEnd } from '../../../src/protocol/job/job-input.js';
 import type { JobResult, LeftBehind } from '../../../src/protocol/job/job-result.js';
+import { hasEndedAsRequested } from '../../job/end/has-ended.js';
 import type { JobState, Milestone } from '../../job/job-state.js';
 
 const errorLength = 500;
@@ -104,11 +105,4 @@ export function leftOf(
   // A running machine costs more than a running prompt, so the limit must not cut it off.
   const rank = ({ kind }: LeftBehind) => (kind === 'sandbox' ? 0 : 1);
   return left.sort((a, b) => rank(a) - rank(b)).slice(0, leftAtMost);
-}
-
-/** True if the job's sandbox was stopped or deleted as requested, or no longer exists. */
-export function hasEndedAsRequested(job: Pick<JobResult, 'sandboxId' | 'stop' | 'deletion'>, end: JobEnd): boolean {
-  if (job.sandboxId === null || end === 'keep') return true;
-  const { status } = (end === 'stop' ? job.stop : job.deletion) ?? { status: 'not_asked' };
-  return status === 'completed' || status === 'gone';
 }

@@ -1,8 +1,8 @@
 /** Resolves a call whose outcome is unknown: by evidence, by a person's decision, or by the policy. */
 import { condition } from '@temporalio/workflow';
 import type { Resolution } from '../../../src/protocol/messages.js';
-import { sendNotification } from '../../notification/notify.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
+import { sendNotification } from '../../shared/send-notification.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import type { JobState } from '../job-state.js';
 

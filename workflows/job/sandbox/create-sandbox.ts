@@ -8,7 +8,6 @@ import { type Counted, outcomeUnknownCode } from '../../../src/contract/workflow
 import { isUsable } from '../../../src/contract/workflow-safe/states.js';
 import { bytesOf } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { SandboxSource } from '../../../src/protocol/job/job-input.js';
-import { mayBeOfEarlierRun, recoverStoppedFork, settleGoneFork } from '../../fanout/item/recover-fork.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
 import { JobTermination, jobError, outcomeUnknown, serviceFailureOf } from '../../shared/job-termination.js';
@@ -16,12 +15,13 @@ import { effects, forkProxies, timeForSending } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
-import { watchSandbox } from '../../watch/acquire-lease.js';
 import { finishDespiteCancel } from '../finish-despite-cancel.js';
 import { idempotencyKeyOf, sandboxNameOf } from '../idempotency-key.js';
 import type { JobState } from '../job-state.js';
 import { resolveUnknownOutcome } from '../prompts/await-resolution.js';
+import { mayBeOfEarlierRun, recoverStopped, settleGone } from './recover-sandbox.js';
 import { readSandbox, waitUntilUsable } from './wait-until-usable.js';
+import { watchSandbox } from './watch-sandbox.js';
 
 const whyMayExist = 'It is unknown whether it was created; the decision was to create another one.';
 
@@ -61,7 +61,7 @@ export async function createSandbox(run: JobState, source: OwnSource): Promise<s
         run.resends += 1;
         continue;
       case 'gone':
-        if (mayBeOfEarlierRun(run)) await settleGoneFork(run, end.sandbox.id);
+        if (mayBeOfEarlierRun(run)) await settleGone(run, end.sandbox.id);
         run.lost = [...run.lost, end.sandbox];
         break;
       case 'dead':
@@ -113,7 +113,7 @@ async function standingOf(run: JobState, created: SandboxView): Promise<'usable'
   if (seen.state === 'cancelled') return 'dead';
   const isStopped = seen.state === 'archived' || seen.state === 'archiving';
   if (!origin || !isStopped) return 'on_its_way';
-  const standing = mayBeOfEarlierRun(run) ? await recoverStoppedFork(run, created.id) : 'dead';
+  const standing = mayBeOfEarlierRun(run) ? await recoverStopped(run, created.id) : 'dead';
   if (standing === 'dead') {
     const why = 'It was stopped before the end of its job, and another sandbox replaced it. It may hold work.';
     run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });

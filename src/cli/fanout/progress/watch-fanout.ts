@@ -8,10 +8,10 @@ import { type FanoutAddress, fanoutProgress } from '../../../workflow-client/fan
 import { awaitFanout } from '../../../workflow-client/fanouts/submit-fanout.js';
 import type { Platform } from '../../connect/platform.js';
 import { type Unfinished, type WatchOptions, watch } from '../../connect/watch.js';
+import { findDollarsPerSecond } from '../../output/price.js';
 import { createFailedItems, type FailedItems } from '../results/failed-items.js';
 import type { BatchView } from './batch-view.js';
 import { createItemLooks } from './item-looks.js';
-import { findDollarsPerSecond } from './price.js';
 
 const lookEveryMs = 1_000;
 /** How often to look at the items, at most. */

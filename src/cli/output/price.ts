@@ -1,5 +1,5 @@
 /** The price of machine time, from the service's own accounting. */
-import type { SandboxClient } from '../../../client/index.js';
+import type { SandboxClient } from '../../client/index.js';
 
 const timeoutMs = 5_000;
 

@@ -11,8 +11,7 @@ import {
 import { notificationPrefix } from '../../src/contract/workflow-safe/addresses.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
-import type { Notification } from '../../src/protocol/notification.js';
-import type { deliverNotification } from './deliver-notification.js';
+import type { DeliverNotification, Notification } from '../../src/protocol/notification.js';
 import { mostUnderWay } from './most-under-way.js';
 
 interface Sender {
@@ -58,7 +57,7 @@ async function deliverApart(target: NotifyTarget, details: Omit<Notification, 'i
   };
   const id = uuid4();
   try {
-    const { result } = await startChild<typeof deliverNotification>(workflowTypes.deliverNotification, {
+    const { result } = await startChild<DeliverNotification>(workflowTypes.deliverNotification, {
       workflowId: `${notificationPrefix(details.workflowId)}/${id}`,
       args: [{ target, notification: { id: `msg_${id}`, ...details } }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
