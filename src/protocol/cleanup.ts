@@ -3,7 +3,7 @@ import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry, PolicyPatter
 import type { JobProgress } from './job/job-progress.js';
 import type { JobError } from './job/job-result.js';
 
-/** Settings of a cleanup. `state.ts` holds the default of every field; tests change them. */
+/** Settings of a cleanup. `cleanup-state.ts` holds the default of every field; tests change them. */
 export interface CleanupSettings {
   /**
    * How long a run waits after planning before it searches for other runs of the same night, in ms: Temporal lists new
@@ -40,24 +40,24 @@ export interface CleanupInput {
   readonly mode: 'plan' | 'apply';
   /** Overrides of the default settings. Default: none. */
   readonly settings?: Partial<CleanupSettings>;
-  /** State carried over from an earlier run of the chain. */
-  readonly carried?: CleanupCarried;
+  /** State of the previous run, if there was one. */
+  readonly carried?: CarriedCleanup;
 }
 
-/** State that a cleanup hands to its next run when it continues as new. */
-export interface CleanupCarried {
+/** The state that a run of a cleanup passes to the next one. */
+export interface CarriedCleanup {
   /** When the first run of the chain started, as an ISO 8601 time. */
   readonly startedAt: string;
-  /** The plan's totals; the plan is not created again. */
-  readonly planned: CleanupPlanned;
+  /** The plan's totals; the plan is not created again. Null until it exists. */
+  planned: CleanupPlanned | null;
   /** Index of the first chunk that is not applied, from 0. */
-  readonly nextChunk: number;
+  nextChunk: number;
   /** Number of actions so far, by outcome. */
-  readonly counts: CleanupCounts;
+  counts: CleanupCounts;
   /** References to the reported chunks in the result store. */
-  readonly resultRefs: readonly string[];
+  resultRefs: readonly string[];
   /** Number of calls to the service so far. */
-  readonly apiCalls: number;
+  apiCalls: number;
 }
 
 /** Summary of the plan. The plan itself is in the result store: for a large fleet it exceeds the size of a payload. */

@@ -2,11 +2,11 @@
 import { log, setCurrentDetails, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type {
   ActionResult,
+  CarriedCleanup,
   CleanupCounts,
   CleanupInput,
   CleanupMemo,
   CleanupOutcome,
-  CleanupPlanned,
   CleanupProgress,
   CleanupSettings,
   CleanupSummary,
@@ -42,29 +42,27 @@ export class CleanupState implements Caller {
   readonly settings: CleanupSettings;
   /** Prefix of this cleanup's keys in the result store. */
   readonly key: string;
-  readonly startedAt: string;
+  readonly carried: CarriedCleanup;
   readonly input: Caller['input'];
   readonly sandbox = null;
   phase: CleanupProgress['phase'] = 'planning';
-  planned: CleanupPlanned | null;
-  nextChunk: number;
-  counts: CleanupCounts;
-  resultRefs: readonly string[];
-  apiCalls: number;
   blocked: JobProgress['blocked'] = null;
 
   constructor(readonly cleanup: CleanupInput) {
-    const { carried, policy, settings } = cleanup;
+    const { policy, settings } = cleanup;
     const { workflowId, firstExecutionRunId, startTime } = workflowInfo();
     this.settings = { ...defaultSettings, ...settings };
     this.key = `cleanups/${workflowId}/${firstExecutionRunId}`;
-    this.startedAt = carried?.startedAt ?? startTime.toISOString();
+    this.carried = cleanup.carried ?? newCarriedCleanup(startTime.toISOString());
     this.input = { jobId: null, notify: policy.notify ?? undefined };
-    this.planned = carried?.planned ?? null;
-    this.nextChunk = carried?.nextChunk ?? 0;
-    this.counts = carried?.counts ?? noCounts;
-    this.resultRefs = carried?.resultRefs ?? [];
-    this.apiCalls = carried?.apiCalls ?? 0;
+  }
+
+  get apiCalls(): number {
+    return this.carried.apiCalls;
+  }
+
+  set apiCalls(calls: number) {
+    this.carried.apiCalls = calls;
   }
 
   /**
@@ -72,8 +70,8 @@ export class CleanupState implements Caller {
    * actions.
    */
   reserve(actions: number): void {
-    const { stopped, deleted, gone, failed, not_confirmed: unconfirmed } = this.counts;
-    const fleet = this.planned?.fleet ?? null;
+    const { stopped, deleted, gone, failed, not_confirmed: unconfirmed } = this.carried.counts;
+    const fleet = this.carried.planned?.fleet ?? null;
     const acted = stopped + deleted + gone + failed + unconfirmed + actions;
     const memo: CleanupMemo = { policy: this.cleanup.policy.name, mode: this.cleanup.mode, acted, fleet };
     upsertMemo({ ...memo });
@@ -81,14 +79,15 @@ export class CleanupState implements Caller {
 
   /** Number of actions without a result. */
   get left(): number {
-    const known = Object.values(this.counts).reduce((sum, count) => sum + count, 0);
-    return Math.max(0, (this.planned?.due ?? 0) - known);
+    const { counts, planned } = this.carried;
+    const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    return Math.max(0, (planned?.due ?? 0) - known);
   }
 
   count(results: readonly ActionResult[]): void {
-    const counts = { ...this.counts };
+    const counts = { ...this.carried.counts };
     for (const { outcome } of results) counts[outcome] += 1;
-    this.counts = counts;
+    this.carried.counts = counts;
   }
 
   block(blocked: Omit<NonNullable<JobProgress['blocked']>, 'since'>): void {
@@ -103,28 +102,33 @@ export class CleanupState implements Caller {
   }
 
   progress(): CleanupProgress {
-    return { phase: this.phase, due: this.planned?.due ?? null, counts: this.counts, blocked: this.blocked };
+    const { planned, counts } = this.carried;
+    return { phase: this.phase, due: planned?.due ?? null, counts, blocked: this.blocked };
   }
 
   summary(outcome: CleanupOutcome, error: JobError | null): CleanupSummary {
-    const { chunks: _, ...planned } = this.planned ?? { chunks: [] };
+    const { startedAt, counts } = this.carried;
+    const { chunks: _, ...planned } = this.carried.planned ?? { chunks: [] };
     return {
       workflowId: workflowInfo().workflowId,
       policy: this.cleanup.policy.name,
       outcome,
-      startedAt: this.startedAt,
+      startedAt,
       endedAt: new Date().toISOString(),
-      planned: this.planned === null ? null : (planned as CleanupSummary['planned']),
-      counts: this.counts,
+      planned: this.carried.planned === null ? null : (planned as CleanupSummary['planned']),
+      counts,
       reportRef: null,
       apiCalls: this.apiCalls,
       error,
     };
   }
 
+  /** The input of the next run. */
   carry(): CleanupInput {
-    const { startedAt, planned, nextChunk, counts, resultRefs, apiCalls } = this;
-    if (planned === null) return this.cleanup;
-    return { ...this.cleanup, carried: { startedAt, planned, nextChunk, counts, resultRefs, apiCalls } };
+    return { ...this.cleanup, carried: this.carried };
   }
+}
+
+function newCarriedCleanup(startedAt: string): CarriedCleanup {
+  return { startedAt, planned: null, nextChunk: 0, counts: noCounts, resultRefs: [], apiCalls: 0 };
 }

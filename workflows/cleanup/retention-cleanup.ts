@@ -40,13 +40,13 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
   let error: JobError | null = null;
   try {
     // Other cleanups see only the memo of the current run, so this memo must include the actions of the previous runs.
-    if (run.planned) run.reserve(run.left);
-    const planned = run.planned ?? (await planInTime(run));
+    if (run.carried.planned) run.reserve(run.left);
+    const planned = run.carried.planned ?? (await planInTime(run));
     if (input.mode === 'plan') outcome = 'planned';
     else if (planned.refusal) outcome = planned.refusal.outcome;
     else await apply(run, planned);
-    if (run.nextChunk < planned.chunks.length && outcome === 'applied') {
-      return await continueWithStart<typeof retentionCleanup>(run.startedAt, run.carry());
+    if (run.carried.nextChunk < planned.chunks.length && outcome === 'applied') {
+      return await continueWithStart<typeof retentionCleanup>(run.carried.startedAt, run.carry());
     }
   } catch (thrown) {
     if (isCancellation(thrown)) outcome = 'cancelled';
@@ -79,7 +79,7 @@ async function plan(run: CleanupState): Promise<CleanupPlanned> {
   const planned = await retryRefusals(run, 'plan', () =>
     planning.planCleanup({ deployment, policy, key, chunkSize: settings.chunkSize }),
   );
-  run.planned = planned;
+  run.carried.planned = planned;
   if (mode === 'plan' || planned.refusal !== null || planned.due === 0) return planned;
   run.reserve(planned.due);
   if (settings.settleMs > 0) await sleep(settings.settleMs, { summary: 'until other runs of the policy are visible' });
@@ -87,17 +87,17 @@ async function plan(run: CleanupState): Promise<CleanupPlanned> {
   const why = await planning.lookAtOtherCleanups({ deployment, policy, takenTonight });
   if (why !== null) {
     run.reserve(0);
-    run.planned = { ...planned, refusal: { outcome: 'another_run', why } };
+    run.carried.planned = { ...planned, refusal: { outcome: 'another_run', why } };
   }
-  return run.planned;
+  return run.carried.planned;
 }
 
 /** Applies chunks one by one, until all are done or the history is long. */
 async function apply(run: CleanupState, { chunks, due }: CleanupPlanned): Promise<void> {
   run.phase = 'applying';
   const isLong = () => hasLongHistory(run.settings.maxHistoryEvents);
-  for (let chunk = chunks[run.nextChunk]; chunk && !isLong(); chunk = chunks[run.nextChunk]) {
-    const before = run.nextChunk * run.settings.chunkSize;
+  for (let chunk = chunks[run.carried.nextChunk]; chunk && !isLong(); chunk = chunks[run.carried.nextChunk]) {
+    const before = run.carried.nextChunk * run.settings.chunkSize;
     const results: ActionResult[] = [];
     try {
       await cleanChunk(run, { ...chunk, before }, results);
@@ -105,7 +105,7 @@ async function apply(run: CleanupState, { chunks, due }: CleanupPlanned): Promis
       await CancellationScope.nonCancellable(() => keepResults(run, { ...chunk, before }, results));
     }
   }
-  if (run.nextChunk >= chunks.length && due > 0) run.reserve(0);
+  if (run.carried.nextChunk >= chunks.length && due > 0) run.reserve(0);
 }
 
 interface Chunk {
@@ -138,19 +138,20 @@ async function keepResults(run: CleanupState, { count, before }: Chunk, results:
     if (!reached.has(number)) results.push({ ...unreached, outcome: 'not_reached' });
   }
   run.count(results);
-  const key = `${run.key}/results-${run.nextChunk}.json`;
-  run.resultRefs = [...run.resultRefs, await storing.keepCleanupResults(key, results)];
-  run.nextChunk += 1;
+  const key = `${run.key}/results-${run.carried.nextChunk}.json`;
+  run.carried.resultRefs = [...run.carried.resultRefs, await storing.keepCleanupResults(key, results)];
+  run.carried.nextChunk += 1;
 }
 
 async function report(run: CleanupState, outcome: CleanupOutcome, error: JobError | null): Promise<CleanupSummary> {
   run.phase = 'reporting';
-  if (run.cleanup.mode === 'apply' && run.planned) await raiseWarnings(run, run.planned);
-  const { limitProblem } = run.planned ?? {};
+  if (run.cleanup.mode === 'apply' && run.carried.planned) await raiseWarnings(run, run.carried.planned);
+  const { limitProblem } = run.carried.planned ?? {};
   if (limitProblem)
     log.warn('The limits of the policy let nothing act', { policy: run.cleanup.policy.name, limitProblem });
   const summary = run.summary(outcome, error);
-  const { key, resultRefs } = run;
+  const { key } = run;
+  const { resultRefs } = run.carried;
   try {
     const reportRef = await storing.finishCleanup({ key, resultRefs, summary });
     return { ...summary, reportRef };
