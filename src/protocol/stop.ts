@@ -93,7 +93,7 @@ export interface StopReport {
   readonly apiCalls: number;
 }
 
-/** A request in the form that continue-as-new passes on. */
+/** A request in the state of the workflow. */
 export interface StopRecord {
   /** Without its `notify` once it has ended. */
   request: StopRequest;
@@ -113,6 +113,13 @@ export interface StopRecord {
   asked: { readonly previousStopId: string | null } | null;
 }
 
+/** The state that a run of the workflow passes to the next one. */
+export interface CarriedStop {
+  readonly records: StopRecord[];
+  wakes: readonly Wake[];
+  apiCalls: number;
+}
+
 export interface StopInput {
   readonly sandboxId: string;
   readonly timing?: Partial<JobTiming>;
@@ -120,10 +127,6 @@ export interface StopInput {
   readonly maxHistoryEvents?: number;
   /** Updates or signals after which the workflow continues as new. Default: 1,000 updates and 5,000 signals. */
   readonly maxMessages?: number;
-  /** State carried over from an earlier run of the chain. */
-  readonly carried?: {
-    readonly records: readonly StopRecord[];
-    readonly wakes: readonly Wake[];
-    readonly apiCalls: number;
-  };
+  /** State of the previous run, if there was one. */
+  readonly carried?: CarriedStop;
 }

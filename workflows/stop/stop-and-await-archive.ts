@@ -44,7 +44,7 @@ async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
     if (record.stopId === null) run.inBackground(record, () => requestAndBindStop(run, record));
   handleMessages(run);
   try {
-    await condition(() => run.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
+    await condition(() => run.carried.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
     for (;;) {
       await passWhatIsDue(run);
       if (run.open.length > 0 && !run.isFull) {
@@ -95,7 +95,7 @@ function refuseNonsense(run: StopWorkflowState, { requestId, deadlineMs, alertAf
   if (url.length > 2_000 || commandId.length > 2_000)
     throw refused('A notify target must have at most 2,000 characters.');
   if (notify && 'command' in notify) throw refused('A notify command is named by commandId; its text is not accepted.');
-  const isKnown = run.records.some(({ request }) => request.requestId === requestId);
+  const isKnown = run.carried.records.some(({ request }) => request.requestId === requestId);
   if (!isKnown && run.open.length >= openAtMost)
     throw refused(`${openAtMost} requests already wait for this sandbox, the maximum.`);
 }

@@ -2,7 +2,7 @@
 import { CancellationScope, log, metricMeter, setCurrentDetails } from '@temporalio/workflow';
 import type { JobTiming, NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { Wake } from '../../src/protocol/job/job-result.js';
-import type { StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
+import type { CarriedStop, StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
@@ -19,9 +19,7 @@ const mostSignals = 5_000;
 export class StopWorkflowState {
   readonly inbox = new EventInbox();
   readonly timing: JobTiming;
-  readonly records: StopRecord[];
-  private wakes: readonly Wake[];
-  apiCalls: number;
+  readonly carried: CarriedStop;
   /** Events up to this mark are handled. */
   since: InboxMark = 0;
   /** True while a bound stop has not been read in this run. */
@@ -39,14 +37,12 @@ export class StopWorkflowState {
 
   constructor(readonly input: StopInput) {
     this.timing = { ...defaultTiming, ...input.timing };
-    this.records = [...(input.carried?.records ?? [])];
-    this.wakes = input.carried?.wakes ?? [];
-    this.apiCalls = input.carried?.apiCalls ?? 0;
-    this.mustRead = this.records.length > 0;
+    this.carried = input.carried ?? { records: [], wakes: [], apiCalls: 0 };
+    this.mustRead = this.carried.records.length > 0;
   }
 
   get open(): StopRecord[] {
-    return this.records.filter(({ outcome }) => outcome === null);
+    return this.carried.records.filter(({ outcome }) => outcome === null);
   }
 
   get waiting(): StopRecord[] {
@@ -59,10 +55,11 @@ export class StopWorkflowState {
 
   /** Adds the record of a request. Safe to repeat: a known id returns the existing record. */
   take(request: StopRequest): { readonly record: StopRecord; readonly isNew: boolean } {
-    const known = this.records.find((record) => record.request.requestId === request.requestId);
+    const { records } = this.carried;
+    const known = records.find((record) => record.request.requestId === request.requestId);
     if (known) return { record: known, isNew: false };
     const record = newStopRecord(request, Date.now());
-    this.records.push(record);
+    records.push(record);
     this.noteChange();
     return { record, isNew: true };
   }
@@ -82,8 +79,9 @@ export class StopWorkflowState {
     this.notify(record, 'ended', settlement.outcome, record.error?.message ?? null);
     // An ended request needs no further notifications, so continue-as-new need not carry their target.
     record.request = { ...record.request, notify: undefined };
-    const ended = this.records.filter(({ outcome }) => outcome !== null);
-    for (const old of ended.slice(0, -keepEnded)) this.records.splice(this.records.indexOf(old), 1);
+    const { records } = this.carried;
+    const ended = records.filter(({ outcome }) => outcome !== null);
+    for (const old of ended.slice(0, -keepEnded)) records.splice(records.indexOf(old), 1);
     this.showDetails();
   }
 
@@ -120,7 +118,7 @@ export class StopWorkflowState {
   }
 
   readonly onWake = (wake: Wake): void => {
-    this.wakes = [...this.wakes, wake].slice(-keepWakes);
+    this.carried.wakes = [...this.carried.wakes, wake].slice(-keepWakes);
   };
 
   /** The caller for one request, or, without one, for all waiting requests. */
@@ -134,10 +132,10 @@ export class StopWorkflowState {
         return concerned()[0]?.blocked ?? null;
       },
       get apiCalls() {
-        return run.apiCalls;
+        return run.carried.apiCalls;
       },
       set apiCalls(calls) {
-        run.apiCalls = calls;
+        run.carried.apiCalls = calls;
       },
       block(blocked) {
         for (const one of concerned()) {
@@ -154,12 +152,13 @@ export class StopWorkflowState {
   }
 
   report(): StopReport {
-    const { apiCalls, wakes } = this;
-    return { sandboxId: this.input.sandboxId, requests: this.records.map(viewOfRecord), wakes, apiCalls };
+    const { records, wakes, apiCalls } = this.carried;
+    return { sandboxId: this.input.sandboxId, requests: records.map(viewOfRecord), wakes, apiCalls };
   }
 
+  /** The input of the next run. */
   carry(): StopInput {
-    return { ...this.input, carried: { records: this.records, wakes: this.wakes, apiCalls: this.apiCalls } };
+    return { ...this.input, carried: this.carried };
   }
 
   private notify(
