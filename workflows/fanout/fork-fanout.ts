@@ -40,7 +40,7 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
     const sourcing = startSourcing(run);
     for (;;) {
       decide(run);
-      if (run.ending) sourcing.cancel();
+      if (run.carried.ending) sourcing.cancel();
       dispatchGrants(run);
       if (isOver(run)) break;
       if (hasLongHistory(run.pace.maxHistoryEvents) || hasManyMessages(run)) {
@@ -48,7 +48,7 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
         sourcing.cancel();
         clocks.cancel();
         await condition(() => allHandlersFinished() && run.isQuiet);
-        return continueWithStart<typeof forkFanout>(new Date(run.startedAtMs).toISOString(), run.carry());
+        return continueWithStart<typeof forkFanout>(new Date(run.carried.startedAtMs).toISOString(), run.carry());
       }
       const seen = run.changes;
       await condition(() => run.changes !== seen || hasManyMessages(run));
@@ -63,11 +63,11 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
 /** Obtains the source in parallel, because items arrive in the meantime. */
 function startSourcing(run: BatchState): CancellationScope {
   const scope = new CancellationScope();
-  const isDone = run.seal !== null && run.records.every(({ state }) => state === 'ended');
-  if (run.source !== null || run.ending !== null || isDone) return scope;
+  const isDone = run.carried.seal !== null && run.records.every(({ state }) => state === 'ended');
+  if (run.carried.source !== null || run.carried.ending !== null || isDone) return scope;
   run.inBackground(async () => {
     try {
-      run.source = await scope.run(() => obtainSource(run));
+      run.carried.source = await scope.run(() => obtainSource(run));
       run.enter('running');
     } catch (error) {
       if (scope.consideredCancelled) return;
@@ -86,7 +86,8 @@ function decide(run: BatchState): void {
 
 function isOver(run: BatchState): boolean {
   if (run.isGivenUp) return true;
-  const { ending, records } = run;
+  const { records } = run;
+  const { ending } = run.carried;
   // A chunk that was never started has nothing to end.
   const isDone = records.every(
     ({ state, attempt }) => state === 'ended' || (ending && state === 'waiting' && attempt === 0),

@@ -1,28 +1,12 @@
 /** A bounded list of sandboxes and prompts that may still run. It names the first entries and counts the rest. Pure. */
 import type { LeftBehind } from '../../src/protocol/job/job-result.js';
 
-export class LeftList {
-  private readonly named: LeftBehind[];
+const namedAtMost = 20;
 
-  /** @param atMost how many entries are named. Default 20 */
-  constructor(
-    named: readonly LeftBehind[] = [],
-    private more = 0,
-    private readonly atMost = 20,
-  ) {
-    this.named = named.slice(0, atMost);
-    this.more += named.length - this.named.length;
-  }
-
-  add(left: readonly LeftBehind[], more = 0): void {
-    this.more += more;
-    for (const one of left) {
-      if (this.named.length < this.atMost) this.named.push(one);
-      else this.more += 1;
-    }
-  }
-
-  get all(): { readonly left: readonly LeftBehind[]; readonly leftMore: number } {
-    return { left: this.named, leftMore: this.more };
+/** Adds entries to `left` while there is room, and counts the others in `leftMore`. */
+export function addLeft(list: { readonly left: LeftBehind[]; leftMore: number }, added: readonly LeftBehind[]): void {
+  for (const one of added) {
+    if (list.left.length < namedAtMost) list.left.push(one);
+    else list.leftMore += 1;
   }
 }

@@ -113,40 +113,57 @@ export interface ChunkInput {
   readonly timing?: Partial<JobTiming>;
   readonly pace: FanoutIntervals;
   readonly grant: ChunkGrant;
-  /** State of the previous run, if the chunk continues as new. */
+  /** State of the previous run, if there was one. */
   readonly carried?: CarriedChunk;
 }
 
-/**
- * An item in the state that a chunk passes to its next run. Absent fields have the values of an item that has no fork
- * yet.
- */
+/** An item in the state of its chunk. */
 export interface CarriedItem {
-  readonly state?: 'running' | 'ended';
-  readonly generation?: number;
-  readonly lookFirst?: true;
-  readonly retried?: number;
-  readonly outcome?: ItemOutcome;
-  readonly settled?: number;
-  readonly losses?: number;
-  readonly toEnd?: ItemToEnd;
-  readonly after?: Resumption;
+  state: 'waiting' | 'running' | 'ended';
+  /** The generation that runs, or the next one. */
+  generation: number;
+  /** True if an earlier workflow may have forked that generation. */
+  lookFirst: boolean;
+  retried: number;
+  outcome: ItemOutcome | null;
+  /**
+   * The newest generation that had ended when the results were read. The workflow of the item may have started the next
+   * generation since, or ended.
+   */
+  settled: number;
+  /** How often its workflow was terminated from outside, in this generation. */
+  losses: number;
+  /** Set if only its fork must still be ended. */
+  toEnd: ItemToEnd | null;
+  /** What to do once that fork has ended, if an earlier execution did the work. */
+  after: Resumption | null;
 }
 
-/** The state that a run of a chunk passes to the next one. Its items are in the result store. */
+/** The state that a run of a chunk passes to the next one. */
 export interface CarriedChunk {
   readonly startedAtMs: number;
-  readonly items: readonly CarriedItem[];
-  readonly grant: Required<ChunkGrant>;
-  readonly spentSeconds: number;
-  readonly throttledUntilMs: number | null;
-  readonly sourceError: JobError | null;
-  readonly apiCalls: number;
-  readonly isCut: boolean;
-  readonly reports: number;
-  readonly left: readonly LeftBehind[];
-  readonly leftMore: number;
-  readonly blocked: readonly (readonly [index: number, message: string, since: string])[];
+  /** By their place in the chunk; empty until they are loaded. The result store holds what they are to do. */
+  items: CarriedItem[];
+  grant: Required<ChunkGrant>;
+  spentSeconds: number;
+  throttledUntilMs: number | null;
+  sourceError: JobError | null;
+  apiCalls: number;
+  /** True if the chunk ends early, even if its grants allow more. */
+  isCut: boolean;
+  /** Number of reports sent. */
+  reports: number;
+  /** The first few entries that need attention; `leftMore` counts the others. */
+  readonly left: LeftBehind[];
+  leftMore: number;
+  /** Items that cannot continue by themselves, and why; oldest first. */
+  blocked: BlockedItem[];
+}
+
+export interface BlockedItem {
+  readonly index: number;
+  readonly message: string;
+  readonly since: string;
 }
 
 /** The remaining work of an item that an earlier workflow may have run. */
@@ -225,39 +242,38 @@ export interface Throttle {
 /** The periodic tasks of a batch. */
 export type BatchClock = 'checks' | 'recovery';
 
-/** `[chunk, firstIndex, items, digest]` */
-export type PackedPlace = readonly [number, number, number, string];
-/** See `pack-chunk.ts`. */
-export type PackedChunk = readonly [...PackedPlace, ...unknown[]];
-
-/** The state that a run of the batch passes to the next one. */
+/** The state that a run of the batch passes to the next one. A thousand chunks at their largest must fit one payload. */
 export interface CarriedBatch {
   readonly startedAtMs: number;
-  readonly phase: FanoutPhase;
-  readonly sinceMs: number;
-  /** Chunks that have not ended, packed: there may be a thousand. */
-  readonly chunks: readonly PackedChunk[];
-  /** Positions of the chunks that have ended; `folded` is the sum of their reports. */
-  readonly places: readonly PackedPlace[];
-  readonly folded: ChunkRecord | null;
-  /** Why the item that has waited longest cannot continue by itself. */
-  readonly blocked: string | null;
-  readonly left: readonly LeftBehind[];
-  /** Number of entries in `left` that are the batch's own. */
-  readonly ownLeftCount: number;
-  readonly arrivedAtMs: number;
+  phase: FanoutPhase;
+  /** When that phase began, in ms since the epoch. */
+  sinceMs: number;
+  /** By number: chunks that have not ended, or that ended in this run. */
+  readonly chunks: Record<number, ChunkRecord>;
+  /** Sum of all chunks that ended in earlier runs. */
+  folded: ChunkRecord | null;
+  /** Positions of these chunks. */
+  readonly foldedPlaces: ChunkPlace[];
+  /** Sandboxes and prompts that may still run, up to a limit, by what they are. */
+  readonly left: Record<string, LeftBehind>;
+  /** Number of entries of the batch itself. Reports of chunks do not include them. */
+  ownLeftCount: number;
+  /** When the last chunk arrived, in ms since the epoch. */
+  arrivedAtMs: number;
   /**
    * When each periodic task was last due, in ms since the epoch. Without this, a task would never run if each run is
    * shorter than its interval.
    */
-  readonly clockedAtMs: Readonly<Partial<Record<BatchClock, number>>>;
-  readonly seal: SealRequest | null;
-  readonly source: ReadySource | null;
-  readonly preparedSandboxId: string | null;
-  readonly ending: { readonly reason: EndReason; readonly error: JobError | null; readonly atMs: number } | null;
-  readonly throttle: Throttle;
-  readonly leasedAtMs: number | null;
-  readonly apiCalls: number;
+  readonly clockedAtMs: Partial<Record<BatchClock, number>>;
+  seal: SealRequest | null;
+  source: ReadySource | null;
+  preparedSandboxId: string | null;
+  ending: { readonly reason: EndReason; readonly error: JobError | null; readonly atMs: number } | null;
+  throttle: Throttle;
+  /** When the lease on the source was last granted, in ms since the epoch, or null. */
+  leasedAtMs: number | null;
+  /** Number of calls of the batch itself; the reports count the calls of its items. */
+  apiCalls: number;
 }
 
 /** A source that is ready to be forked. */

@@ -12,7 +12,7 @@ import {
   isTriedAgain,
   resumptionOf,
 } from '../../../workflows/fanout/chunk/retry-policy.js';
-import { knownSlot } from '../../../workflows/fanout/chunk/slot.js';
+import { slotOf, startingItem } from '../../../workflows/fanout/chunk/slot.js';
 import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 import { policy } from '../../workflows/fanout/policy.js';
 
@@ -192,9 +192,10 @@ describe('an item whose workflow ran when a chunk took it over', () => {
       },
       source: { kind: 'fork', sandboxId: 'bx_22222222' },
     };
-    const slot = knownSlot(place, { earlier: known('completed', 1), isRunning: true, chunk });
-    expect(slot).toMatchObject({ state: 'running', isAttached: true, generation: 1, settled: 1 });
-    const next = knownSlot(place, { earlier: null, isRunning: true, chunk });
+    const running = startingItem(known('completed', 1), { isRunning: true, chunk });
+    expect(running).toMatchObject({ state: 'running', generation: 1, settled: 1 });
+    expect(slotOf(place, running, chunk).isAttached).toBe(true);
+    const next = startingItem(null, { isRunning: true, chunk });
     expect(next).toMatchObject({ state: 'running', generation: 1, settled: 0 });
   });
 });

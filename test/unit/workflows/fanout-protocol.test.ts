@@ -1,4 +1,4 @@
-/** The real batch and chunks with delayed signals between them: in any order, nobody uses too much. */
+/** The real batch and chunks with delayed signals between them: in any order, and through every continue-as-new of a chunk, nobody uses too much. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
@@ -69,6 +69,14 @@ function chunkOf(record: ChunkRecord, grant: Required<ChunkGrant>, { concurrency
   return run;
 }
 
+/** The next run of the chunk. */
+function continued(run: ChunkState): ChunkState {
+  const next = new ChunkState(JSON.parse(JSON.stringify(run.carry())));
+  next.loadCarried(run.slots.map(({ item }) => item));
+  expect(next.carried).toEqual(run.carried);
+  return next;
+}
+
 /** @returns what is left when nothing more can happen, or the picks are used up */
 function play(world: World, check: (state: { readonly atWork: number; readonly taken: number }) => void) {
   const { concurrency, budgetSeconds, sizes } = world;
@@ -104,12 +112,16 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
     const possible: (() => void)[] = [];
     for (const [chunk, run] of runs) {
       const slot = run.next(nowMs);
-      if (slot) possible.push(() => Object.assign(slot, { state: 'running' }));
+      if (slot) {
+        possible.push(() => {
+          slot.carried.state = 'running';
+        });
+      }
       for (const running of run.running) {
         const summary: ItemSummary = {
           index: running.index,
-          generation: running.generation,
-          outcome: (running.index + running.generation) % 2 === 0 ? 'completed' : 'prompt_failed',
+          generation: running.carried.generation,
+          outcome: (running.index + running.carried.generation) % 2 === 0 ? 'completed' : 'prompt_failed',
           sandboxId: null,
           endedAsAsked: true,
           machineSeconds: running.costSeconds * ((running.index % 4) / 3),
@@ -158,6 +170,12 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
       limit = concurrency;
       share();
     }
+    const chunk = pick % sizes.length;
+    const run = runs.get(chunk);
+    if (run && at < 200 && pick % 7 === 0) {
+      runs.set(chunk, continued(run));
+      told.delete(chunk);
+    }
     const possible = steps();
     const step = possible[pick % Math.max(1, possible.length)];
     if (!step) return { records, runs, isOver: true };
@@ -165,7 +183,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
     const all = [...runs.values()];
     check({
       atWork: all.reduce((sum, run) => sum + run.running.length, 0),
-      taken: all.reduce((sum, run) => sum + run.spentSeconds + run.reservedSeconds, 0),
+      taken: all.reduce((sum, run) => sum + run.carried.spentSeconds + run.reservedSeconds, 0),
     });
   }
   return { records, runs, isOver: false };
@@ -190,7 +208,9 @@ it('the protocol ends: every item has ended, or the budget has no room for a wai
       expect(isOver).toBe(true);
       const isDone = records.every(({ state }) => state === 'ended');
       const isSpent = isBudgetSpent(world.budgetSeconds, records.map(budgetHolderOf));
-      const left = [...runs.values()].map((run) => `${run.waiting.length} waiting, ${JSON.stringify(run.grant)}`);
+      const left = [...runs.values()].map(
+        (run) => `${run.waiting.length} waiting, ${JSON.stringify(run.carried.grant)}`,
+      );
       expect(isDone || isSpent, left.join('\n')).toBe(true);
     }),
     { endOnFailure: true, numRuns: 400 },

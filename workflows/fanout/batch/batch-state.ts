@@ -2,16 +2,12 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type {
-  BatchClock,
   BatchInput,
   CarriedBatch,
   ChunkPlace,
   ChunkRecord,
   ChunkReport,
   EndReason,
-  ReadySource,
-  SealRequest,
-  Throttle,
 } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutIntervals, FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../src/protocol/fanout/fanout-progress.js';
@@ -21,7 +17,6 @@ import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks } from './chunk-record.js';
 import { countsOf, sumOf } from './counts.js';
-import { packChunk, packPlace, placeOf, unpackChunk } from './pack-chunk.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
 const namedAtMost = 100;
@@ -31,23 +26,8 @@ export class BatchState {
   readonly batchKey: string;
   readonly places: FanoutPlaces;
   readonly pace: FanoutIntervals;
-  readonly startedAtMs: number;
   readonly deadlineAtMs: number;
-  /** Chunks that have not ended, or that ended in this run. */
-  readonly chunks: Map<number, ChunkRecord>;
-  /** Sum of all chunks that ended in earlier runs. */
-  private readonly folded: ChunkRecord | null;
-  /** Position of every chunk's items. */
-  readonly known = new Map<number, ChunkPlace>();
-  seal: SealRequest | null;
-  source: ReadySource | null;
-  preparedSandboxId: string | null;
-  ending: CarriedBatch['ending'];
-  throttle: Throttle;
-  /** When the lease on the source was last granted, in ms since the epoch, or null. */
-  leasedAtMs: number | null;
-  /** Number of calls of the batch itself; the reports count the calls of its items. */
-  apiCalls: number;
+  readonly carried: CarriedBatch;
   outcome: FanoutOutcome | null = null;
   error: JobError | null = null;
   /**
@@ -55,12 +35,6 @@ export class BatchState {
    * events of the batch.
    */
   sourceJob: JobState | null = null;
-  /** Sandboxes and prompts that may still run, up to a limit. */
-  readonly left: Map<string, LeftBehind>;
-  /** Number of entries of the batch itself. Reports of chunks do not include them. */
-  ownLeftCount: number;
-  /** When each periodic task was last due, in ms since the epoch. */
-  readonly clockedAtMs: Partial<Record<BatchClock, number>>;
   /** Number of updates and signals that this run has received. */
   messages = 0;
   /** Chunks whose Update is in progress. */
@@ -74,45 +48,19 @@ export class BatchState {
   isPausing = false;
   /** True once the time limit for the end is over, even if items still run. */
   isGivenUp = false;
-  /** When the last chunk arrived, in ms since the epoch. */
-  arrivedAtMs: number;
   /** True once an ending batch no longer waits for items that are still to be submitted. */
   isSubmitterGone = false;
   /** Counts changes. The main loop acts when this number grows. */
   changes = 0;
-  private phase: FanoutPhase;
-  private sinceMs: number;
   private underWay = 0;
 
   constructor(readonly input: BatchInput) {
-    const { carried, policy } = input;
     this.batchKey = input.batchKey ?? workflowInfo().firstExecutionRunId;
     this.places = fanoutPlaces({ ...input, batchKey: this.batchKey });
     this.pace = { ...defaultFanoutIntervals, ...input.pace };
-    this.startedAtMs = carried?.startedAtMs ?? Date.now();
-    this.deadlineAtMs = this.startedAtMs + policy.deadlineMs;
-    this.chunks = new Map();
-    this.folded = carried?.folded ?? null;
-    for (const place of carried?.places ?? []) this.known.set(place[0], placeOf(place));
-    for (const packed of carried?.chunks ?? []) this.take(unpackChunk(packed, this.startedAtMs));
-    const blocked = this.records.find(({ state, report }) => state === 'open' && report?.blocked);
-    if (blocked?.report?.blocked && carried?.blocked) {
-      blocked.report = { ...blocked.report, blocked: { ...blocked.report.blocked, message: carried.blocked } };
-    }
-    this.left = new Map((carried?.left ?? []).map((one) => [keyOfLeft(one), one]));
-    this.ownLeftCount = carried?.ownLeftCount ?? 0;
-    this.clockedAtMs = { ...carried?.clockedAtMs };
-    this.arrivedAtMs = carried?.arrivedAtMs ?? 0;
-    this.seal = carried?.seal ?? null;
-    this.source = carried?.source ?? null;
-    this.preparedSandboxId = carried?.preparedSandboxId ?? null;
-    this.ending = carried?.ending ?? null;
-    this.throttle = carried?.throttle ?? freshThrottle(policy.concurrency);
-    this.leasedAtMs = carried?.leasedAtMs ?? null;
-    this.apiCalls = carried?.apiCalls ?? 0;
-    this.isSurveyed = carried !== undefined || input.resume === undefined;
-    this.phase = carried?.phase ?? (input.source.kind === 'prepare' ? 'preparing' : 'checking_source');
-    this.sinceMs = carried?.sinceMs ?? this.startedAtMs;
+    this.carried = input.carried ?? newCarriedBatch(input, Date.now());
+    this.deadlineAtMs = this.carried.startedAtMs + input.policy.deadlineMs;
+    this.isSurveyed = input.carried !== undefined || input.resume === undefined;
   }
 
   get place() {
@@ -122,14 +70,20 @@ export class BatchState {
 
   /** All records, by number. One record sums up all chunks that ended before this run. */
   get records(): ChunkRecord[] {
-    const records = [...this.chunks.values()].sort((a, b) => a.chunk - b.chunk);
-    return this.folded ? [this.folded, ...records] : records;
+    const { chunks, folded } = this.carried;
+    // An object lists its numeric keys in ascending order.
+    const records = Object.values(chunks);
+    return folded ? [folded, ...records] : records;
+  }
+
+  /** Positions of all chunks. */
+  get known(): ChunkPlace[] {
+    const { chunks, foldedPlaces } = this.carried;
+    return [...foldedPlaces, ...Object.values(chunks)];
   }
 
   take(record: ChunkRecord): void {
-    const { chunk, firstIndex, items, digest } = record;
-    this.chunks.set(chunk, record);
-    this.known.set(chunk, { chunk, firstIndex, items, digest });
+    this.carried.chunks[record.chunk] = record;
   }
 
   get counts(): FanoutCounts {
@@ -141,8 +95,9 @@ export class BatchState {
   }
 
   enter(phase: FanoutPhase): void {
-    if (this.phase !== phase) this.sinceMs = Date.now();
-    this.phase = phase;
+    const { carried } = this;
+    if (carried.phase !== phase) carried.sinceMs = Date.now();
+    carried.phase = phase;
     this.noteChange();
   }
 
@@ -151,7 +106,7 @@ export class BatchState {
     const { queued, running, completed, items, byOutcome } = this.counts;
     const outcomes = Object.entries(byOutcome).map(([outcome, count]) => `${count} ${outcome}`);
     const lines = [
-      `**${this.phase.replaceAll('_', ' ')}**`,
+      `**${this.carried.phase.replaceAll('_', ' ')}**`,
       `${completed} of ${items} completed, ${running} running, ${queued} queued`,
     ];
     const { outcome, error } = this;
@@ -164,8 +119,8 @@ export class BatchState {
 
   /** Ends the batch before all items had their turn. The first reason counts. */
   end(reason: EndReason, error: JobError | null = null): void {
-    if (this.ending !== null) return;
-    this.ending = { reason, error: error && cutError(error), atMs: Date.now() };
+    if (this.carried.ending !== null) return;
+    this.carried.ending = { reason, error: error && cutError(error), atMs: Date.now() };
     this.enter('ending');
   }
 
@@ -174,14 +129,16 @@ export class BatchState {
    * results list them.
    */
   get takesItems(): boolean {
-    if (this.outcome !== null || this.seal !== null) return false;
-    const reason = this.ending?.reason;
+    const { seal, ending } = this.carried;
+    if (this.outcome !== null || seal !== null) return false;
+    const reason = ending?.reason;
     return !this.isSubmitterGone && reason !== 'cancelled' && reason !== 'deadline_exceeded';
   }
 
   /** Applies a chunk's report, unless a newer one arrived first. */
   receiveReport(report: ChunkReport): void {
-    const record = this.chunks.get(report.chunk);
+    const { carried } = this;
+    const record = carried.chunks[report.chunk];
     if (!record || !applyReport(record, report)) return;
     record.report = keptReport(report);
     record.reportedAtMs = Date.now();
@@ -189,15 +146,16 @@ export class BatchState {
     const { throttledUntilMs, sourceError } = report;
     if (
       throttledUntilMs !== null &&
-      throttledUntilMs > (this.throttle.pausedUntilMs ?? 0) &&
+      throttledUntilMs > (carried.throttle.pausedUntilMs ?? 0) &&
       throttledUntilMs > Date.now()
     ) {
-      this.throttle = throttled(this.throttle, { untilMs: throttledUntilMs, nowMs: Date.now() }, this.throttleRules);
+      const refusal = { untilMs: throttledUntilMs, nowMs: Date.now() };
+      carried.throttle = throttled(carried.throttle, refusal, this.throttleRules);
     }
     if (sourceError) this.end('source_failed', sourceError);
     // An earlier execution of the batch ended this chunk early. This execution is a resume, so it starts the chunk
     // again.
-    if (record.state === 'ended' && record.isAttached && report.wasCut && !this.ending) {
+    if (record.state === 'ended' && record.isAttached && report.wasCut && !carried.ending) {
       startAgain(record);
       record.retryFailed = this.input.resume?.retryFailed === true;
     }
@@ -206,20 +164,22 @@ export class BatchState {
 
   /** Adds sandboxes and prompts that may still run, up to the limit. */
   leave(left: readonly LeftBehind[]): void {
-    for (const one of left) if (this.left.size < namedAtMost) this.left.set(keyOfLeft(one), one);
+    const known = this.carried.left;
+    for (const one of left) if (Object.keys(known).length < namedAtMost) known[keyOfLeft(one)] = one;
   }
 
   /** Adds such entries for the batch itself, not for its items. */
   leaveOwn(left: readonly LeftBehind[]): void {
     // The job that prepared the source may have named the same sandbox already.
-    this.ownLeftCount += left.filter((one) => !this.left.has(keyOfLeft(one))).length;
+    this.carried.ownLeftCount += left.filter((one) => !(keyOfLeft(one) in this.carried.left)).length;
     this.leave(left);
   }
 
   recover(): void {
-    const { limit } = this.throttle;
-    this.throttle = recovered(this.throttle, Date.now(), this.throttleRules);
-    if (this.throttle.limit !== limit) this.noteChange();
+    const { carried } = this;
+    const { limit } = carried.throttle;
+    carried.throttle = recovered(carried.throttle, Date.now(), this.throttleRules);
+    if (carried.throttle.limit !== limit) this.noteChange();
   }
 
   private get throttleRules() {
@@ -244,53 +204,71 @@ export class BatchState {
   }
 
   progress(): FanoutProgress {
-    const { input, throttle, counts } = this;
+    const { input, carried, counts } = this;
+    const { pausedUntilMs } = carried.throttle;
     const reports = this.records.flatMap(({ report }) => report ?? []);
-    const isPaused = throttle.pausedUntilMs !== null && throttle.pausedUntilMs > Date.now();
+    const isPaused = pausedUntilMs !== null && pausedUntilMs > Date.now();
     return {
       batchId: input.batchId,
       batchKey: this.batchKey,
       title: input.title ?? null,
-      phase: this.phase,
-      since: new Date(this.sinceMs).toISOString(),
-      startedAt: new Date(this.startedAtMs).toISOString(),
+      phase: carried.phase,
+      since: new Date(carried.sinceMs).toISOString(),
+      startedAt: new Date(carried.startedAtMs).toISOString(),
       deadlineAt: new Date(this.deadlineAtMs).toISOString(),
-      sourceSandboxId: this.source?.sandboxId ?? null,
-      sealed: this.seal !== null,
-      chunks: this.known.size,
+      sourceSandboxId: carried.source?.sandboxId ?? null,
+      sealed: carried.seal !== null,
+      chunks: this.known.length,
       counts,
       budget: {
         limitSeconds: input.policy.budgetSeconds,
         spentSeconds: sumOf(reports, ({ budget }) => budget.spentSeconds),
         reservedSeconds: sumOf(reports, ({ budget }) => budget.reservedSeconds),
       },
-      throttledUntil: isPaused ? new Date(throttle.pausedUntilMs).toISOString() : null,
+      throttledUntil: isPaused ? new Date(pausedUntilMs).toISOString() : null,
       blocked: this.blocked,
       outcome: this.outcome,
       error: this.error,
     };
   }
 
+  /** The input of the next run. */
   carry(): BatchInput {
-    const { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls } = this;
-    const state = { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls };
-    const { arrivedAtMs, clockedAtMs, leasedAtMs } = this;
-    const open = this.records.filter((record) => record.state !== 'ended');
-    const isOpen = new Set(open.map(({ chunk }) => chunk));
-    const carried: CarriedBatch = {
-      ...state,
-      arrivedAtMs,
-      clockedAtMs,
-      leasedAtMs,
-      chunks: open.map((record) => packChunk(record, startedAtMs)),
-      places: [...this.known.values()].filter(({ chunk }) => !isOpen.has(chunk)).map(packPlace),
-      folded: sumEndedChunks(this.records.filter((record) => record.state === 'ended')),
-      blocked: this.blocked?.message ?? null,
-      left: [...this.left.values()],
-      ownLeftCount: this.ownLeftCount,
-    };
-    return { ...this.input, batchKey: this.batchKey, carried };
+    this.foldEndedChunks();
+    return { ...this.input, carried: this.carried };
   }
+
+  private foldEndedChunks(): void {
+    const { carried } = this;
+    const ended = Object.values(carried.chunks).filter(({ state }) => state === 'ended');
+    carried.folded = sumEndedChunks(carried.folded ? [carried.folded, ...ended] : ended);
+    for (const { chunk, firstIndex, items, digest } of ended) {
+      carried.foldedPlaces.push({ chunk, firstIndex, items, digest });
+      delete carried.chunks[chunk];
+    }
+  }
+}
+
+function newCarriedBatch({ source, policy }: BatchInput, nowMs: number): CarriedBatch {
+  return {
+    startedAtMs: nowMs,
+    phase: source.kind === 'prepare' ? 'preparing' : 'checking_source',
+    sinceMs: nowMs,
+    chunks: {},
+    folded: null,
+    foldedPlaces: [],
+    left: {},
+    ownLeftCount: 0,
+    arrivedAtMs: 0,
+    clockedAtMs: {},
+    seal: null,
+    source: null,
+    preparedSandboxId: null,
+    ending: null,
+    throttle: freshThrottle(policy.concurrency),
+    leasedAtMs: null,
+    apiCalls: 0,
+  };
 }
 
 function keyOfLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind): string {

@@ -35,7 +35,8 @@ export function newRecord({ chunk, firstIndex, items, digest }: ChunkPlace, nowM
  */
 export function startAgain(record: ChunkRecord): void {
   const { report, before } = record;
-  Object.assign(record, { state: 'waiting', isAttached: false, isGreeted: false });
+  record.state = 'waiting';
+  record.isAttached = false;
   if (!report) return;
   record.before = {
     apiCalls: before.apiCalls + report.apiCalls,

@@ -12,7 +12,8 @@ import { dueGrants } from './due-grants.js';
 
 /** Sends a grant to every chunk whose window, budget, pause or end has changed. */
 export function dispatchGrants(run: BatchState): void {
-  const { source, ending, throttle, input } = run;
+  const { input } = run;
+  const { source, ending, throttle } = run.carried;
   const due = dueGrants(run.records, {
     limit: throttle.limit,
     budgetSeconds: input.policy.budgetSeconds,
@@ -32,7 +33,7 @@ export function dispatchGrants(run: BatchState): void {
 
 /** Requests the progress of a chunk that an earlier execution started. The chunk keeps its grant. */
 export function requestReport(run: BatchState, record: ChunkRecord): void {
-  const { throttle, ending } = run;
+  const { throttle, ending } = run.carried;
   const grant = { seq: Date.now(), pausedUntilMs: throttle.pausedUntilMs, isEnding: ending !== null };
   const { concurrency, budgetSeconds } = run.input.policy;
   record.state = 'open';

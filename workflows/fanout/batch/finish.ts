@@ -21,9 +21,9 @@ import { outcomeOf } from './end-decision.js';
 export async function finish(run: BatchState): Promise<FanoutResult> {
   run.enter('ending');
   const sourceError = await endSource(run);
-  const outcome = outcomeOf(run.ending?.reason ?? null, run.counts, run.input.policy);
+  const outcome = outcomeOf(run.carried.ending?.reason ?? null, run.counts, run.input.policy);
   run.outcome = outcome;
-  run.error = run.ending?.error ?? errorOf(run, outcome) ?? sourceError;
+  run.error = run.carried.ending?.error ?? errorOf(run, outcome) ?? sourceError;
   run.enter('ended');
   const result = await store(run, outcome);
   recordOutcome(outcome);
@@ -39,8 +39,8 @@ export async function finish(run: BatchState): Promise<FanoutResult> {
  */
 async function endSource(run: BatchState): Promise<JobError | null> {
   const { source } = run.input;
-  const sandboxId =
-    run.preparedSandboxId ?? run.source?.sandboxId ?? (source.kind === 'sandbox' ? source.sandboxId : null);
+  const { preparedSandboxId, source: ready } = run.carried;
+  const sandboxId = preparedSandboxId ?? ready?.sandboxId ?? (source.kind === 'sandbox' ? source.sandboxId : null);
   if (sandboxId === null) return null;
   await releaseLease(sandboxId);
   if (source.kind !== 'prepare') return null;
@@ -62,7 +62,7 @@ async function endSource(run: BatchState): Promise<JobError | null> {
     run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
     return problem;
   } finally {
-    run.apiCalls += job.apiCalls;
+    run.carried.apiCalls += job.apiCalls;
     run.sourceJob = null;
   }
 }
@@ -89,13 +89,13 @@ function nameWhatIsLeft(run: BatchState, job: JobState, end: 'stop' | 'delete'):
 
 async function store(run: BatchState, outcome: FanoutOutcome): Promise<FanoutResult> {
   const reports = run.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
-  const left = [...run.left.values()];
-  const leftCount = reports.reduce((sum, { leftCount: count }) => sum + count, run.ownLeftCount);
+  const left = Object.values(run.carried.left);
+  const leftCount = reports.reduce((sum, { leftCount: count }) => sum + count, run.carried.ownLeftCount);
   const result = {
     ...run.progress(),
     outcome,
-    apiCalls: reports.reduce((sum, { apiCalls }) => sum + apiCalls, run.apiCalls),
-    durationMs: Date.now() - run.startedAtMs,
+    apiCalls: reports.reduce((sum, { apiCalls }) => sum + apiCalls, run.carried.apiCalls),
+    durationMs: Date.now() - run.carried.startedAtMs,
     left,
     leftMore: Math.max(0, leftCount - left.length),
     leftSandboxIds: [...new Set(left.flatMap(({ kind, sandboxId }) => (kind === 'sandbox' && sandboxId) || []))],

@@ -35,20 +35,21 @@ export function handleBatchMessages(run: BatchState): void {
 async function addChunk(run: BatchState, submission: ChunkSubmission): Promise<{ readonly isNew: boolean }> {
   run.messages += 1;
   await condition(() => run.isSurveyed && !run.arriving.has(submission.chunk));
-  const known = run.known.get(submission.chunk);
+  const known = run.known.find(({ chunk }) => chunk === submission.chunk);
   if (known) {
     if (known.digest === submission.digest) return { isNew: false };
     throw refused(
       `chunk ${submission.chunk} already holds other items. The items of a batch cannot be changed: use another batch id.`,
     );
   }
-  if (run.seal) throw refused(`the batch is sealed with ${run.seal.chunks} chunks.`);
+  const { carried } = run;
+  if (carried.seal) throw refused(`the batch is sealed with ${carried.seal.chunks} chunks.`);
   if (!run.takesItems) throw refused('the batch is ending and accepts no items.');
   const record = newRecord({ ...submission, items: submission.items.length }, Date.now());
-  const problem = placeProblem([...run.known.values()], record);
+  const problem = placeProblem(run.known, record);
   if (problem) throw refused(problem);
   run.arriving.add(submission.chunk);
-  run.arrivedAtMs = Date.now();
+  carried.arrivedAtMs = Date.now();
   try {
     const summary = `chunk ${submission.chunk}: ${submission.items.length} items`;
     await storing.storeObject.executeWithOptions({ summary }, [run.places.chunk(submission.chunk), submission]);
@@ -63,12 +64,13 @@ async function addChunk(run: BatchState, submission: ChunkSubmission): Promise<{
 async function seal(run: BatchState, request: SealRequest): Promise<{ readonly isNew: boolean }> {
   run.messages += 1;
   await condition(() => run.isSurveyed && run.arriving.size === 0);
-  if (run.seal?.chunks === request.chunks && run.seal.items === request.items) return { isNew: false };
-  if (run.seal) throw refused(`the batch was sealed with ${run.seal.items} items, not ${request.items}.`);
-  const problem = sealProblem([...run.known.values()], request);
+  const { carried } = run;
+  if (carried.seal?.chunks === request.chunks && carried.seal.items === request.items) return { isNew: false };
+  if (carried.seal) throw refused(`the batch was sealed with ${carried.seal.items} items, not ${request.items}.`);
+  const problem = sealProblem(run.known, request);
   if (problem) throw refused(problem);
   await storing.storeObject.executeWithOptions({ summary: 'seal' }, [run.places.seal, request]);
-  run.seal = request;
+  carried.seal = request;
   run.noteChange();
   return { isNew: true };
 }

@@ -26,7 +26,7 @@ export async function resumeFromStore(
     run.take(record);
     if (open.has(record.chunk)) requestReport(run, record);
   }
-  run.seal = seal;
+  run.carried.seal = seal;
   run.isSurveyed = true;
   run.noteChange();
 }

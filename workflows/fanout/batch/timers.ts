@@ -35,18 +35,18 @@ async function deadline(run: BatchState): Promise<void> {
 }
 
 async function endOfEnding(run: BatchState): Promise<void> {
-  await condition(() => run.ending !== null);
+  await condition(() => run.carried.ending !== null);
   const cleanUpMs = run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
-  const endsAtMs = (run.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
+  const endsAtMs = (run.carried.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
   await sleep(Math.max(1, endsAtMs - Date.now()), { summary: 'until the batch ends without open chunks' });
   run.isGivenUp = true;
   run.noteChange();
 }
 
 async function lateItems(run: BatchState): Promise<void> {
-  await condition(() => run.ending !== null);
+  await condition(() => run.carried.ending !== null);
   for (;;) {
-    const leftMs = Math.max(run.ending?.atMs ?? 0, run.arrivedAtMs) + submitterPauseMs - Date.now();
+    const leftMs = Math.max(run.carried.ending?.atMs ?? 0, run.carried.arrivedAtMs) + submitterPauseMs - Date.now();
     if (!run.takesItems || leftMs <= 0) break;
     await sleep(leftMs, { summary: 'until the submitter is presumed gone' });
   }
@@ -87,10 +87,11 @@ async function untilDue(
   clock: BatchClock,
   { everyMs, summary }: { readonly everyMs: number; readonly summary: string },
 ): Promise<void> {
-  const sinceMs = run.clockedAtMs[clock] ?? Date.now();
-  run.clockedAtMs[clock] = sinceMs;
+  const { clockedAtMs } = run.carried;
+  const sinceMs = clockedAtMs[clock] ?? Date.now();
+  clockedAtMs[clock] = sinceMs;
   await sleep(Math.max(1, sinceMs + everyMs - Date.now()), { summary });
-  run.clockedAtMs[clock] = Date.now();
+  clockedAtMs[clock] = Date.now();
 }
 
 /** @returns true if one check covered all silent chunks, and all of them run */
@@ -112,8 +113,10 @@ async function checkChunks(run: BatchState): Promise<boolean> {
 
 async function recovery(run: BatchState): Promise<void> {
   for (;;) {
-    await condition(() => run.throttle.limit < run.input.policy.concurrency || run.throttle.pausedUntilMs !== null);
-    const pauseMs = (run.throttle.pausedUntilMs ?? 0) - Date.now();
+    const { carried } = run;
+    const isThrottled = () => carried.throttle.limit < run.input.policy.concurrency;
+    await condition(() => isThrottled() || carried.throttle.pausedUntilMs !== null);
+    const pauseMs = (carried.throttle.pausedUntilMs ?? 0) - Date.now();
     // During a pause, which may last for hours, there is nothing to do.
     const everyMs = Math.max(run.pace.recoverEveryMs, pauseMs);
     await untilDue(run, 'recovery', { everyMs, summary: 'until more items may run' });
@@ -126,11 +129,11 @@ async function recovery(run: BatchState): Promise<void> {
  * once if the last renewal was more than half an interval ago.
  */
 async function lease(run: BatchState): Promise<void> {
-  await condition(() => run.source !== null);
-  const sandboxId = run.source?.sandboxId;
+  await condition(() => run.carried.source !== null);
+  const sandboxId = run.carried.source?.sandboxId;
   if (sandboxId == null) return;
   const timing = { ...defaultTiming, ...run.input.timing };
-  let dueAtMs = (run.leasedAtMs ?? 0) + timing.renewLeaseEveryMs / 2;
+  let dueAtMs = (run.carried.leasedAtMs ?? 0) + timing.renewLeaseEveryMs / 2;
   for (;;) {
     const leftMs = dueAtMs - Date.now();
     if (leftMs > 0) await sleep(leftMs, { summary: 'renewal of the lease on the source' });
@@ -138,7 +141,7 @@ async function lease(run: BatchState): Promise<void> {
     const isRenewed = await uninterrupted(run, () =>
       renewLease(sandboxId, { use: 'fork', lastsMs: timing.leaseLastsMs }),
     );
-    if (isRenewed) run.leasedAtMs = requestedAtMs;
+    if (isRenewed) run.carried.leasedAtMs = requestedAtMs;
     dueAtMs = Date.now() + renewLeaseInMs(timing, isRenewed === true);
   }
 }

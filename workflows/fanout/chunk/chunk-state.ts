@@ -1,15 +1,14 @@
 /** The state of one chunk: its items and its grant. */
 import { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/workflow-safe/fanout-addresses.js';
-import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
+import type { CarriedChunk, ChunkGrant, ChunkInput, KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
-import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { ChildStartLimit } from '../child-start-limit.js';
-import { LeftList } from '../left-list.js';
+import { addLeft } from '../left-list.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
-import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';
+import { type Slot, slotOf, startingItem } from './slot.js';
 
 /** Error code of an item whose workflow was terminated from outside. */
 export const lostItemCode = 'item_lost';
@@ -18,13 +17,8 @@ const endsAtOnce = 20;
 
 export class ChunkState {
   readonly places: FanoutPlaces;
-  readonly startedAtMs: number;
+  readonly carried: CarriedChunk;
   slots: Slot[] = [];
-  grant: Required<ChunkGrant>;
-  spentSeconds: number;
-  throttledUntilMs: number | null;
-  sourceError: JobError | null;
-  apiCalls: number;
   /** True once the items are loaded, and the results of earlier workflows are known. */
   isLoaded = false;
   /** Items that an earlier run started, and their ends. */
@@ -36,30 +30,13 @@ export class ChunkState {
   hasMoved = false;
   /** True while the run prepares to continue as new. */
   isPausing = false;
-  /** True if the chunk ends early, even if its grants allow more. */
-  isCut: boolean;
   /** Counter of changes to report; `urgentChanges` counts those to report immediately. */
   changes = 0;
   urgentChanges = 0;
-  reports: number;
-  readonly left: LeftList;
-  /** Items that cannot continue by themselves, and why; oldest first. */
-  readonly blocked: Map<number, { readonly message: string; readonly since: string }>;
 
   constructor(readonly input: ChunkInput) {
-    const { carried } = input;
     this.places = fanoutPlaces(input);
-    const { window = 0, budgetSeconds = null, ...grant } = carried?.grant ?? input.grant;
-    this.grant = { ...grant, window, budgetSeconds };
-    this.startedAtMs = carried?.startedAtMs ?? Date.now();
-    this.spentSeconds = carried?.spentSeconds ?? 0;
-    this.throttledUntilMs = carried?.throttledUntilMs ?? null;
-    this.sourceError = carried?.sourceError ?? null;
-    this.apiCalls = carried?.apiCalls ?? 0;
-    this.isCut = carried?.isCut ?? false;
-    this.reports = carried?.reports ?? 0;
-    this.left = new LeftList(carried?.left, carried?.leftMore);
-    this.blocked = new Map((carried?.blocked ?? []).map(([index, message, since]) => [index, { message, since }]));
+    this.carried = input.carried ?? newCarriedChunk(input, Date.now());
   }
 
   /**
@@ -71,24 +48,25 @@ export class ChunkState {
     known: readonly (KnownItem | null)[],
     running: ReadonlySet<number> = new Set(),
   ): void {
-    this.slots = items.map((item, place) => {
+    this.carried.items = items.map((_, place) => {
       const earlier = known[place] ?? null;
-      this.spentSeconds += accounted(earlier?.machineSeconds ?? 0);
-      const index = this.input.firstIndex + place;
-      return knownSlot({ index, item }, { earlier, isRunning: running.has(index), chunk: this.input });
+      this.carried.spentSeconds += accounted(earlier?.machineSeconds ?? 0);
+      const isRunning = running.has(this.input.firstIndex + place);
+      return startingItem(earlier, { isRunning, chunk: this.input });
     });
-    this.isLoaded = true;
-    this.noteChange('now');
+    this.loadCarried(items, 'now');
   }
 
   /** Loads the items in a run that continues another one. */
-  loadCarried(items: readonly FanoutItem[], carried: readonly CarriedItem[]): void {
-    this.slots = items.map((item, place) => {
+  loadCarried(items: readonly FanoutItem[], when: 'now' | 'soon' = 'soon'): void {
+    const states = this.carried.items;
+    this.slots = items.flatMap((item, place) => {
       const index = this.input.firstIndex + place;
-      return carriedSlot({ index, item }, { carried: carried[place] ?? {}, chunk: this.input });
+      const carried = states[place];
+      return carried ? slotOf({ index, item }, carried, this.input) : [];
     });
     this.isLoaded = true;
-    this.noteChange('soon');
+    this.noteChange(when);
   }
 
   get place() {
@@ -97,20 +75,20 @@ export class ChunkState {
   }
 
   get running(): Slot[] {
-    return this.slots.filter(({ state }) => state === 'running');
+    return this.slots.filter(({ carried }) => carried.state === 'running');
   }
 
   get waiting(): Slot[] {
-    return this.slots.filter(({ state }) => state === 'waiting');
+    return this.slots.filter(({ carried }) => carried.state === 'waiting');
   }
 
   get isEnding(): boolean {
-    return this.isCut || this.grant.isEnding;
+    return this.carried.isCut || this.carried.grant.isEnding;
   }
 
   get isOver(): boolean {
     const { running, waiting, isLoaded } = this;
-    if (!isLoaded || running.length > 0 || waiting.some(({ toEnd }) => toEnd)) return false;
+    if (!isLoaded || running.length > 0 || waiting.some(({ carried }) => carried.toEnd)) return false;
     return this.isEnding || waiting.length === 0;
   }
 
@@ -120,26 +98,27 @@ export class ChunkState {
 
   /** Machine-seconds left in the budget; null without a limit. */
   get freeSeconds(): number | null {
-    return freeSeconds(this.grant.budgetSeconds, this);
+    const { grant, spentSeconds } = this.carried;
+    return freeSeconds(grant.budgetSeconds, { spentSeconds, reservedSeconds: this.reservedSeconds });
   }
 
   /** The next item that may start now. */
   next(nowMs: number): Slot | undefined {
     const { running, waiting } = this;
-    const { window, pausedUntilMs } = this.grant;
-    const toEnd = waiting.find((slot) => slot.toEnd);
-    if (toEnd && running.filter((slot) => slot.toEnd).length < endsAtOnce) return toEnd;
+    const { window, pausedUntilMs } = this.carried.grant;
+    const toEnd = waiting.find(({ carried }) => carried.toEnd);
+    if (toEnd && running.filter(({ carried }) => carried.toEnd).length < endsAtOnce) return toEnd;
     if (this.isEnding || running.length >= window) return undefined;
     if (pausedUntilMs !== null && nowMs < pausedUntilMs) return undefined;
     const free = this.freeSeconds;
-    return waiting.find((slot) => !slot.toEnd && (free === null || slot.costSeconds <= free));
+    return waiting.find(({ carried, costSeconds }) => !carried.toEnd && (free === null || costSeconds <= free));
   }
 
   applyGrant(grant: ChunkGrant): void {
-    if (grant.seq <= this.grant.seq) return;
-    const before = this.grant;
+    const before = this.carried.grant;
+    if (grant.seq <= before.seq) return;
     const { window = before.window, budgetSeconds = before.budgetSeconds, ...rest } = grant;
-    this.grant = { ...rest, window, budgetSeconds };
+    this.carried.grant = { ...rest, window, budgetSeconds };
     if (this.isEnding) this.cut();
     // The batch waits for an answer to its request for a report, for a returned window, and for the need of budget.
     const isAwaited = grant.window === undefined || window < before.window || budgetSeconds !== null;
@@ -148,7 +127,7 @@ export class ChunkState {
 
   /** Stops starting items, and cancels the running ones. */
   cut(): void {
-    this.isCut = true;
+    this.carried.isCut = true;
     for (const { scope } of this.running) scope?.cancel();
     this.noteChange('now');
   }
@@ -158,63 +137,78 @@ export class ChunkState {
    * chunks.
    */
   throttle(untilMs: number): void {
-    const { throttledUntilMs } = this;
+    const { throttledUntilMs } = this.carried;
     if (untilMs <= (throttledUntilMs ?? 0)) return;
-    this.throttledUntilMs = untilMs;
+    this.carried.throttledUntilMs = untilMs;
     const isKnown = throttledUntilMs !== null && throttledUntilMs > Date.now();
     this.noteChange(isKnown ? 'soon' : 'now');
   }
 
   block(index: number, message: string | null): void {
-    const isKnown = this.blocked.delete(index);
-    if (message !== null) this.blocked.set(index, { message, since: new Date().toISOString() });
+    const isKnown = this.unblock(index);
+    if (message !== null) this.carried.blocked.push({ index, message, since: new Date().toISOString() });
     if (isKnown || message !== null) this.noteChange('soon');
+  }
+
+  /** @returns true if the item was blocked */
+  private unblock(index: number): boolean {
+    const { blocked } = this.carried;
+    this.carried.blocked = blocked.filter((one) => one.index !== index);
+    return this.carried.blocked.length < blocked.length;
   }
 
   /** Puts an item back into the queue if it was cancelled before its workflow started. */
   putBack(slot: Slot): void {
-    slot.state = 'waiting';
+    slot.carried.state = 'waiting';
     slot.scope = null;
     this.noteChange('now');
   }
 
   /** Records the result of an item's workflow. */
   settle(slot: Slot, summary: ItemSummary): void {
-    const { after } = slot;
+    const item = slot.carried;
+    const { after } = item;
     this.hasMoved = true;
-    Object.assign(slot, { scope: null, isAttached: false, toEnd: null, after: null, losses: 0 });
-    this.blocked.delete(slot.index);
+    slot.scope = null;
+    slot.isAttached = false;
+    item.toEnd = null;
+    item.after = null;
+    item.losses = 0;
+    this.unblock(slot.index);
     // The cost of generations that had ended when the results were read is already counted.
-    if (summary.generation > slot.settled) this.spentSeconds += accounted(summary.machineSeconds);
-    slot.settled = 0;
-    this.apiCalls += summary.apiCalls;
-    this.left.add(summary.left);
+    if (summary.generation > item.settled) this.carried.spentSeconds += accounted(summary.machineSeconds);
+    item.settled = 0;
+    this.carried.apiCalls += summary.apiCalls;
+    addLeft(this.carried, summary.left);
     const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
-    if (isSourceLost(ended, summary.sandboxId)) this.sourceError = summary.error;
+    if (isSourceLost(ended, summary.sandboxId)) this.carried.sourceError = summary.error;
     if (after?.kind === 'run') {
       // An earlier execution cut the item short or let it fail, and only its fork remained to be ended.
-      const { generation, lookFirst, retried } = after;
-      Object.assign(slot, { state: 'waiting', generation, lookFirst, retried });
+      item.state = 'waiting';
+      item.generation = after.generation;
+      item.lookFirst = after.lookFirst;
+      item.retried = after.retried;
       this.noteChange('soon');
       return;
     }
     const { retries } = this.input.policy;
-    const mayRetry = after === null && !this.isEnding && this.sourceError === null;
-    if (mayRetry && isTriedAgain(ended, slot.retried, { retries })) {
-      Object.assign(slot, { state: 'waiting', generation: summary.generation + 1 });
+    const mayRetry = after === null && !this.isEnding && this.carried.sourceError === null;
+    if (mayRetry && isTriedAgain(ended, item.retried, { retries })) {
+      item.state = 'waiting';
+      item.generation = summary.generation + 1;
       // A lost item may have continued to unreported generations.
-      slot.lookFirst = ended.errorCode === lostItemCode;
-      slot.retried += 1;
+      item.lookFirst = ended.errorCode === lostItemCode;
+      item.retried += 1;
       this.noteChange('soon');
       return;
     }
-    slot.state = 'ended';
-    slot.outcome = summary.outcome;
+    item.state = 'ended';
+    item.outcome = summary.outcome;
     const { kind } = this.input.policy.stopAt;
     const decides =
       kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isFailure(summary.outcome);
     this.decide();
-    this.noteChange(decides || this.sourceError ? 'now' : 'soon');
+    this.noteChange(decides || this.carried.sourceError ? 'now' : 'soon');
   }
 
   /** Ends the chunk immediately if its own items already decide that the batch ends. */
@@ -222,8 +216,9 @@ export class ChunkState {
     const { stopAt } = this.input.policy;
     const byOutcome = this.byOutcome();
     const isEnough = stopAt.kind === 'successes' && (byOutcome.completed ?? 0) >= stopAt.count;
-    const hasFailed = stopAt.kind === 'fail_fast' && this.slots.some(({ outcome }) => outcome && isFailure(outcome));
-    if (isEnough || hasFailed || this.sourceError) this.cut();
+    const hasFailed =
+      stopAt.kind === 'fail_fast' && this.carried.items.some(({ outcome }) => outcome && isFailure(outcome));
+    if (isEnough || hasFailed || this.carried.sourceError) this.cut();
   }
 
   noteChange(when: 'now' | 'soon'): void {
@@ -240,7 +235,7 @@ export class ChunkState {
 
   byOutcome(): Partial<Record<ItemOutcome, number>> {
     const counts: Partial<Record<ItemOutcome, number>> = {};
-    for (const { state, outcome } of this.slots) {
+    for (const { state, outcome } of this.carried.items) {
       if (state === 'ended' && outcome !== null) counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
     return counts;
@@ -265,15 +260,31 @@ export class ChunkState {
     return this.counting(() => CancellationScope.nonCancellable(work));
   }
 
+  /** The input of the next run. */
   carry(): ChunkInput {
-    const { input, startedAtMs, grant, spentSeconds, throttledUntilMs, sourceError, apiCalls, isCut, reports } = this;
-    const state = { startedAtMs, grant, spentSeconds, throttledUntilMs, sourceError, apiCalls, isCut, reports };
-    const blocked = [...this.blocked].map(([index, { message, since }]) => [index, message, since] as const);
-    return { ...input, carried: { ...state, ...this.left.all, blocked, items: this.slots.map(carrySlot) } };
+    return { ...this.input, carried: this.carried };
   }
 
   nextReport(): number {
-    this.reports += 1;
-    return this.reports;
+    this.carried.reports += 1;
+    return this.carried.reports;
   }
+}
+
+function newCarriedChunk({ grant }: ChunkInput, nowMs: number): CarriedChunk {
+  const { window = 0, budgetSeconds = null, ...rest } = grant;
+  return {
+    startedAtMs: nowMs,
+    items: [],
+    grant: { ...rest, window, budgetSeconds },
+    spentSeconds: 0,
+    throttledUntilMs: null,
+    sourceError: null,
+    apiCalls: 0,
+    isCut: false,
+    reports: 0,
+    left: [],
+    leftMore: 0,
+    blocked: [],
+  };
 }

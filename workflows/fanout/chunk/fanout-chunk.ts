@@ -73,7 +73,7 @@ async function handOver(run: ChunkState): Promise<void> {
  * message arrives or an item ends.
  */
 function pauseLeftMs(run: ChunkState): number | undefined {
-  const { pausedUntilMs, window } = run.grant;
+  const { pausedUntilMs, window } = run.carried.grant;
   const holdsBack = pausedUntilMs !== null && run.waiting.length > 0 && run.running.length < window && !run.isEnding;
   return holdsBack && pausedUntilMs > Date.now() ? pausedUntilMs - Date.now() : undefined;
 }

@@ -36,7 +36,7 @@ export async function readItems(run: ChunkState): Promise<void> {
   const summary = `read chunk ${chunk}`;
   const withKnown = !isFresh && !carried;
   const { items, known } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [{ place, chunk, withKnown }]);
-  if (carried) run.loadCarried(items, carried.items);
+  if (carried) run.loadCarried(items);
   else run.load(items, known, running);
   const attached = run.running;
   if (attached.length === 0) return;
@@ -57,7 +57,7 @@ async function runningItems(run: ChunkState): Promise<ReadonlySet<number>> {
 
 /** Starts the next generation of an item, and records its result at its end. */
 export function startItem(run: ChunkState, slot: Slot): void {
-  slot.state = 'running';
+  slot.carried.state = 'running';
   run.hasMoved = true;
   run.noteChange('soon');
   begin(run, slot);
@@ -83,16 +83,17 @@ async function runItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
     const ended = await runOnce(run, slot);
     if (ended === 'taken') continue;
     slot.isAttached = false;
-    if (ended && ended.generation >= slot.generation) return ended;
+    if (ended && ended.generation >= slot.carried.generation) return ended;
     // This result is of an earlier generation, from an earlier start of the chunk.
     if (ended) continue;
-    slot.losses += 1;
-    slot.generation = Math.max(slot.generation, slot.settled + 1);
+    slot.carried.losses += 1;
+    slot.carried.generation = Math.max(slot.carried.generation, slot.carried.settled + 1);
     const left = await run.busy(() => leftBy(run, slot));
     if (left) return left;
-    if (slot.losses > lossesAtMost || (run.isEnding && !slot.toEnd)) throw new Error('it was terminated');
+    if (slot.carried.losses > lossesAtMost || (run.isEnding && !slot.carried.toEnd))
+      throw new Error('it was terminated');
     // The new workflow finds its fork and its prompts, and continues.
-    slot.lookFirst = true;
+    slot.carried.lookFirst = true;
   }
 }
 
@@ -113,8 +114,8 @@ async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'take
 }
 
 async function executeItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
-  const queuedAt = new Date(run.startedAtMs).toISOString();
-  const input = itemInput(run.input, { ...slot, queuedAt }, run.places);
+  const queuedAt = new Date(run.carried.startedAtMs).toISOString();
+  const input = itemInput(run.input, { ...slot, ...slot.carried, queuedAt }, run.places);
   const start = () =>
     startChild<typeof fanoutItem>(workflowTypes.fanoutItem, {
       workflowId: run.places.itemWorkflow(slot.index),
@@ -132,9 +133,9 @@ async function executeItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
 /** What the item stored before its workflow was terminated; undefined if that is incomplete. */
 async function leftBy(run: ChunkState, slot: Slot): Promise<ItemSummary | undefined> {
   const known = await bulk.readFanoutItem(run.place, slot.index);
-  if (!known || known.generation < slot.generation) return undefined;
-  slot.generation = known.generation;
-  slot.toEnd = known.toEnd;
+  if (!known || known.generation < slot.carried.generation) return undefined;
+  slot.carried.generation = known.generation;
+  slot.carried.toEnd = known.toEnd;
   return known.toEnd ? undefined : summaryOf(known);
 }
 

@@ -8,7 +8,9 @@ import type { ChunkState } from './chunk-state.js';
  */
 export function reportOf(run: ChunkState): ChunkReport {
   returnUnused(run);
-  const { input, grant, running, waiting, slots } = run;
+  const { input, carried, running, waiting } = run;
+  const { grant, throttledUntilMs, sourceError, left, leftMore, apiCalls } = carried;
+  const [blocked] = carried.blocked;
   return {
     chunk: input.chunk,
     attempt: input.attempt,
@@ -17,18 +19,19 @@ export function reportOf(run: ChunkState): ChunkReport {
     window: grant.window,
     running: running.length,
     byOutcome: run.byOutcome(),
-    retried: slots.reduce((sum, { retried }) => sum + retried, 0),
+    retried: carried.items.reduce((sum, { retried }) => sum + retried, 0),
     budget: {
       grantedSeconds: grant.budgetSeconds,
-      spentSeconds: run.spentSeconds,
+      spentSeconds: carried.spentSeconds,
       reservedSeconds: run.reservedSeconds,
       ...budgetNeeds(run),
     },
-    throttledUntilMs: run.throttledUntilMs,
-    blocked: run.blocked.values().next().value ?? null,
-    sourceError: run.sourceError,
-    ...run.left.all,
-    apiCalls: run.apiCalls,
+    throttledUntilMs,
+    blocked: blocked ? { message: blocked.message, since: blocked.since } : null,
+    sourceError,
+    left,
+    leftMore,
+    apiCalls,
     isEnding: run.isEnding,
     hasEnded: run.isOver,
     wasCut: run.isOver && waiting.length > 0,
@@ -39,21 +42,22 @@ export function reportOf(run: ChunkState): ChunkReport {
 function returnUnused(run: ChunkState): void {
   if (!run.isLoaded) return;
   const waiting = run.isEnding ? [] : run.waiting;
-  const window = Math.min(run.grant.window, run.running.length + waiting.length);
-  run.grant = { ...run.grant, window };
+  const { carried } = run;
+  const window = Math.min(carried.grant.window, run.running.length + waiting.length);
+  carried.grant = { ...carried.grant, window };
   const { freeSeconds: free } = run;
-  const { budgetSeconds } = run.grant;
+  const { budgetSeconds } = carried.grant;
   if (budgetSeconds === null || free === null || free <= 0) return;
   // Without a window the chunk cannot use its budget, and other chunks may need it.
   const canUse = window > 0 && waiting.some(({ costSeconds }) => costSeconds <= free);
-  if (!canUse) run.grant = { ...run.grant, budgetSeconds: budgetSeconds - free };
+  if (!canUse) carried.grant = { ...carried.grant, budgetSeconds: budgetSeconds - free };
 }
 
 function budgetNeeds(run: ChunkState): { readonly nextSeconds: number; readonly wantedSeconds: number } {
   const none = { nextSeconds: 0, wantedSeconds: 0 };
   const { freeSeconds: free } = run;
   if (free === null || run.isEnding || !run.isLoaded) return none;
-  const room = run.grant.window - run.running.length;
+  const room = run.carried.grant.window - run.running.length;
   const costs = run.waiting.map(({ costSeconds }) => costSeconds);
   const cheapest = Math.min(...costs);
   if (room <= 0 || costs.length === 0 || cheapest <= free) return none;

@@ -12,7 +12,8 @@ import type { Slot } from './slot.js';
  * reservation counts as spent, and `left` names the fork. A stored result does not change.
  */
 export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown): Promise<ItemSummary> {
-  const { index, item, costSeconds, generation, toEnd } = slot;
+  const { index, item, costSeconds } = slot;
+  const { generation, toEnd } = slot.carried;
   const { batchId, deployment, batchKey } = run.input;
   const outcome = toEnd?.outcome ?? 'outcome_unknown';
   if (!toEnd) {

@@ -3,13 +3,13 @@
  * days.
  */
 import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
-import { cut } from '../../../src/contract/workflow-safe/stored-text.js';
+import { cut, payloadBytes } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
 import type { JobState } from '../../job/job-state.js';
 
-/** Longest message, in characters: a thousand chunks may each carry one message to the next run. */
-const messageLength = 300;
+/** Longest message, in bytes of a payload: the batch carries one message of each of a thousand chunks to its next run. */
+const messageBytes = 300;
 const firstPauseMs = 1_000;
 const longestPauseMs = 900_000;
 
@@ -58,8 +58,13 @@ export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutI
     }
   };
   run.onBlocked = (message) => {
-    now = message && cut(message, messageLength);
+    now = message && shortened(message);
     // The end of the item also ends the block.
     void CancellationScope.nonCancellable(follow);
   };
+}
+
+function shortened(message: string): string {
+  const short = cut(message, 250);
+  return payloadBytes(short) <= messageBytes ? short : cut(message, 45);
 }

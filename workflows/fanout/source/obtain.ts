@@ -41,12 +41,12 @@ export async function obtainSource(run: BatchState): Promise<ReadySource> {
   try {
     // Lease before the first read, so that nobody deletes the source in between.
     await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
-    run.leasedAtMs = Date.now();
+    run.carried.leasedAtMs = Date.now();
     const allowStale = source.kind === 'sandbox' && source.allowStale;
     const sandbox = await makeFresh(job, { sandboxId, allowStale });
     return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId };
   } finally {
-    run.apiCalls += job.apiCalls;
+    run.carried.apiCalls += job.apiCalls;
     run.sourceJob = null;
   }
 }

@@ -50,12 +50,12 @@ export async function prepare(run: BatchState, source: Preparation): Promise<str
   if (job?.outcome !== 'completed' || !(await exists(run, job.sandboxId))) {
     await start(run, input, workflowId);
     job = await awaited().catch(async (error: unknown) => {
-      if (run.ending)
+      if (run.carried.ending)
         takeOver(run, input, await CancellationScope.nonCancellable(() => cancelJob(workflowId, awaited)));
       throw error;
     });
   }
-  run.apiCalls += job.apiCalls;
+  run.carried.apiCalls += job.apiCalls;
   takeOver(run, input, job);
   if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
   const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
@@ -66,7 +66,7 @@ async function exists(run: BatchState, sandboxId: string | null): Promise<boolea
   if (sandboxId === null) return false;
   const caller = sourceJob(run, sandboxId);
   const sandbox = await readLasting(caller, sandboxId);
-  run.apiCalls += caller.apiCalls;
+  run.carried.apiCalls += caller.apiCalls;
   return sandbox !== null;
 }
 
@@ -102,7 +102,7 @@ async function cancelJob(workflowId: string, awaited: () => Promise<AwaitedJob>)
  * From now on, the batch must stop or delete the job's sandbox. Also reports everything else that the job left running.
  */
 function takeOver(run: BatchState, input: JobInput, { outcome, sandboxId, left = [] }: AwaitedJob): void {
-  run.preparedSandboxId = sandboxId;
+  run.carried.preparedSandboxId = sandboxId;
   run.leaveOwn(left);
   if (outcome !== null) return;
   const why =
