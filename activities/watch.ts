@@ -4,7 +4,7 @@ import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/c
 import type { UpdateDefinition } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
 import { deploymentOfWorkflow, sandboxWatchId } from '../src/contract/workflow-safe/addresses.js';
-import { type Counted, unanswered } from '../src/contract/workflow-safe/service-failure.js';
+import { unanswered } from '../src/contract/workflow-safe/service-failure.js';
 import {
   type ClaimRequest,
   claimSandboxUpdate,
@@ -17,7 +17,7 @@ import {
 import type { ResultStore } from '../src/result-store/index.js';
 import { isBusy } from '../src/temporal/errors.js';
 import { storeTranscript, type TranscriptRequest } from './prompt/transcript.js';
-import { withCallCount, withHeartbeat } from './retry/attempt.js';
+import { repeatable, withHeartbeat } from './retry/attempt.js';
 import { finalFailure } from './retry/classify.js';
 import { deletionOfAnswer } from './sandbox/accepted-operation.js';
 import { orNullWhenMissing } from './sandbox/read.js';
@@ -120,7 +120,7 @@ function claimedFailure(sandboxId: string, { claimedBy }: HoldAnswer) {
     claimedBy.length > 0
       ? `${claimedBy.join(', ')} holds the sandbox ${sandboxId}, to stop or delete it`
       : `Too many jobs use the sandbox ${sandboxId} at once`;
-  return finalFailure({ ...unanswered, code: 'sandbox_claimed', message, meaning: 'unavailable', calls: 0 });
+  return finalFailure({ ...unanswered, code: 'sandbox_claimed', message, meaning: 'unavailable' });
 }
 
 export function createWatchActivities(client: SandboxClient, results: ResultStore, taskQueue: string) {
@@ -129,12 +129,12 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
      * Leases a sandbox or renews the lease; starts the watch if there is none. Safe to repeat.
      * @throws `sandbox_claimed` while somebody holds a claim to stop or delete it
      */
-    async leaseSandbox(sandboxId: string, options: Omit<LeaseRequest, 'workflowId'>): Promise<Counted<null>> {
+    async leaseSandbox(sandboxId: string, options: Omit<LeaseRequest, 'workflowId'>): Promise<null> {
       return withHeartbeat(async () => {
         const request = { ...options, workflowId: ownId() };
         const answer = await sendUpdate(leaseSandboxUpdate, request, { sandboxId, taskQueue });
         if (!answer.granted) throw claimedFailure(sandboxId, answer);
-        return { value: null, calls: 0 };
+        return null;
       });
     },
 
@@ -142,11 +142,11 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
      * Claims a sandbox, or renews the claim; the answer names others that lease it. Safe to repeat.
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
-    async claimSandbox(sandboxId: string, options: ClaimOptions): Promise<Counted<HoldAnswer>> {
+    async claimSandbox(sandboxId: string, options: ClaimOptions): Promise<HoldAnswer> {
       return withHeartbeat(async () => {
         const answer = await claimSandbox(sandboxId, options, taskQueue);
         if (answer.claimedBy.length > 0) throw claimedFailure(sandboxId, answer);
-        return { value: answer, calls: 0 };
+        return answer;
       });
     },
 
@@ -161,8 +161,8 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
       sandboxId: string,
       { purpose }: Pick<ClaimOptions, 'purpose'>,
       transcript?: TranscriptRequest,
-    ): Promise<Counted<ClaimedDeletion>> {
-      return withCallCount(async (attempt): Promise<ClaimedDeletion> => {
+    ): Promise<ClaimedDeletion> {
+      return repeatable(async (attempt): Promise<ClaimedDeletion> => {
         const { call } = attempt;
         // This comes before the claim, because the deletion must follow the claim at once.
         if (transcript) await storeTranscript({ client, results, attempt }, transcript);

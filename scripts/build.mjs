@@ -53,12 +53,13 @@ const workflows = {
   }),
 };
 const interceptor = (name) => join(fresh, 'workflows', 'shared', `${name}.js`);
-const plainWorkflows = { ...workflows, workflowInterceptorModules: [interceptor('refuse-early-queries')] };
+const interceptors = [interceptor('refuse-early-queries'), interceptor('count-api-calls')];
+const plainWorkflows = { ...workflows, workflowInterceptorModules: interceptors };
 writeFileSync(join(fresh, 'workflow-bundle.js'), (await bundleWorkflowCode(plainWorkflows)).code);
 const encryptedWorkflows = {
   ...workflows,
   failureConverterPath: join(fresh, failureConverter),
-  workflowInterceptorModules: [interceptor('refuse-early-queries'), interceptor('refuse-clear-input')],
+  workflowInterceptorModules: [...interceptors, interceptor('refuse-clear-input')],
 };
 writeFileSync(join(fresh, 'workflow-bundle-encrypted.js'), (await bundleWorkflowCode(encryptedWorkflows)).code);
 removeWhatNobodyReads();

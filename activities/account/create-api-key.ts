@@ -7,9 +7,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ApiKey } from '../../src/contract/records/account-records.js';
 import type { CreateApiKeyBody } from '../../src/contract/requests/account-requests.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
-import { type Attempt, createAttempt } from '../retry/attempt.js';
+import { type Attempt, currentAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';
 import { type RotateOptions, rotate, unlessRefused } from '../retry/rotate.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
@@ -27,8 +26,8 @@ type Created = { readonly kept: KeptApiKey } | { readonly lost: ApiKey };
  *   created key is lost. The message names that key
  */
 export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore, options: RotateOptions = {}) {
-  return async function createApiKey(body: CreateApiKeyBody): Promise<Counted<KeptApiKey>> {
-    const attempt = createAttempt();
+  return async function createApiKey(body: CreateApiKeyBody): Promise<KeptApiKey> {
+    const attempt = currentAttempt();
     const ofThisName = async () => {
       const { apiKeys } = await attempt.call((signal) => client.listApiKeys({ signal }));
       return apiKeys.filter(({ name }) => name === body.name);
@@ -54,8 +53,7 @@ export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore
         return lost && others.length === 0 ? { lost } : null;
       },
     });
-    const value = 'kept' in created ? created.kept : await adopt(created.lost, { client, secrets, attempt, options });
-    return { value, calls: attempt.calls() };
+    return 'kept' in created ? created.kept : await adopt(created.lost, { client, secrets, attempt, options });
   };
 }
 
@@ -78,5 +76,5 @@ async function adopt({ id, name }: ApiKey, { client, secrets, attempt, options }
     throw ApplicationFailure.retryable(`The key ${id}, whose secret was lost, was revoked`, 'api_key_revoked');
   }
   const left = `The key ${id}, named "${name ?? ''}", was created, and its secret is lost. Rotate or revoke it.`;
-  throw outcomeUnknown(left, { endpoint: 'createApiKey', calls: attempt.calls() });
+  throw outcomeUnknown(left, { endpoint: 'createApiKey' });
 }

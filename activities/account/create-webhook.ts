@@ -2,9 +2,8 @@
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Webhook } from '../../src/contract/records/sandbox-records.js';
 import type { CreateWebhookBody } from '../../src/contract/requests/sandbox-requests.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
-import { createAttempt } from '../retry/attempt.js';
+import { currentAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';
 import { type RotateOptions, rotate, unlessRefused } from '../retry/rotate.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
@@ -29,8 +28,8 @@ export function createWebhookActivity(client: SandboxClient, secrets: SecretStor
     webhook: webhookView(webhook),
     secretRef: await secrets.put(`webhook-${webhook.id}`, secret),
   });
-  return async function createWebhook(body: CreateWebhookBody): Promise<Counted<CreatedWebhook>> {
-    const attempt = createAttempt();
+  return async function createWebhook(body: CreateWebhookBody): Promise<CreatedWebhook> {
+    const attempt = currentAttempt();
     const list = async () => (await attempt.call((signal) => client.listWebhooks({ signal }))).webhooks;
     const isOurs = ({ url, name }: Webhook) => url === body.url && (name ?? body.name) === body.name;
     const created = await sendOnce<Created, readonly string[]>({
@@ -51,8 +50,7 @@ export function createWebhookActivity(client: SandboxClient, secrets: SecretStor
         return lost && others.length === 0 ? { lost } : null;
       },
     });
-    const value = 'kept' in created ? created.kept : await adopt(created.lost);
-    return { value, calls: attempt.calls() };
+    return 'kept' in created ? created.kept : await adopt(created.lost);
 
     async function adopt(webhook: Webhook): Promise<CreatedWebhook> {
       const { id } = webhook;
@@ -61,7 +59,7 @@ export function createWebhookActivity(client: SandboxClient, secrets: SecretStor
       );
       if (rotated) return keep(webhook, rotated.secret);
       const left = `The webhook ${id} was created, and its secret is lost. Rotate or delete it.`;
-      throw outcomeUnknown(left, { endpoint: 'createWebhook', calls: attempt.calls() });
+      throw outcomeUnknown(left, { endpoint: 'createWebhook' });
     }
   };
 }

@@ -6,9 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DesktopRequest, SandboxClient } from '../../src/client/index.js';
 import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
-import { withCallCount } from '../retry/attempt.js';
+import { repeatable } from '../retry/attempt.js';
 import { type RotateOptions, rotate } from '../retry/rotate.js';
 import { type ApiKeyView, apiKeyView } from './redact.js';
 
@@ -28,8 +27,8 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
      * Replaces the signing secret of a webhook, and stores the new one as `webhook-<id>`. A repetition replaces it
      * again: after a lost answer, half a minute later.
      */
-    async rotateWebhookSecret(webhookId: string): Promise<Counted<KeptSecret>> {
-      return withCallCount(async (attempt) => {
+    async rotateWebhookSecret(webhookId: string): Promise<KeptSecret> {
+      return repeatable(async (attempt) => {
         await checkSecretsCanBeKept(secrets);
         const { secret } = await rotate(
           attempt,
@@ -44,8 +43,8 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
      * Replaces the secret of a key immediately, and stores the new one as `api-key-<id>`. A repetition replaces it
      * again: after a lost answer, half a minute later.
      */
-    async rotateApiKey(apiKeyId: string): Promise<Counted<KeptApiKey>> {
-      return withCallCount(async (attempt) => {
+    async rotateApiKey(apiKeyId: string): Promise<KeptApiKey> {
+      return repeatable(async (attempt) => {
         await checkSecretsCanBeKept(secrets);
         const answer = await rotate(attempt, (signal) => client.rotateApiKey(apiKeyId, { signal }), options);
         const { apiKey, secret } = answer;
@@ -55,8 +54,8 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
     },
 
     /** Requests the URL of a desktop. The URL is a secret, and is stored as `desktop-<sandbox>`. Safe to repeat. */
-    async openDesktop(sandboxId: string, request: DesktopRequest = {}): Promise<Counted<KeptSecret>> {
-      return withCallCount(async ({ call }) => {
+    async openDesktop(sandboxId: string, request: DesktopRequest = {}): Promise<KeptSecret> {
+      return repeatable(async ({ call }) => {
         const { url } = await call((signal) => client.openDesktop(sandboxId, request, { signal }));
         return { secretRef: await secrets.put(`desktop-${sandboxId}`, url) };
       });

@@ -5,9 +5,8 @@
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Environment } from '../../src/contract/records/account-records.js';
 import type { UpdateEnvironmentBody } from '../../src/contract/requests/account-requests.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
-import { createAttempt } from '../retry/attempt.js';
+import { currentAttempt } from '../retry/attempt.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
 import { type EnvironmentView, environmentView } from './redact.js';
 import { takeSecret } from './secrets.js';
@@ -25,11 +24,11 @@ export interface UpdateEnvironmentInput {
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the environment was updated
  */
 export function updateEnvironmentActivity(client: SandboxClient, secrets: SecretStore) {
-  return async function updateEnvironment(input: UpdateEnvironmentInput): Promise<Counted<EnvironmentView>> {
+  return async function updateEnvironment(input: UpdateEnvironmentInput): Promise<EnvironmentView> {
     const { environmentId } = input;
-    const attempt = createAttempt();
+    const attempt = currentAttempt();
     const body = await withSecrets(input, secrets);
-    const value = await sendOnce<EnvironmentView, undefined>({
+    return sendOnce<EnvironmentView, undefined>({
       endpoint: 'updateEnvironment',
       attempt,
       what: 'the update of the environment',
@@ -43,7 +42,6 @@ export function updateEnvironmentActivity(client: SandboxClient, secrets: Secret
         return found && readsAs(found, body) ? environmentView(found) : null;
       },
     });
-    return { value, calls: attempt.calls() };
   };
 }
 

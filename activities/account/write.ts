@@ -7,9 +7,8 @@ import type {
   UpgradeEnvironmentBody,
 } from '../../src/contract/requests/account-requests.js';
 import type { UpdateWebhookBody } from '../../src/contract/requests/sandbox-requests.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
-import { withCallCount } from '../retry/attempt.js';
+import { repeatable } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import { type WebhookView, webhookView } from './redact.js';
 import { takeSecret } from './secrets.js';
@@ -31,19 +30,19 @@ export interface UpgradeResult {
 export function createAccountWrites(client: SandboxClient, secrets: SecretStore) {
   return {
     /** The service refuses API keys here (specification, "Authentication"). */
-    async updateDataRetention(body: DataRetentionBody): Promise<Counted<DataRetention>> {
-      return withCallCount(
+    async updateDataRetention(body: DataRetentionBody): Promise<DataRetention> {
+      return repeatable(
         async ({ call }) => (await call((signal) => client.updateDataRetention(body, { signal }))).policy,
       );
     },
 
-    async selectRepo(body: SelectRepoBody): Promise<Counted<Repo>> {
-      return withCallCount(async ({ call }) => (await call((signal) => client.selectRepo(body, { signal }))).repo);
+    async selectRepo(body: SelectRepoBody): Promise<Repo> {
+      return repeatable(async ({ call }) => (await call((signal) => client.selectRepo(body, { signal }))).repo);
     },
 
     /** Sets and unsets secrets of the account. @returns the names of all secrets */
-    async updateSecrets(input: UpdateSecretsInput): Promise<Counted<string[]>> {
-      return withCallCount(async ({ call }) => {
+    async updateSecrets(input: UpdateSecretsInput): Promise<string[]> {
+      return repeatable(async ({ call }) => {
         const set: Record<string, string> = {};
         for (const [name, { secretRef }] of Object.entries(input.set ?? {})) {
           set[name] = await takeSecret(secrets, secretRef);
@@ -58,11 +57,8 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
      * Moves sandboxes to the latest version of an environment; null if the environment does not exist. A repetition
      * moves those that are left, also to a version that was made in between.
      */
-    async upgradeEnvironment(
-      environmentId: string,
-      body: UpgradeEnvironmentBody = {},
-    ): Promise<Counted<UpgradeResult | null>> {
-      return withCallCount(async ({ call, maybeSent }) => {
+    async upgradeEnvironment(environmentId: string, body: UpgradeEnvironmentBody = {}): Promise<UpgradeResult | null> {
+      return repeatable(async ({ call, maybeSent }) => {
         const answer = await orNullWhenMissing(
           call((signal) => client.upgradeEnvironment(environmentId, body, { signal })),
         );
@@ -73,24 +69,24 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
     },
 
     /** Edits a webhook in place; null if it does not exist. */
-    async updateWebhook(webhookId: string, body: UpdateWebhookBody): Promise<Counted<WebhookView | null>> {
-      return withCallCount(async ({ call }) => {
+    async updateWebhook(webhookId: string, body: UpdateWebhookBody): Promise<WebhookView | null> {
+      return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.updateWebhook(webhookId, body, { signal })));
         return answer && webhookView(answer.webhook);
       });
     },
 
     /** Deletes a webhook with its queue. @returns false if it did not exist */
-    async deleteWebhook(webhookId: string): Promise<Counted<boolean>> {
-      return withCallCount(
+    async deleteWebhook(webhookId: string): Promise<boolean> {
+      return repeatable(
         async ({ call }) =>
           (await orNullWhenMissing(call((signal) => client.deleteWebhook(webhookId, { signal })))) !== null,
       );
     },
 
     /** Disables a key immediately. @returns false if it did not exist */
-    async revokeApiKey(apiKeyId: string): Promise<Counted<boolean>> {
-      return withCallCount(
+    async revokeApiKey(apiKeyId: string): Promise<boolean> {
+      return repeatable(
         async ({ call }) =>
           (await orNullWhenMissing(call((signal) => client.revokeApiKey(apiKeyId, { signal })))) !== null,
       );

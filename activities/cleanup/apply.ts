@@ -2,10 +2,9 @@
 import { Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { factsOf } from '../../src/retention/index.js';
-import { type Attempt, withCallCount } from '../retry/attempt.js';
+import { type Attempt, repeatable } from '../retry/attempt.js';
 import { deletionOfAnswer } from '../sandbox/accepted-operation.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import { stopSandboxActivity } from '../sandbox/stop-resume.js';
@@ -29,15 +28,14 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
      * action of an earlier attempt.
      * @throws the failures of every activity. If a guard refuses, this is a result and not an error
      */
-    async applyCleanup({ chunkRef, index }: ApplyCleanupInput): Promise<Counted<AppliedAction>> {
+    async applyCleanup({ chunkRef, index }: ApplyCleanupInput): Promise<AppliedAction> {
       const chunk = JSON.parse((await results.get(chunkRef)).toString('utf8')) as CleanupChunk;
       const planned = chunk.actions[index];
       if (!planned) throw new RangeError(`The chunk ${chunkRef} has no action ${index}.`);
       const { policy, allowed, deployment } = chunk;
       const claimOptions = { purpose: `action ${planned.number}`, ends: 'any' } as const;
       const claim = createClaim(planned.facts.id, claimOptions, taskQueue);
-      let stopCalls = 0;
-      const { value, calls } = await withCallCount((attempt) => {
+      return repeatable((attempt) => {
         const ports: ActionPorts = {
           ...portsOfService(client, attempt),
           claim: claim.ask,
@@ -47,13 +45,11 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
           nowMs: () => Date.now(),
           async stop(sandboxId) {
             const stopped = await stopSandbox({ sandboxId });
-            stopCalls = stopped.calls;
-            return stopped.value === 'gone' ? null : (stopped.value.stop?.id ?? null);
+            return stopped === 'gone' ? null : (stopped.stop?.id ?? null);
           },
         };
         return doAction(planned, { policy, allowed, isRepeated: attempt.attempt > 1, claimOptions, ports });
       });
-      return { value, calls: calls + stopCalls };
     },
   };
 }

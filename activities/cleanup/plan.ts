@@ -1,7 +1,6 @@
 /** Reads the facts for a cleanup plan, creates the plan, and stores it in the result store. */
 import { activityInfo, Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { CleanupPlanned } from '../../src/protocol/cleanup.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import {
@@ -16,7 +15,7 @@ import {
   windowsText,
 } from '../../src/retention/index.js';
 import type { Attempt } from '../retry/attempt.js';
-import { withCallCount } from '../retry/attempt.js';
+import { repeatable } from '../retry/attempt.js';
 import { addByKey } from './add-by-key.js';
 import { readNight } from './night.js';
 import { createOwnerReader } from './owners.js';
@@ -65,8 +64,8 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
     },
 
     /** Creates the plan of a cleanup; changes nothing. Safe to repeat: the last plan counts. */
-    async planCleanup(input: PlanCleanupInput): Promise<Counted<CleanupPlanned>> {
-      return withCallCount(async (attempt) => {
+    async planCleanup(input: PlanCleanupInput): Promise<CleanupPlanned> {
+      return repeatable(async (attempt) => {
         const { policy } = input;
         const { candidates, unreadable } = await readCandidates(client, attempt, input);
         const { snapshots, rowsLeftOut } = await readSnapshots(client, attempt, policy);

@@ -108,7 +108,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     } catch (error) {
       // An error of the list ends no follow.
       failures += 1;
-      notBeforeMs = Date.now() + (describeFailure(error, 1)?.retryAfterMs ?? 0);
+      notBeforeMs = Date.now() + (describeFailure(error)?.retryAfterMs ?? 0);
     } finally {
       listing = false;
       wake?.abort();

@@ -6,11 +6,11 @@ import { heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { type DegradedSandbox, degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
-import { type Counted, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
+import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { type Attempt, createAttempt } from '../retry/attempt.js';
+import { type Attempt, currentAttempt } from '../retry/attempt.js';
 import { finalFailure, repeatableFailure } from '../retry/classify.js';
 import { sandboxView } from '../sandbox/view.js';
 import { type FollowedPrompt, type PromptEnd, type PromptEndSeen, readPromptEnd } from './end.js';
@@ -58,8 +58,8 @@ const stateFollowsMs = 1_000;
 /** Follows a prompt until it has ended. Safe to repeat; lasts as long as the prompt; heartbeats every 15 s. */
 export function followPromptActivity(client: SandboxClient, hub: FollowHub, results: ResultStore) {
   const records = createPromptRecords(results);
-  return async function followPrompt(input: FollowPromptInput): Promise<Counted<PromptEnd>> {
-    const attempt = createAttempt();
+  return async function followPrompt(input: FollowPromptInput): Promise<PromptEnd> {
+    const attempt = currentAttempt();
     const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
     heartbeat();
     const readRecord = recordReader(records, input);
@@ -71,9 +71,9 @@ export function followPromptActivity(client: SandboxClient, hub: FollowHub, resu
       };
       const end = await follow(hub, { client, input, attempt, readEnd, onRead });
       const value = await cutResult(end, input, results);
-      return { value: degraded === null ? value : { ...value, degraded }, calls: attempt.calls() };
+      return degraded === null ? value : { ...value, degraded };
     } catch (error) {
-      throw repeatableFailure(error, { calls: attempt.calls(), pauseMs: attempt.pauseMs });
+      throw repeatableFailure(error, { pauseMs: attempt.pauseMs });
     } finally {
       clearInterval(timer);
     }
@@ -90,7 +90,7 @@ export function recordReader(
     record ??= await records.read(input.recordKey);
     if (record || input.isOwnSandbox) return record;
     const message = 'The result store has no record of the state before the prompt. Do the workers share one store?';
-    throw finalFailure({ ...unanswered, code: 'record_missing', message, meaning: 'blocked', calls: 0 });
+    throw finalFailure({ ...unanswered, code: 'record_missing', message, meaning: 'blocked' });
   };
 }
 

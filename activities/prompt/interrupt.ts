@@ -6,10 +6,9 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { isFinalPromptStatus } from '../../src/contract/workflow-safe/states.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { type Attempt, createAttempt, type Spent } from '../retry/attempt.js';
+import { type Attempt, currentAttempt, type Spent } from '../retry/attempt.js';
 import { effectOf, outcomeUnknown, repeatableFailure } from '../retry/classify.js';
 import { createIntentBeats } from '../retry/heartbeat.js';
 import { readPromptEnd } from './end.js';
@@ -46,8 +45,8 @@ export function interruptSandboxActivity(client: SandboxClient, results: ResultS
     sandboxId: string,
     conversationId: string | null,
     again?: FollowPromptInput,
-  ): Promise<Counted<number>> {
-    const attempt = createAttempt();
+  ): Promise<number> {
+    const attempt = currentAttempt();
     const earlier = activityInfo().heartbeatDetails as Intent | undefined;
     const beats = createIntentBeats<Intent>(earlier);
     let maybeSent = earlier?.newest !== undefined;
@@ -58,27 +57,27 @@ export function interruptSandboxActivity(client: SandboxClient, results: ResultS
         const end = await readPromptEnd(client, again, { attempt, readRecord });
         if (end === undefined || isFinalPromptStatus(end.status)) {
           await beats.stop();
-          return { value: 0, calls: attempt.calls() };
+          return 0;
         }
       }
       const newest = await newestOf(client, { sandboxId, conversationId, attempt });
       if (maybeSent && (newest === 'unread' || newest !== earlier?.newest)) {
         const since = newest === 'unread' || earlier?.newest === 'unread' ? 'may have been' : 'were';
         const why = `The answer to the interrupt of ${sandboxId} was lost, and prompts ${since} queued since, which a repeat would interrupt.`;
-        throw outcomeUnknown(why, { endpoint: 'interruptSandbox', calls: attempt.calls() });
+        throw outcomeUnknown(why, { endpoint: 'interruptSandbox' });
       }
       await beats.record({ newest, spent: spent() });
       const filter = conversationId === null ? {} : { conversation: conversationId };
       const { interrupted } = await attempt.call((signal) => client.interruptSandbox(sandboxId, filter, { signal }));
       await beats.stop();
-      return { value: interrupted ?? 0, calls: attempt.calls() };
+      return interrupted ?? 0;
     } catch (error) {
       await beats.stop();
-      if (error instanceof ApiError && error.status === 404 && error.typed) return { value: 0, calls: attempt.calls() };
+      if (error instanceof ApiError && error.status === 404 && error.typed) return 0;
       const isWithoutEffect = effectOf(error) === 'none' && !maybeSent;
       maybeSent ||= !isWithoutEffect;
       beats.leave(isWithoutEffect ? { newest: undefined, spent: spent() } : { spent: spent() });
-      throw repeatableFailure(error, { ...spent(), pauseMs: attempt.pauseMs });
+      throw repeatableFailure(error, { maybeSent, pauseMs: attempt.pauseMs });
     }
   };
 }

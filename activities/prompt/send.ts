@@ -6,11 +6,10 @@ import { activityInfo } from '@temporalio/activity';
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import type { PromptBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { type Attempt, createAttempt, withCallCount } from '../retry/attempt.js';
+import { type Attempt, currentAttempt, repeatable } from '../retry/attempt.js';
 import { type Earlier, sendOnce } from '../retry/send-at-most-once.js';
 import { readText } from '../store/texts.js';
 import { findPromptEvidence, type PromptQuery, readQueuedPrompts } from './evidence.js';
@@ -40,13 +39,13 @@ const recordTimeoutMs = 8_000;
  */
 export function sendPromptActivity(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
-  return async function sendPrompt(input: SendPromptInput): Promise<Counted<PromptEvidence>> {
+  return async function sendPrompt(input: SendPromptInput): Promise<PromptEvidence> {
     const { query, body } = input;
     const { sandboxId, recordKey } = query;
-    const attempt = createAttempt();
+    const attempt = currentAttempt();
     const by = makerOf();
     let prompt = '';
-    const value = await sendOnce<PromptEvidence, PromptRecord>({
+    return sendOnce<PromptEvidence, PromptRecord>({
       endpoint: 'sendPrompt',
       attempt,
       what: 'the prompt',
@@ -68,7 +67,6 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
       settled: (record, accepted) =>
         records.write(recordKey, { ...record, phase: accepted === null ? 'not_sent' : 'accepted', accepted }),
     });
-    return { value, calls: attempt.calls() };
   };
 }
 
@@ -131,8 +129,8 @@ export function createPromptReads(client: SandboxClient, results: ResultStore) {
      * Searches for evidence that a prompt was accepted; null if there is no evidence, which proves nothing. Safe to
      * repeat.
      */
-    async findPrompt({ query, text, despiteAnswer = false }: FindPromptInput): Promise<Counted<PromptEvidence | null>> {
-      return withCallCount(async (attempt: Attempt) => {
+    async findPrompt({ query, text, despiteAnswer = false }: FindPromptInput): Promise<PromptEvidence | null> {
+      return repeatable(async (attempt: Attempt) => {
         const record = await records.read(query.recordKey);
         if (record?.accepted && !despiteAnswer) return record.accepted;
         return findPromptEvidence(query, { client, attempt, text, record });

@@ -6,10 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { shortEvent } from '../../src/contract/records/short-event.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { StoredTranscript } from '../../src/result-store/stored-transcript.js';
-import { type Attempt, withCallCount } from '../retry/attempt.js';
+import { type Attempt, repeatable } from '../retry/attempt.js';
 
 export interface TranscriptRequest {
   readonly sandboxId: string;
@@ -33,8 +32,8 @@ const maxAttempts = 2;
 
 /** Stores the transcript of a sandbox that the job keeps. Safe to repeat. A failure stores nothing. */
 export function storeTranscriptActivity(client: SandboxClient, results: ResultStore) {
-  return (request: TranscriptRequest): Promise<Counted<null>> =>
-    withCallCount(async (attempt) => {
+  return (request: TranscriptRequest): Promise<null> =>
+    repeatable(async (attempt) => {
       await storeTranscript({ client, results, attempt }, request);
       return null;
     });

@@ -2,7 +2,7 @@
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import type { RetryPolicy } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
-import { type Counted, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
+import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { maxActivityResultBytes, payloadBytes } from '../../src/contract/workflow-safe/stored-text.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
 
@@ -32,8 +32,22 @@ export interface Attempt {
   readonly pauseMs: number;
 }
 
-/** Creates the attempt of the current activity; tests may create their own. */
-export function createAttempt(): Attempt {
+const attempts = new WeakMap<Context, Attempt>();
+
+/** The attempt of the current activity. All calls of the activity count in it, also those of an activity inside another. */
+export function currentAttempt(): Attempt {
+  const context = Context.current();
+  const attempt = attempts.get(context) ?? createAttempt();
+  attempts.set(context, attempt);
+  return attempt;
+}
+
+/** The calls of the current activity and its earlier attempts; 0 for an activity that does not call the service. */
+export function callsOfActivity(): number {
+  return attempts.get(Context.current())?.calls() ?? 0;
+}
+
+function createAttempt(): Attempt {
   const signal = Context.current().cancellationSignal;
   const { attempt } = activityInfo();
   const before = spentBefore();
@@ -75,18 +89,17 @@ function spentBefore(): Spent & { readonly isUnknown?: boolean } {
  * Runs `body` as an attempt of a repeatable activity.
  * @throws ApplicationFailure with the error code as its type and a `ServiceFailure` as its first detail
  */
-export async function withCallCount<T>(body: (attempt: Attempt) => Promise<T>): Promise<Counted<T>> {
-  const attempt = createAttempt();
+export async function repeatable<T>(body: (attempt: Attempt) => Promise<T>): Promise<T> {
+  const attempt = currentAttempt();
   return withHeartbeat(async () => {
     try {
-      return { value: fitting(await body(attempt), attempt.calls()), calls: attempt.calls() };
+      return fitting(await body(attempt));
     } catch (error) {
-      const calls = attempt.calls();
       const { maybeSent } = attempt;
       // The next attempt continues the count.
-      const spent: Spent = { calls, maybeSent: maybeSent || effectOf(error) === 'unknown' };
+      const spent: Spent = { calls: attempt.calls(), maybeSent: maybeSent || effectOf(error) === 'unknown' };
       if (!activityInfo().isLocal) heartbeat({ spent });
-      throw repeatableFailure(error, { calls, maybeSent, pauseMs: attempt.pauseMs });
+      throw repeatableFailure(error, { maybeSent, pauseMs: attempt.pauseMs });
     }
   });
 }
@@ -95,11 +108,11 @@ export async function withCallCount<T>(body: (attempt: Attempt) => Promise<T>): 
  * Checks the size of a result, because Temporal's own error for a large result is less clear.
  * @throws ApplicationFailure `answer_too_large`
  */
-export function fitting<T>(value: T, calls: number): T {
+export function fitting<T>(value: T): T {
   const bytes = payloadBytes(value);
   if (bytes <= maxActivityResultBytes) return value;
   const message = `The answer has ${bytes} bytes, but a workflow can receive at most ${maxActivityResultBytes}. Request less, or download it into the result store.`;
-  throw finalFailure({ ...unanswered, code: 'answer_too_large', message, meaning: 'permanent', calls });
+  throw finalFailure({ ...unanswered, code: 'answer_too_large', message, meaning: 'permanent' });
 }
 
 /** Sends heartbeats with the result of `details` while `body` runs. Local activities have no heartbeat. */

@@ -40,7 +40,7 @@ export function effectOf(error: unknown): Effect {
 }
 
 /** The description of `error` for a workflow; undefined for errors not from the client. */
-export function describeFailure(error: unknown, calls: number): ServiceFailure | undefined {
+export function describeFailure(error: unknown): ServiceFailure | undefined {
   if (error instanceof ApiError) {
     const { code, endpoint, status, meaning, requestId, retryAfterMs, details } = error;
     return {
@@ -52,16 +52,15 @@ export function describeFailure(error: unknown, calls: number): ServiceFailure |
       requestId,
       retryAfterMs,
       details: short(details),
-      calls,
     };
   }
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
     const { code, endpoint } = error;
-    return { ...unanswered, ...bounded(error), code, endpoint, meaning: 'unavailable', calls };
+    return { ...unanswered, ...bounded(error), code, endpoint, meaning: 'unavailable' };
   }
   if (error instanceof UnexpectedResponseError) {
     const { code, endpoint, status } = error;
-    return { ...unanswered, ...bounded(error), code, endpoint, status, meaning: 'unavailable', calls };
+    return { ...unanswered, ...bounded(error), code, endpoint, status, meaning: 'unavailable' };
   }
   return undefined;
 }
@@ -96,14 +95,13 @@ export function retryOwner(meaning: ErrorMeaning, effect: Effect): 'temporal' | 
 export function repeatableFailure(
   error: unknown,
   spent: {
-    readonly calls: number;
     readonly maybeSent?: boolean;
     readonly pauseMs: number;
     readonly leastPauseMs?: number;
   },
 ): unknown {
-  const { calls, maybeSent = false, pauseMs, leastPauseMs = 0 } = spent;
-  const described = describeFailure(error, calls);
+  const { maybeSent = false, pauseMs, leastPauseMs = 0 } = spent;
+  const described = describeFailure(error);
   if (!described) return error;
   const failure = { ...described, maybeSent };
   const again = retryOwner(failure.meaning, effectOf(error)) === 'temporal';
@@ -136,7 +134,6 @@ export function finalFailure(failure: ServiceFailure): ApplicationFailure {
 }
 
 /** The failure of a call whose outcome is unknown; `why` describes the evidence. */
-export function outcomeUnknown(why: string, call: { readonly endpoint: string; readonly calls: number }): Error {
-  const { endpoint, calls } = call;
-  return finalFailure({ ...unanswered, code: outcomeUnknownCode, message: why, meaning: 'permanent', endpoint, calls });
+export function outcomeUnknown(why: string, { endpoint }: { readonly endpoint: string }): Error {
+  return finalFailure({ ...unanswered, code: outcomeUnknownCode, message: why, meaning: 'permanent', endpoint });
 }

@@ -59,7 +59,6 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
       const what = `The ${verbs[endpoint]} of "${call.name}"`;
       throw outcomeUnknown(`${what} was first sent more than 23 hours ago, and no sandbox has that name.`, {
         endpoint,
-        calls: attempt.calls(),
       });
     }
   }
@@ -90,7 +89,7 @@ async function findByName(call: KeyedCall, { client, attempt, endpoint }: KeyedO
   );
   if (matches.length > 1) {
     const why = `${matches.length} sandboxes have the name "${call.name}".`;
-    throw outcomeUnknown(why, { endpoint, calls: attempt.calls() });
+    throw outcomeUnknown(why, { endpoint });
   }
   const match = matches[0];
   // The sandbox exists, but its id in this row is malformed. If the row were ignored, a second sandbox would be

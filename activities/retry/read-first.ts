@@ -5,9 +5,8 @@
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { BeforeRequest } from '../sandbox/decide-stop-call.js';
-import { type Attempt, createAttempt, withHeartbeat } from './attempt.js';
+import { type Attempt, currentAttempt, type Spent, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';
 
 /** The state that one attempt passes to the next. */
@@ -17,8 +16,7 @@ interface Memory {
    * When the service first reported the sandbox missing, in ms since the epoch; null if the service knows the sandbox.
    */
   readonly missingSinceMs: number | null;
-  /** Number of calls so far, as `withCallCount` counts them. */
-  readonly spent?: { readonly calls: number; readonly maybeSent: boolean };
+  readonly spent?: Spent;
 }
 
 export interface ReadFirst {
@@ -53,14 +51,14 @@ const longestPauseMs = 15_000;
 
 /**
  * Runs `body` as an attempt that reads before it sends. A 404 is retried until it has lasted for `readLagMs`.
- * @throws as `withCallCount`; if a request may have been accepted, the second detail of the failure is a `SentBefore`
+ * @throws as `repeatable`; if a request may have been accepted, the second detail of the failure is a `SentBefore`
  */
 export async function readFirst<T>(
   client: SandboxClient,
   { sandboxId, before = null, readLagMs = defaultReadLagMs }: ReadFirstOptions,
   body: (tools: ReadFirst) => Promise<T>,
-): Promise<Counted<T>> {
-  const attempt = createAttempt();
+): Promise<T> {
+  const attempt = currentAttempt();
   let memory = rememberedOf(activityInfo().heartbeatDetails) ?? { before, missingSinceMs: null };
   const remember = async (next: Partial<Memory>) => {
     memory = { ...memory, ...next };
@@ -97,20 +95,20 @@ export async function readFirst<T>(
       message: `${error.message} A 404 counts only after it has lasted for ${Math.round(readLagMs / 1_000)} s.`,
       type: error.code,
       nextRetryDelay: Math.max(1, Math.min(readLagMs - lastedMs(), longestPauseMs, Math.max(1_000, lastedMs()))),
-      details: [describeFailure(error, attempt.calls())],
+      details: [describeFailure(error)],
     });
   };
 
   const run = async () => {
     try {
-      return { value: await body(tools), calls: attempt.calls() };
+      return await body(tools);
     } catch (error) {
-      const calls = attempt.calls();
-      const spent = { calls, maybeSent: memory.before !== null };
+      const maybeSent = memory.before !== null;
+      const spent = { calls: attempt.calls(), maybeSent };
       const lag = isMissing(error) ? mayBeLag(error) : undefined;
       const missingSinceMs = lag ? (memory.missingSinceMs ?? Date.now()) : null;
       await remember({ missingSinceMs, spent }).catch(() => undefined);
-      const failure = lag ?? repeatableFailure(error, { ...spent, pauseMs: attempt.pauseMs });
+      const failure = lag ?? repeatableFailure(error, { maybeSent, pauseMs: attempt.pauseMs });
       throw memory.before === null ? failure : withMemory(failure, { sentBefore: memory.before });
     }
   };

@@ -32,7 +32,7 @@ export async function rotate<T>(
   } catch (error) {
     if (effectOf(error) === 'none') throw error;
     const { maybeSent, pauseMs } = attempt;
-    throw repeatableFailure(error, { calls: attempt.calls(), maybeSent, pauseMs, leastPauseMs: lateForMs });
+    throw repeatableFailure(error, { maybeSent, pauseMs, leastPauseMs: lateForMs });
   }
 }
 

@@ -57,7 +57,7 @@ interface Intent<Known> {
   /** Undefined if no attempt got this far. */
   readonly phase?: 'sending' | 'not_sent';
   readonly known?: Known;
-  /** Cost of the attempts so far; `createAttempt` continues the count. */
+  /** Cost of the attempts so far; `currentAttempt` continues the count. */
   readonly spent?: Spent;
 }
 
@@ -166,7 +166,7 @@ const cancelledBefore = (what: string) =>
 
 /** The failure of a call that certainly had no effect: another attempt may make the call. */
 function notSent(error: unknown, attempt: Attempt): unknown {
-  const failure = describeFailure(error, attempt.calls());
+  const failure = describeFailure(error);
   if (!failure) return error;
   if (retryOwner(failure.meaning, 'none') !== 'temporal') return finalFailure(failure);
   const { message, code: type } = failure;
@@ -192,5 +192,5 @@ async function adoptOrGiveUp<Value, Known>(
     return evidence;
   }
   const why = `${whatHappened[reason](call.what)}, and ${call.where} does not show it (${outcomeUnknownCode}).`;
-  throw outcomeUnknown(why, { endpoint: call.endpoint, calls: call.attempt.calls() });
+  throw outcomeUnknown(why, { endpoint: call.endpoint });
 }

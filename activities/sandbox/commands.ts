@@ -3,10 +3,9 @@ import { activityInfo } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import type { CommandBody } from '../../src/contract/requests/sandbox-requests.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import type { Text } from '../../src/contract/workflow-safe/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { createAttempt, fitting, withCallCount, withHeartbeat } from '../retry/attempt.js';
+import { currentAttempt, fitting, repeatable, withHeartbeat } from '../retry/attempt.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown } from '../retry/classify.js';
 import { readText } from '../store/texts.js';
 import { type CommandMarker, type MarkedEnd, removeMarkers, runMarked } from './run-marked-command.js';
@@ -31,9 +30,8 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
      * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash; `answer_too_large` if the command
      *   ran but its output is too large for a workflow (set `keepTail`)
      */
-    async runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
-      const { value, calls } = await runOnce(client, results, input);
-      return { value: fitting(shortened(value, input.keepTail), calls), calls };
+    async runCommand(input: RunCommandInput): Promise<ResponseOf<'runCommand'>> {
+      return fitting(shortened(await runOnce(client, results, input), input.keepTail));
     },
 
     /**
@@ -42,18 +40,17 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
      * @throws ApplicationFailure `outcome_unknown`; a `ServiceFailure` with `maybeSent`: then call the activity again
      * with `recover`
      */
-    async runMarkedCommand(input: RunMarkedCommandInput): Promise<Counted<MarkedEnd>> {
-      const attempt = createAttempt();
+    async runMarkedCommand(input: RunMarkedCommandInput): Promise<MarkedEnd> {
+      const attempt = currentAttempt();
       const command = await readText(results, input.body.command);
       const end = await runMarked({ ...input, body: { ...input.body, command }, client, attempt });
-      const calls = attempt.calls();
-      if (end.how === 'not_begun') return { value: end, calls };
-      return { value: fitting({ ...end, answer: shortened(end.answer, input.keepTail) }, calls), calls };
+      if (end.how === 'not_begun') return end;
+      return fitting({ ...end, answer: shortened(end.answer, input.keepTail) });
     },
 
     /** Removes all markers of an owner. Call it once the results of their commands are recorded. Safe to repeat. */
-    async removeCommandMarkers(sandboxId: string, owner: string): Promise<Counted<null>> {
-      return withCallCount(async (attempt) => {
+    async removeCommandMarkers(sandboxId: string, owner: string): Promise<null> {
+      return repeatable(async (attempt) => {
         await removeMarkers({ client, sandboxId, attempt }, owner);
         return null;
       });
@@ -65,26 +62,25 @@ async function runOnce(
   client: SandboxClient,
   results: ResultStore,
   input: RunCommandInput,
-): Promise<Counted<ResponseOf<'runCommand'>>> {
+): Promise<ResponseOf<'runCommand'>> {
   const { sandboxId } = input;
   const body = { ...input.body, command: await readText(results, input.body.command) };
   const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
   if (input.idempotent) {
-    return withCallCount(async ({ call }) => {
+    return repeatable(async ({ call }) => {
       const value = await call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
       return shortened(value, input.keepTail);
     });
   }
-  const attempt = createAttempt();
-  const unknown = (why: string) => outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
+  const attempt = currentAttempt();
+  const unknown = (why: string) => outcomeUnknown(why, { endpoint: 'runCommand' });
   if (activityInfo().attempt > 1) throw unknown('An earlier attempt ended while it was running the command.');
   return withHeartbeat(async () => {
     try {
-      const value = await attempt.call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
-      return { value, calls: attempt.calls() };
+      return await attempt.call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
     } catch (error) {
       if (effectOf(error) === 'unknown') throw unknown('The answer to the command was lost.');
-      const failure = describeFailure(error, attempt.calls());
+      const failure = describeFailure(error);
       throw failure ? finalFailure(failure) : error;
     }
   });

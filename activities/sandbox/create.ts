@@ -2,11 +2,10 @@
 import type { SandboxClient } from '../../src/client/index.js';
 import type { CreateSandboxBody, ForkBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { withCallCount } from '../retry/attempt.js';
+import { repeatable } from '../retry/attempt.js';
 import { createIdempotently, type KeyedCall, type KeyedSandbox } from '../retry/idempotent-create.js';
 import { sendRecorded } from '../retry/recorded-call.js';
 import { readText } from '../store/texts.js';
@@ -40,9 +39,9 @@ export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the create took effect
  */
 export function createSandboxActivity(client: SandboxClient, results: ResultStore) {
-  return async function createSandbox(input: CreateSandboxInput): Promise<Counted<KeyedSandbox>> {
+  return async function createSandbox(input: CreateSandboxInput): Promise<KeyedSandbox> {
     const { idempotencyKey } = input;
-    return withCallCount((attempt) => {
+    return repeatable((attempt) => {
       const send = async (call: CreateSandboxInput) => {
         const { setupScript, ...rest } = call.body;
         const body = setupScript === undefined ? rest : { ...rest, setupScript: await readText(results, setupScript) };
@@ -63,9 +62,9 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the fork took effect
  */
 export function forkSandboxActivity(client: SandboxClient, results: ResultStore) {
-  return async function forkSandbox(input: ForkSandboxInput): Promise<Counted<KeyedSandbox>> {
+  return async function forkSandbox(input: ForkSandboxInput): Promise<KeyedSandbox> {
     const { sandboxId, idempotencyKey } = input;
-    return withCallCount((attempt) => {
+    return repeatable((attempt) => {
       const send = (call: ForkSandboxInput) => {
         const make = (signal: AbortSignal) => client.forkSandbox(sandboxId, call.body, { idempotencyKey, signal });
         return createIdempotently(

@@ -2,12 +2,11 @@
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import { patchName } from '../../src/contract/workflow-safe/patch-name.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import type { CollectedDiff, DiffBase } from '../../src/protocol/job/diff.js';
 import type { CollectedFile } from '../../src/protocol/job/job-result.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { type Attempt, withCallCount } from '../retry/attempt.js';
+import { type Attempt, repeatable } from '../retry/attempt.js';
 import {
   changedFilesOf,
   type DiffAnswer,
@@ -131,8 +130,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
      * Finds the commit to which the changes of a repository are compared. Call it before the first prompt. If there is
      * no such commit, this is not a failure. Safe to repeat: the sandbox keeps the result of the first call.
      */
-    async recordDiffBase({ sandboxId, ...input }: DiffBaseInput): Promise<Counted<DiffBase>> {
-      return withCallCount(async (attempt) => {
+    async recordDiffBase({ sandboxId, ...input }: DiffBaseInput): Promise<DiffBase> {
+      return repeatable(async (attempt) => {
         try {
           const base = readBase(await ask(attempt, sandboxId, baseText(input), shortSeconds));
           if (base) return { kind: 'known', ...base };
@@ -148,8 +147,8 @@ export function createDiffActivities(client: SandboxClient, results: ResultStore
      * Collects all changes since the base into the result store, as one patch: commits, the index, the working tree and
      * untracked files. If there is no patch, this is not a failure. Changes nothing in the repository. Safe to repeat.
      */
-    async collectDiff(input: CollectDiffInput): Promise<Counted<CollectedFile>> {
-      return withCallCount(async (attempt) => {
+    async collectDiff(input: CollectDiffInput): Promise<CollectedFile> {
+      return repeatable(async (attempt) => {
         try {
           return await collect(attempt, input);
         } catch (error) {

@@ -2,10 +2,9 @@
 import type { DownloadStream, SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
 import type { WriteFileBody } from '../../src/contract/requests/sandbox-requests.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { timeToReceive } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore, StoredObject } from '../../src/result-store/index.js';
-import { withCallCount } from '../retry/attempt.js';
+import { repeatable } from '../retry/attempt.js';
 
 export interface DownloadInput {
   readonly path: string;
@@ -27,8 +26,8 @@ export interface ReadFile {
 const longestInHistory = 64 * 1024;
 
 export function createDownloads(client: SandboxClient, results: ResultStore) {
-  const store = (key: string, open: (signal: AbortSignal) => Promise<DownloadStream>): Promise<Counted<StoredObject>> =>
-    withCallCount(({ call }) =>
+  const store = (key: string, open: (signal: AbortSignal) => Promise<DownloadStream>): Promise<StoredObject> =>
+    repeatable(({ call }) =>
       call(async (signal) => {
         const { body } = await open(signal);
         try {
@@ -41,17 +40,17 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
 
   return {
     /** Stores a file of a sandbox, or a folder as tar.gz. Safe to repeat. */
-    async downloadArtifact(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<StoredObject>> {
+    async downloadArtifact(sandboxId: string, { path, key }: DownloadInput): Promise<StoredObject> {
       return store(key, (signal) => client.openArtifact(sandboxId, path, { signal }));
     },
 
     /** Stores a file of a snapshot, or a folder as tar.gz. Safe to repeat. */
-    async downloadSnapshotFile(snapshotId: string, { path, key }: DownloadInput): Promise<Counted<StoredObject>> {
+    async downloadSnapshotFile(snapshotId: string, { path, key }: DownloadInput): Promise<StoredObject> {
       return store(key, (signal) => client.openSnapshotFile(snapshotId, path, { signal }));
     },
 
     /** Stores a whole snapshot as tar.gz. Safe to repeat. */
-    async downloadSnapshot(snapshotId: string, key: string): Promise<Counted<StoredObject>> {
+    async downloadSnapshot(snapshotId: string, key: string): Promise<StoredObject> {
       return store(key, (signal) => client.openSnapshot(snapshotId, { signal }));
     },
 
@@ -59,8 +58,8 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
      * Reads a file. Returns its content or, if it is longer than 64 Ki characters, stores it in the result store. Safe
      * to repeat.
      */
-    async readFile(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<ReadFile>> {
-      return withCallCount(async ({ call, attempt }) => {
+    async readFile(sandboxId: string, { path, key }: DownloadInput): Promise<ReadFile> {
+      return repeatable(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
         const { encoding, content } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
         const bytes = Buffer.from(content, encoding);
@@ -74,8 +73,8 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
      * Writes a small file; its content is in history. `putFile` reads larger content from the result store. Safe to
      * repeat.
      */
-    async writeFile(sandboxId: string, body: WriteFileBody): Promise<Counted<null>> {
-      return withCallCount(async ({ call }) => {
+    async writeFile(sandboxId: string, body: WriteFileBody): Promise<null> {
+      return repeatable(async ({ call }) => {
         await call((signal) => client.writeFile(sandboxId, body, { signal }));
         return null;
       });

@@ -1,13 +1,12 @@
 /** Moves files between the result store and sandboxes, so that their content stays out of history. */
 import { createHash } from 'node:crypto';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import { timeToReceive, timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { FilePut } from '../../src/protocol/job/job-input.js';
 import type { CollectedFile } from '../../src/protocol/job/job-result.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { withCallCount } from '../retry/attempt.js';
+import { repeatable } from '../retry/attempt.js';
 import { readStored } from '../store/texts.js';
 
 export interface CollectFileInput {
@@ -20,8 +19,8 @@ export interface CollectFileInput {
 export function createFileActivities(client: SandboxClient, results: ResultStore) {
   return {
     /** Writes a file into a sandbox. Safe to repeat. Assumption: at most 32 MiB. */
-    async putFile(sandboxId: string, file: FilePut): Promise<Counted<null>> {
-      return withCallCount(async ({ call }) => {
+    async putFile(sandboxId: string, file: FilePut): Promise<null> {
+      return repeatable(async ({ call }) => {
         const content =
           'base64' in file.content
             ? file.content.base64
@@ -38,8 +37,8 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
      * Digest of a file in a sandbox, before the job changes it: null if the file does not exist, undefined if it is
      * unavailable. Safe to repeat.
      */
-    async fingerprintFile(sandboxId: string, path: string): Promise<Counted<string | null | undefined>> {
-      return withCallCount(async ({ call, attempt }) => {
+    async fingerprintFile(sandboxId: string, path: string): Promise<string | null | undefined> {
+      return repeatable(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
         try {
           const { content, encoding } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
@@ -52,8 +51,8 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
     },
 
     /** Reads a file of a sandbox into the result store. A missing file is not a failure. Safe to repeat. */
-    async collectFile(input: CollectFileInput): Promise<Counted<CollectedFile>> {
-      return withCallCount(async ({ call, attempt }) => {
+    async collectFile(input: CollectFileInput): Promise<CollectedFile> {
+      return repeatable(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
         try {
           const file = await call((signal) => client.readFile(input.sandboxId, input.path, { signal, timeoutMs }));

@@ -2,10 +2,9 @@
 import { heartbeat } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { isCreating, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { createFollower, type FollowHub } from '../prompt/follow-hub.js';
-import { type Attempt, createAttempt } from '../retry/attempt.js';
+import { type Attempt, currentAttempt } from '../retry/attempt.js';
 import { repeatableFailure } from '../retry/classify.js';
 import { orNullWhenMissing } from './read.js';
 
@@ -23,14 +22,14 @@ const defaultReadLagMs = 90_000;
  * `readLagMs`: how long a read may lag behind a write, in ms; a 404 that lasts longer is final. Default: 90 000.
  */
 export function followSetupActivity(client: SandboxClient, hub: FollowHub) {
-  return async function followSetup(sandboxId: string, readLagMs = defaultReadLagMs): Promise<Counted<SetupEnd>> {
-    const attempt = createAttempt();
+  return async function followSetup(sandboxId: string, readLagMs = defaultReadLagMs): Promise<SetupEnd> {
+    const attempt = currentAttempt();
     const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
     heartbeat();
     try {
-      return { value: await follow(sandboxId, { client, hub, attempt, readLagMs }), calls: attempt.calls() };
+      return await follow(sandboxId, { client, hub, attempt, readLagMs });
     } catch (error) {
-      throw repeatableFailure(error, { calls: attempt.calls(), pauseMs: attempt.pauseMs });
+      throw repeatableFailure(error, { pauseMs: attempt.pauseMs });
     } finally {
       clearInterval(timer);
     }

@@ -2,8 +2,7 @@
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { DeletionOperation } from '../../src/contract/records/sandbox-records.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
-import { withCallCount } from '../retry/attempt.js';
+import { repeatable } from '../retry/attempt.js';
 import { deletionShown } from './accepted-operation.js';
 import { sandboxView, stopView } from './view.js';
 
@@ -23,8 +22,8 @@ export function createReads(client: SandboxClient) {
      * Reads a sandbox; null if it does not exist (a 404: it was deleted, or was `cancelled` and has already been
      * reported, trap S5).
      */
-    async getSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
-      return withCallCount(async ({ call }) => {
+    async getSandbox(sandboxId: string): Promise<SandboxView | null> {
+      return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getSandbox(sandboxId, { signal })));
         return answer && sandboxView(answer.sandbox);
       });
@@ -33,8 +32,8 @@ export function createReads(client: SandboxClient) {
     /**
      * The caller's own sandbox with this exact name; null if the list shows no match or several, which proves nothing.
      */
-    async findSandboxByName(name: string): Promise<Counted<SandboxView | null>> {
-      return withCallCount(async ({ call }) => {
+    async findSandboxByName(name: string): Promise<SandboxView | null> {
+      return repeatable(async ({ call }) => {
         const all = await call((signal) => client.listAllSandboxes({}, { signal }));
         const [match, ...more] = all.filter(
           (sandbox) => sandbox.name === name && (sandbox.access ?? 'owner') === 'owner',
@@ -44,16 +43,16 @@ export function createReads(client: SandboxClient) {
     },
 
     /** Reads a stop by its own id; null if the sandbox or the stop is unknown. */
-    async getStop(sandboxId: string, stopId: string): Promise<Counted<StopView | null>> {
-      return withCallCount(async ({ call }) => {
+    async getStop(sandboxId: string, stopId: string): Promise<StopView | null> {
+      return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getStop(sandboxId, stopId, { signal })));
         return answer && stopView(answer.stop);
       });
     },
 
     /** Reads a deletion; null if the operation is unknown. */
-    async getDeletionOperation(operationId: string): Promise<Counted<DeletionOperation | null>> {
-      return withCallCount(async ({ call }) => {
+    async getDeletionOperation(operationId: string): Promise<DeletionOperation | null> {
+      return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getDeletionOperation(operationId, { signal })));
         return answer && deletionShown(operationId, answer);
       });

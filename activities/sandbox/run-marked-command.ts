@@ -67,8 +67,8 @@ interface MarkedCall {
 export async function runMarked(call: MarkedCall): Promise<MarkedEnd> {
   const { marker, attempt, body } = call;
   const earlier = activityInfo().heartbeatDetails as Intent | undefined;
-  if (attempt.attempt > 1 && earlier?.marked === false) throw unknown(call, 'ended while it ran the command');
-  if (marker.wasReset) throw unknown(call, 'whose run was reset may have run the command');
+  if (attempt.attempt > 1 && earlier?.marked === false) throw unknown('ended while it ran the command');
+  if (marker.wasReset) throw unknown('whose run was reset may have run the command');
   if (marker.recover || (attempt.attempt > 1 && earlier)) return recover(call);
 
   const isShort = Buffer.byteLength(body.command) <= longestMarkedBytes;
@@ -105,7 +105,7 @@ async function claim(call: MarkedCall): Promise<MarkedEnd | 'taken' | 'no_place'
  */
 async function runUnmarked(call: MarkedCall): Promise<CommandAnswer> {
   const sent = await sendOnce(call, call.body, false);
-  if (sent === 'lost') throw unknown(call, 'lost the answer to the command');
+  if (sent === 'lost') throw unknown('lost the answer to the command');
   return sent;
 }
 
@@ -126,7 +126,7 @@ async function sendOnce(call: MarkedCall, body: CommandBody, marked: boolean): P
           failIfDraining(call, marked);
           return 'lost';
         }
-        const failure = describeFailure(error, attempt.calls());
+        const failure = describeFailure(error);
         throw failure ? finalFailure(failure) : error;
       }
     },
@@ -155,15 +155,15 @@ async function recover(call: MarkedCall): Promise<MarkedEnd> {
           .catch((error: unknown) => {
             failIfDraining(call, true);
             heartbeat(intentOf(call, true));
-            throw repeatableFailure(error, { calls: attempt.calls(), maybeSent: true, pauseMs: attempt.pauseMs });
+            throw repeatableFailure(error, { maybeSent: true, pauseMs: attempt.pauseMs });
           });
         const word = markerWord(marker.name, answer.stderr);
         if (word === 'not_begun') return { how: word };
         if (word === 'running') {
           if (Date.now() < scheduledTimestampMs + longestMs + endMarginMs) continue;
-          throw unknown(call, 'saw the command run for longer than its time limit');
+          throw unknown('saw the command run for longer than its time limit');
         }
-        if (word !== undefined) throw unknown(call, whatWasSeen[word]);
+        if (word !== undefined) throw unknown(whatWasSeen[word]);
         // Only the recovery script reached its time limit, not the command.
         if (answer.timedOut) continue;
         return { how: 'recovered', answer };
@@ -180,9 +180,9 @@ const whatWasSeen: Readonly<Record<Exclude<MarkerWord, 'not_begun' | 'running'>,
   restarted: 'found that the machine was restarted after the command ended',
 };
 
-function unknown({ attempt }: MarkedCall, seen: string): Error {
+function unknown(seen: string): Error {
   const why = `The answer to the command did not arrive, and an attempt ${seen}.`;
-  return outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
+  return outcomeUnknown(why, { endpoint: 'runCommand' });
 }
 
 /** Fails an attempt whose worker shuts down. The next attempt, on another worker, finds the command by its marker. */

@@ -5,7 +5,6 @@ import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import type { ResumeBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storeTranscript, type TranscriptRequest } from '../prompt/transcript.js';
@@ -41,7 +40,7 @@ export type StopAnswer =
  * the repetition could stop a sandbox that a person has just resumed (specification, stop; trap S7).
  */
 export function stopSandboxActivity(client: SandboxClient, results: ResultStore) {
-  return async function stopSandbox(input: StopSandboxInput): Promise<Counted<StopAnswer>> {
+  return async function stopSandbox(input: StopSandboxInput): Promise<StopAnswer> {
     const { sandboxId, transcript } = input;
     return readFirst(client, input, async (tools) => {
       if (transcript) await storeTranscript({ client, results, attempt: tools.attempt }, transcript);
@@ -122,7 +121,7 @@ export type ResumedSandbox = SandboxView & {
  * @returns the sandbox after the resume or, without a resume, after the last read
  */
 export function resumeSandboxActivity(client: SandboxClient) {
-  return async function resumeSandbox(input: ResumeSandboxInput): Promise<Counted<ResumedSandbox>> {
+  return async function resumeSandbox(input: ResumeSandboxInput): Promise<ResumedSandbox> {
     const { sandboxId, body, previousStopId, readLagMs } = input;
     const before = { previousStopId };
     return readFirst(client, { sandboxId, before, readLagMs }, async (tools) => {

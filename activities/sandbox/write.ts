@@ -2,8 +2,7 @@
 import type { SandboxClient } from '../../src/client/index.js';
 import type { UpdateSandboxBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SandboxView, SharingView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
-import { withCallCount } from '../retry/attempt.js';
+import { repeatable } from '../retry/attempt.js';
 import { deletionOfAnswer } from './accepted-operation.js';
 import { orNullWhenMissing } from './read.js';
 import { sandboxView, sharingView } from './view.js';
@@ -16,24 +15,24 @@ export interface DeletionStarted {
 export function createWrites(client: SandboxClient) {
   return {
     /** Renames a sandbox, sets its auto-stop, or names its snapshot; null if the sandbox does not exist. */
-    async updateSandbox(sandboxId: string, body: UpdateSandboxBody): Promise<Counted<SandboxView | null>> {
-      return withCallCount(async ({ call }) => {
+    async updateSandbox(sandboxId: string, body: UpdateSandboxBody): Promise<SandboxView | null> {
+      return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.updateSandbox(sandboxId, body, { signal })));
         return answer && sandboxView(answer.sandbox);
       });
     },
 
     /** Deletes a sandbox permanently. The deletion cannot be cancelled; follow the operation to `completed`. */
-    async deleteSandbox(sandboxId: string): Promise<Counted<DeletionStarted>> {
-      return withCallCount(async ({ call }) => {
+    async deleteSandbox(sandboxId: string): Promise<DeletionStarted> {
+      return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal })));
         return { operationId: deletionOfAnswer(answer) };
       });
     },
 
     /** Deletes a snapshot permanently. The deletion cannot be cancelled; follow the operation to `completed`. */
-    async deleteSnapshot(snapshotId: string): Promise<Counted<DeletionStarted>> {
-      return withCallCount(async ({ call }) => {
+    async deleteSnapshot(snapshotId: string): Promise<DeletionStarted> {
+      return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal })));
         return { operationId: deletionOfAnswer(answer) };
       });
@@ -43,24 +42,24 @@ export function createWrites(client: SandboxClient) {
      * Shares a sandbox with the organization, once its creator's logins are wiped: at its next start if
      * `wipePendingUntilRestart` is true; null if the sandbox does not exist.
      */
-    async shareSandbox(sandboxId: string): Promise<Counted<SharingView | null>> {
-      return withCallCount(async ({ call }) => {
+    async shareSandbox(sandboxId: string): Promise<SharingView | null> {
+      return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.shareSandbox(sandboxId, { signal })));
         return answer && sharingView(answer);
       });
     },
 
     /** Restricts a sandbox to its creator, effective immediately; null if the sandbox does not exist. */
-    async unshareSandbox(sandboxId: string): Promise<Counted<SharingView | null>> {
-      return withCallCount(async ({ call }) => {
+    async unshareSandbox(sandboxId: string): Promise<SharingView | null> {
+      return repeatable(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.unshareSandbox(sandboxId, { signal })));
         return answer && sharingView(answer);
       });
     },
 
     /** Grants SSH access to the holder of a key. @returns `host:port`, or null if the machine has its own address */
-    async setSshKey(sandboxId: string, publicKey: string): Promise<Counted<string | null>> {
-      return withCallCount(async ({ call }) => {
+    async setSshKey(sandboxId: string, publicKey: string): Promise<string | null> {
+      return repeatable(async ({ call }) => {
         const answer = await call((signal) => client.setSshKey(sandboxId, { publicKey }, { signal }));
         return answer.sshEndpoint ?? null;
       });

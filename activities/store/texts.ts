@@ -59,5 +59,5 @@ function sha256(content: string | Buffer): string {
 }
 
 function unreadable(message: string, code = 'result_not_found'): Error {
-  return finalFailure({ ...unanswered, code, message, meaning: 'permanent', calls: 0 });
+  return finalFailure({ ...unanswered, code, message, meaning: 'permanent' });
 }

@@ -56,8 +56,6 @@ export interface CarriedCleanup {
   counts: CleanupCounts;
   /** References to the reported chunks in the result store. */
   resultRefs: readonly string[];
-  /** Number of calls to the service so far. */
-  apiCalls: number;
 }
 
 /** Summary of the plan. The plan itself is in the result store: for a large fleet it exceeds the size of a payload. */

@@ -117,7 +117,6 @@ export interface StopRecord {
 export interface CarriedStop {
   readonly records: StopRecord[];
   wakes: readonly Wake[];
-  apiCalls: number;
 }
 
 export interface StopInput {

@@ -19,6 +19,7 @@ import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/wor
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { cleanError } from '../contract/workflow-safe/without-secrets.js';
 import { requireWorkerConnection } from '../temporal/connect-worker.js';
+import { countCalls } from './count-calls.js';
 import { workflowSource } from './workflow-bundle.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */
@@ -132,7 +133,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
       dataConverter,
       maxHeartbeatThrottleInterval: '1 second',
       ...queue,
-      interceptors: { ...queue.interceptors, activity: [() => ({ inbound: cleanFailures })] },
+      interceptors: { ...queue.interceptors, activity: [() => ({ inbound: cleanFailures }), countCalls] },
     })),
   );
   return {

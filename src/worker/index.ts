@@ -1,4 +1,5 @@
 /** Puts a worker together. */
+export { countCalls } from './count-calls.js';
 export {
   createSandflowWorker,
   type OwnActivity,

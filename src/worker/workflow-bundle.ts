@@ -15,10 +15,12 @@ const interceptorPath = (name: string) =>
   fileURLToPath(new URL(`../../workflows/shared/${name}${extname(import.meta.url)}`, import.meta.url));
 
 /**
- * Options of Temporal's `bundleWorkflowCode` for a bundle that you pass as `workflowBundle`. It contains an interceptor
- * that protects workflows against early queries.
+ * Options of Temporal's `bundleWorkflowCode` for a bundle that you pass as `workflowBundle`. It contains
+ * interceptors: one protects workflows against early queries, one counts the calls that `apiCalls` of results shows.
  */
-export const unencryptedBundle = { workflowInterceptorModules: [interceptorPath('refuse-early-queries')] };
+export const unencryptedBundle = {
+  workflowInterceptorModules: [interceptorPath('refuse-early-queries'), interceptorPath('count-api-calls')],
+};
 
 /** As `unencryptedBundle`, for `createEncryptedDataConverter`. */
 export const encryptedBundle = {

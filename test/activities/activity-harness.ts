@@ -11,8 +11,9 @@ import { createActivities } from '../../activities/index.js';
 import type { SandboxClientOptions } from '../../src/client/index.js';
 import { createResultStore, type ResultStore } from '../../src/result-store/index.js';
 import { createSecretStore, type SecretStore } from '../../src/secret-store/index.js';
+import { countCalls } from '../../src/worker/index.js';
 import { type Answer, createClosing, startStand } from '../client/http-harness.js';
-import type { callActivity } from './own/call-activity.js';
+import type { CalledActivity, callActivity } from './own/call-activity.js';
 
 export interface ActivityStand {
   readonly results: ResultStore;
@@ -21,8 +22,8 @@ export interface ActivityStand {
   answer(next: Answer): void;
   /** Methods and paths of the calls to the service. */
   seen(): string[];
-  /** The result of the activity in the workflow. */
-  run(name: string, ...args: readonly unknown[]): Promise<unknown>;
+  /** The result of the activity in the workflow, and the number of its calls. */
+  run(name: string, ...args: readonly unknown[]): Promise<CalledActivity>;
   /** The failure in the workflow. */
   failureOf(name: string, ...args: readonly unknown[]): Promise<ApplicationFailure>;
   /** Everything that Temporal stores of the last run. */
@@ -59,7 +60,8 @@ export async function createActivityStand(
     taskQueue,
     rotation: { lateForMs },
   });
-  const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
+  const interceptors = { activity: [countCalls] };
+  const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities, interceptors });
   const running = worker.run();
   let lastId = '';
 

@@ -45,7 +45,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('temporalAddress', server.address);
     project.provide('workflowBundlePath', await bundle('unencrypted', workflows, unencryptedBundle));
     project.provide('encryptedBundlePath', await bundle('encrypted', workflows, encryptedBundle));
-    project.provide('callActivityBundlePath', await bundle('call-activity', '../activities/own/call-activity.ts', {}));
+    const callActivity = '../activities/own/call-activity.ts';
+    project.provide('callActivityBundlePath', await bundle('call-activity', callActivity, unencryptedBundle));
     return teardown;
   } catch (error) {
     await teardown();

@@ -13,6 +13,7 @@ import type {
 } from '../../src/protocol/cleanup.js';
 import type { JobProgress } from '../../src/protocol/job/job-progress.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
+import { apiCalls } from '../shared/count-api-calls.js';
 import type { Caller } from '../shared/retry-refusals.js';
 
 const defaultSettings: CleanupSettings = {
@@ -55,14 +56,6 @@ export class CleanupState implements Caller {
     this.key = `cleanups/${workflowId}/${firstExecutionRunId}`;
     this.carried = cleanup.carried ?? newCarriedCleanup(startTime.toISOString());
     this.input = { jobId: null, notify: policy.notify ?? undefined };
-  }
-
-  get apiCalls(): number {
-    return this.carried.apiCalls;
-  }
-
-  set apiCalls(calls: number) {
-    this.carried.apiCalls = calls;
   }
 
   /**
@@ -118,7 +111,7 @@ export class CleanupState implements Caller {
       planned: this.carried.planned === null ? null : (planned as CleanupSummary['planned']),
       counts,
       reportRef: null,
-      apiCalls: this.apiCalls,
+      apiCalls: apiCalls(),
       error,
     };
   }
@@ -130,5 +123,5 @@ export class CleanupState implements Caller {
 }
 
 function newCarriedCleanup(startedAt: string): CarriedCleanup {
-  return { startedAt, planned: null, nextChunk: 0, counts: noCounts, resultRefs: [], apiCalls: 0 };
+  return { startedAt, planned: null, nextChunk: 0, counts: noCounts, resultRefs: [] };
 }

@@ -4,7 +4,6 @@
  */
 import { sleep } from '@temporalio/workflow';
 import type { ResultErrorCode } from '../../src/contract/workflow-safe/result-error-codes.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { isCreating, isUsable } from '../../src/contract/workflow-safe/states.js';
 import { sandboxFailed, serviceFailureOf } from '../shared/job-termination.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
@@ -33,7 +32,7 @@ export async function callMachine<T>(
   run: JobState,
   sandboxId: string,
   step: string,
-  call: () => Promise<Counted<T>>,
+  call: () => Promise<T>,
 ): Promise<T> {
   const lostSinceMs = new Map<string, number>();
   for (let tries = 0; ; tries += 1) {

@@ -39,7 +39,6 @@ export const carriedFields = [
   'setup',
   'stop',
   'stopRequest',
-  'apiCalls',
   'phase',
   'sinceMs',
   'phases',

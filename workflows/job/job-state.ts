@@ -120,7 +120,6 @@ export class JobState {
   /** Requests to stop that may have been accepted. */
   stopRequest: StopMemory = { asked: null };
   deletion: DeletionResult | null = null;
-  apiCalls = 0;
   outcome: JobOutcome | null = null;
   blocked: JobProgress['blocked'] = null;
   /** A person's decision about a call of unknown outcome, until it is used. */

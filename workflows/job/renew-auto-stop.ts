@@ -37,7 +37,7 @@ async function isRenewed(run: JobState): Promise<boolean> {
   const { sandbox, input } = run;
   if (!sandbox) return true;
   const isOthers = input.source.kind === 'existing';
-  const before = isOthers ? await sandboxNow(run, sandbox.id) : sandbox;
+  const before = isOthers ? await reads.getSandbox(sandbox.id) : sandbox;
   const ttlSeconds = isOthers ? (before?.ttlSeconds ?? null) : input.ttlSeconds;
   if (ttlSeconds === null || before === null) return true;
   const renewed = await setTtl(run, ttlSeconds);
@@ -62,8 +62,7 @@ async function setTtl(run: JobState, ttlSeconds: number): Promise<Stops | 'gone'
   if (!sandbox) return 'gone';
   const options = { scheduleToCloseTimeout: '1 minute', summary: 'renew auto-stop' } as const;
   try {
-    const { value, calls } = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);
-    run.apiCalls += calls;
+    const value = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);
     if (value === null) return 'gone';
     if (run.sandbox?.id === value.id) {
       const { name, health, healthReason, degradedSince, archiveAfter } = value;
@@ -71,15 +70,7 @@ async function setTtl(run: JobState, ttlSeconds: number): Promise<Stops | 'gone'
     }
     return value;
   } catch (error) {
-    const failure = serviceFailureOf(error);
-    if (failure?.code !== 'no_changes') throw error;
-    run.apiCalls += failure.calls;
+    if (serviceFailureOf(error)?.code !== 'no_changes') throw error;
     return 'no_changes';
   }
-}
-
-async function sandboxNow(run: JobState, sandboxId: string): Promise<SandboxView | null> {
-  const { value, calls } = await reads.getSandbox(sandboxId);
-  run.apiCalls += calls;
-  return value;
 }

@@ -2,6 +2,7 @@
 import { degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { JobProgress, JobTimes } from '../../src/protocol/job/job-progress.js';
 import type { JobError, JobOutcome, JobResult, PromptResult } from '../../src/protocol/job/job-result.js';
+import { apiCalls } from '../shared/count-api-calls.js';
 import type { JobState, Milestone } from './job-state.js';
 import { truncateResult } from './truncate-result.js';
 
@@ -18,7 +19,7 @@ export function progressOf(run: JobState): JobProgress {
     autoStop: run.autoStop,
     prompts: promptResults(run),
     wakes: run.wakes,
-    apiCalls: run.apiCalls,
+    apiCalls: apiCalls(),
     deadlineAt: new Date(Math.min(run.deadlineAtMs, Date.now() + run.input.deadlineMs)).toISOString(),
     outcome: run.outcome,
     times: timesOf(run),
@@ -42,7 +43,7 @@ export function resultOf(run: JobState, outcome: JobOutcome, error: JobError | n
     wakes: run.wakes,
     wakeCount: run.wakeCount,
     phases: [...run.phases],
-    apiCalls: run.apiCalls,
+    apiCalls: apiCalls(),
     durationMs: Date.now() - run.startedAtMs,
     error,
   });

@@ -2,7 +2,6 @@
 import { CancellationScope, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { SandflowActivities } from '../../activities/index.js';
 import { executionOf } from '../../src/contract/workflow-safe/addresses.js';
-import type { Counted } from '../../src/contract/workflow-safe/service-failure.js';
 import { outcomeUnknownCode } from '../../src/contract/workflow-safe/service-failure.js';
 import { isUsable } from '../../src/contract/workflow-safe/states.js';
 import { cut, headOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
@@ -22,7 +21,7 @@ import type { CommandUnderWay, JobState } from './job-state.js';
 import { resolveUnknownOutcome } from './prompts/await-resolution.js';
 import { readSandbox } from './sandbox/wait-until-usable.js';
 
-type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>['value'];
+type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>;
 type CommandAnswer = Extract<MarkedEnd, { answer: unknown }>['answer'];
 
 const longestCommandSeconds = 3_600;
@@ -117,7 +116,7 @@ async function send(
   sandboxId: string,
   underWay: CommandUnderWay,
   { command, summary }: { readonly command: Text; readonly summary: string },
-): Promise<Counted<MarkedEnd>> {
+): Promise<MarkedEnd> {
   const timeoutSeconds = Math.min(longestCommandSeconds, Math.ceil(run.input.deadlineMs / 1_000));
   const { markerName: name, generation } = underWay;
   const recover = run.command?.recover ?? underWay.recover;
@@ -170,11 +169,9 @@ async function removeMarkers(run: JobState, sandboxId: string): Promise<void> {
   const scheduleToCloseTimeout = Math.min(longestRemovalMs, run.timing.cleanUpMs / 10);
   const options = { scheduleToCloseTimeout, summary: 'remove the markers of commands' };
   try {
-    const { calls } = await commands.removeCommandMarkers.executeWithOptions(options, [sandboxId, ownerOf(sandboxId)]);
-    run.apiCalls += calls;
-  } catch (error) {
+    await commands.removeCommandMarkers.executeWithOptions(options, [sandboxId, ownerOf(sandboxId)]);
+  } catch {
     // If markers remain, they do no harm: their names contain this sandbox and this execution.
-    run.apiCalls += serviceFailureOf(error)?.calls ?? 0;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Retries a call that the service refuses temporarily, until the service accepts it. Temporal's UI shows the waits. */
 import { ApplicationFailure, sleep, TimeoutFailure } from '@temporalio/workflow';
-import { type Counted, type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
+import { type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { JobProgress } from '../../src/protocol/job/job-progress.js';
 import { serviceFailureOf } from './job-termination.js';
@@ -9,12 +9,11 @@ import { refusedCallDelayMs } from './wait-intervals.js';
 
 type Blocked = NonNullable<JobProgress['blocked']>;
 
-/** The caller, such as a job or a stop. It counts the calls, shows why they are blocked, and knows whom to notify. */
+/** The caller, such as a job or a stop. It shows why its calls are blocked, and knows whom to notify. */
 export interface Caller {
   readonly input: { readonly jobId: string | null; readonly notify?: NotifyTarget };
   readonly sandbox: { readonly id: string } | null;
   readonly blocked: Blocked | null;
-  apiCalls: number;
   block(blocked: Omit<Blocked, 'since'>): void;
   unblock(): void;
   /** Called before each wait. Throws if the caller must continue as new instead. */
@@ -35,17 +34,15 @@ const shownAfterTries: Readonly<Record<string, number>> = { blocked: 0, throttle
  *   effects with an ambiguous outcome.
  * @throws the error of the activity, if waiting does not help
  */
-export async function retryRefusals<T>(run: Caller, step: string, call: () => Promise<Counted<T>>): Promise<T> {
+export async function retryRefusals<T>(run: Caller, step: string, call: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
-      const { value, calls } = await call();
-      run.apiCalls += calls;
+      const value = await call();
       if (tries > 0) run.unblock();
       return value;
     } catch (error) {
       const refusal = serviceFailureOf(error) ?? unansweredRead(error);
       if (!refusal) throw error;
-      run.apiCalls += refusal.calls;
       const delayMs = refusedCallDelayMs(refusal, tries);
       if (delayMs === undefined) throw error;
       if (tries >= (shownAfterTries[refusal.meaning] ?? Number.POSITIVE_INFINITY) && run.blocked === null) {
@@ -68,8 +65,8 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
 function unansweredRead(error: unknown): ServiceFailure | undefined {
   if (error instanceof TimeoutFailure) {
     const message = 'The service did not answer in time';
-    return { ...unanswered, code: 'timeout', message, meaning: 'unavailable', calls: 1 };
+    return { ...unanswered, code: 'timeout', message, meaning: 'unavailable' };
   }
   if (!(error instanceof ApplicationFailure) || error.nonRetryable) return undefined;
-  return { ...unanswered, code: 'activity_failed', message: error.message, meaning: 'unavailable', calls: 0 };
+  return { ...unanswered, code: 'activity_failed', message: error.message, meaning: 'unavailable' };
 }

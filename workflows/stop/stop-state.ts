@@ -4,6 +4,7 @@ import type { JobTiming, NotifyTarget } from '../../src/protocol/job/job-input.j
 import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { CarriedStop, StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
+import { apiCalls } from '../shared/count-api-calls.js';
 import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
 import { sendNotification } from '../shared/send-notification.js';
@@ -37,7 +38,7 @@ export class StopWorkflowState {
 
   constructor(readonly input: StopInput) {
     this.timing = { ...defaultTiming, ...input.timing };
-    this.carried = input.carried ?? { records: [], wakes: [], apiCalls: 0 };
+    this.carried = input.carried ?? { records: [], wakes: [] };
     this.mustRead = this.carried.records.length > 0;
   }
 
@@ -131,12 +132,6 @@ export class StopWorkflowState {
       get blocked() {
         return concerned()[0]?.blocked ?? null;
       },
-      get apiCalls() {
-        return run.carried.apiCalls;
-      },
-      set apiCalls(calls) {
-        run.carried.apiCalls = calls;
-      },
       block(blocked) {
         for (const one of concerned()) {
           const message = cutText(blocked.message);
@@ -152,8 +147,9 @@ export class StopWorkflowState {
   }
 
   report(): StopReport {
-    const { records, wakes, apiCalls } = this.carried;
-    return { sandboxId: this.input.sandboxId, requests: records.map(viewOfRecord), wakes, apiCalls };
+    const { records, wakes } = this.carried;
+    const { sandboxId } = this.input;
+    return { sandboxId, requests: records.map(viewOfRecord), wakes, apiCalls: apiCalls() };
   }
 
   /** The input of the next run. */

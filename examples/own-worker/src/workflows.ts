@@ -27,20 +27,20 @@ export async function runInSandbox(command: string): Promise<Answer> {
   // The name leads the webhooks of the sandbox to this workflow; `call` has the keys that make a repetition safe.
   const { name, call } = ownSandbox('main');
   const beforeCreate = inbox.mark();
-  const { value: sandbox } = await createSandbox({ ...call, body: { name, ttlSeconds: 600 } });
+  const sandbox = await createSandbox({ ...call, body: { name, ttlSeconds: 600 } });
   await until(sandbox.id, {
     ...shared,
     waitedFor: 'ready',
     wakeOn: ['sandbox.ready', 'sandbox.error'],
     since: beforeCreate,
     read: async () => {
-      const state = (await getSandbox(sandbox.id)).value?.state ?? 'cancelled';
+      const state = (await getSandbox(sandbox.id))?.state ?? 'cancelled';
       if (state === 'error' || state === 'cancelled')
         throw new Error(`The sandbox ${sandbox.id} is in state ${state}.`);
       return state === 'ready' || undefined;
     },
   });
-  const { value: ran } = await runCommand({ sandboxId: sandbox.id, body: { command } });
+  const ran = await runCommand({ sandboxId: sandbox.id, body: { command } });
 
   const beforeStop = inbox.mark();
   await stopSandbox({ sandboxId: sandbox.id });
@@ -49,7 +49,7 @@ export async function runInSandbox(command: string): Promise<Answer> {
     waitedFor: 'archived',
     wakeOn: ['sandbox.archived'],
     since: beforeStop,
-    read: async () => (await getSandbox(sandbox.id)).value?.state === 'archived' || undefined,
+    read: async () => (await getSandbox(sandbox.id))?.state === 'archived' || undefined,
   });
   return { sandboxId: sandbox.id, output: ran.stdout, wakes };
 }

@@ -28,8 +28,6 @@ export interface ServiceFailure {
   readonly retryAfterMs: number | null;
   /** `error.details` of the response; null without them. */
   readonly details: Readonly<Record<string, unknown>> | null;
-  /** The number of calls so far, including those of earlier attempts. */
-  readonly calls: number;
   /**
    * True if an earlier attempt of the same activity may have taken effect. Independent of the result of this attempt.
    */
@@ -38,11 +36,3 @@ export interface ServiceFailure {
 
 /** Fields for a failure without an answer of the service. */
 export const unanswered = { endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null } as const;
-
-/** The result of an activity, with the number of calls to the service that it took. */
-export interface Counted<T> {
-  /** The result. */
-  readonly value: T;
-  /** Number of calls to the service, including failed attempts. */
-  readonly calls: number;
-}

@@ -148,7 +148,6 @@ export interface CarriedChunk {
   spentSeconds: number;
   throttledUntilMs: number | null;
   sourceError: JobError | null;
-  apiCalls: number;
   /** True if the chunk ends early, even if its grants allow more. */
   isCut: boolean;
   /** Number of reports sent. */
@@ -272,8 +271,6 @@ export interface CarriedBatch {
   throttle: Throttle;
   /** When the lease on the source was last granted, in ms since the epoch, or null. */
   leasedAtMs: number | null;
-  /** Number of calls of the batch itself; the reports count the calls of its items. */
-  apiCalls: number;
 }
 
 /** A source that is ready to be forked. */

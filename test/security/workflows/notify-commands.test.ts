@@ -101,7 +101,7 @@ describe('C1: a command in the input of a workflow is refused and not run', () =
       ...{ arrivedAtMs: 0, outcome: null, stopId: 'stop-1', status: null, kept: null, failed: null, askedAgain: 0 },
       ...{ owner: null, alertedAtMs: null, endedAtMs: null, blocked: null, error: null, asked: null },
     };
-    const carried = { records: [record], wakes: [], apiCalls: 0 };
+    const carried = { records: [record], wakes: [] };
     const input = { sandboxId, timing: shortTiming, carried };
     const handle = await start('stopAndAwaitArchive', sandboxStopId(sandboxId), input);
     await handle.result();

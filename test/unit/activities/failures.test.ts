@@ -59,11 +59,11 @@ describe('the failure of each error code', () => {
     ({ code, status, meaning, retryAfterMs }) => {
       const error = apiError(status, code, { retryAfterMs: retryAfterMs ?? undefined });
       expect(retryOwner(meaning, effectOf(error))).toBe(owners[meaning]);
-      const failure = repeatableFailure(error, { calls: 1, pauseMs: 2_000 }) as ApplicationFailure;
+      const failure = repeatableFailure(error, { pauseMs: 2_000 }) as ApplicationFailure;
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure.type).toBe(code);
       expect(failure.nonRetryable).toBe(owners[meaning] !== 'temporal');
-      expect(failure.details?.[0]).toMatchObject({ code, status, meaning, requestId: 'req_1', calls: 1, retryAfterMs });
+      expect(failure.details?.[0]).toMatchObject({ code, status, meaning, requestId: 'req_1', retryAfterMs });
       const byTemporal = owners[meaning] === 'temporal';
       if (byTemporal) expectSpread(failure.nextRetryDelay, retryAfterMs ?? 2_000);
       else expect(failure.nextRetryDelay).toBeUndefined();
@@ -92,7 +92,7 @@ describe('the failure of each error code', () => {
       [undefined, 2_000],
     ] as const) {
       const failures = Array.from({ length: 20 }, () =>
-        repeatableFailure(apiError(503, 'http_500', { retryAfterMs }), { calls: 1, pauseMs: 2_000 }),
+        repeatableFailure(apiError(503, 'http_500', { retryAfterMs }), { pauseMs: 2_000 }),
       );
       const delays = failures.map((failure) => (failure as ApplicationFailure).nextRetryDelay);
       for (const delay of delays) expectSpread(delay, baseMs);
@@ -110,11 +110,11 @@ describe('the failure of a call without a readable answer', () => {
     ['a time-out', new TimeoutError('sendPrompt', true, 5), null],
     ['an unreadable answer', new UnexpectedResponseError('sendPrompt', 202, 'conversationId', 'is missing'), 202],
   ])('of %s is repeated by Temporal, whatever its effect, and says what was called', (_, error, status) => {
-    const failure = repeatableFailure(error, { calls: 3, pauseMs: 2_000 }) as ApplicationFailure;
+    const failure = repeatableFailure(error, { pauseMs: 2_000 }) as ApplicationFailure;
     expect(failure).toMatchObject({ type: error.code, message: error.message, nonRetryable: false });
     expectSpread(failure.nextRetryDelay, 2_000);
     const { code, message } = error;
-    expect(failure.details).toEqual([{ ...noAnswer, code, message, endpoint: 'sendPrompt', status, calls: 3 }]);
+    expect(failure.details).toEqual([{ ...noAnswer, code, message, endpoint: 'sendPrompt', status }]);
   });
 
   it('stays with Temporal even if nothing was sent', () => {
@@ -138,8 +138,7 @@ describe('what a failure carries', () => {
 
   it('says whether an earlier attempt may have been sent: not unless the caller says so', () => {
     const sent = (maybeSent?: boolean) =>
-      (repeatableFailure(apiError(503, 'http_500'), { calls: 1, maybeSent, pauseMs: 2_000 }) as ApplicationFailure)
-        .details?.[0];
+      (repeatableFailure(apiError(503, 'http_500'), { maybeSent, pauseMs: 2_000 }) as ApplicationFailure).details?.[0];
     expect([sent(), sent(false), sent(true)]).toMatchObject([
       { maybeSent: false },
       { maybeSent: false },
@@ -148,7 +147,7 @@ describe('what a failure carries', () => {
   });
 
   it('obeys no Retry-After for longer than five minutes', () => {
-    const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 3_600_000 }), { calls: 1, pauseMs: 1 });
+    const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 3_600_000 }), { pauseMs: 1 });
     expectSpread((failure as ApplicationFailure).nextRetryDelay, 300_000);
   });
 });
@@ -162,12 +161,10 @@ describe('a failure that must not be repeated', () => {
   });
 
   it('with an unknown outcome says why, and what was called', () => {
-    expect(outcomeUnknown('Nobody knows.', { endpoint: 'sendPrompt', calls: 2 })).toMatchObject({
+    expect(outcomeUnknown('Nobody knows.', { endpoint: 'sendPrompt' })).toMatchObject({
       type: 'outcome_unknown',
       nonRetryable: true,
-      details: [
-        { code: 'outcome_unknown', message: 'Nobody knows.', meaning: 'permanent', endpoint: 'sendPrompt', calls: 2 },
-      ],
+      details: [{ code: 'outcome_unknown', message: 'Nobody knows.', meaning: 'permanent', endpoint: 'sendPrompt' }],
     });
   });
 });
@@ -196,5 +193,5 @@ describe('effectOf', () => {
 it('passes other errors on to Temporal', () => {
   const bug = new TypeError('bug');
   expect(describeFailure(bug, 0)).toBeUndefined();
-  expect(repeatableFailure(bug, { calls: 0, pauseMs: 2_000 })).toBe(bug);
+  expect(repeatableFailure(bug, { pauseMs: 2_000 })).toBe(bug);
 });

@@ -35,7 +35,7 @@ async function signalUntilContinued(handle: Handle): Promise<void> {
 
 const timing = { ...shortTiming, safetyPollFirstMs: 200, safetyPollGrowth: 1, safetyPollMaxMs: 200 };
 
-it('a job continues as new while the service refuses its create, and creates one sandbox in the end', async () => {
+it('a job continues as new while the service refuses its create, creates one sandbox, and counts all calls', async () => {
   let refused = 0;
   change.createSandbox = (body, options) => {
     refused += 1;
@@ -56,12 +56,17 @@ it('a job continues as new while the service refuses its create, and creates one
     return Promise.reject(error);
   };
   const before = stand.service.books.sandboxes().length;
+  const callsBefore = stand.service.books.calls().length;
   const handle = await stand.start({ maxHistoryEvents: 12, timing });
   const result = await handle.result();
   expect(result).toMatchObject({ outcome: 'completed', sandboxName: expect.stringMatching(/-main-1$/), left: [] });
   expect(stand.service.books.sandboxes().length - before).toBe(1);
   onlyOne(result.sandboxId);
   expect(await hasContinued(handle)).toBe(true);
+  // All follows of jobs share the list. The refused creates did not reach the service.
+  const calls = stand.service.books.calls().slice(callsBefore);
+  const own = calls.filter(({ endpoint }) => endpoint !== 'listSandboxes');
+  expect(result.apiCalls).toBe(own.length + refused - 1);
 });
 
 it('a job continues as new while it waits for its sandbox', async () => {

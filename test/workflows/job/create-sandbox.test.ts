@@ -91,7 +91,7 @@ it('B6: a create that is repeated by decision has its own generation beyond the 
   change.createSandbox = (...args) => {
     sent += 1;
     if (sent > 1) return stand.api.createSandbox(...args);
-    throw outcomeUnknown('The create was first sent more than 23 hours ago.', { endpoint: 'createSandbox', calls: 1 });
+    throw outcomeUnknown('The create was first sent more than 23 hours ago.', { endpoint: 'createSandbox' });
   };
   const handle = await stand.start({ maxGenerations: 1 });
   await expect.poll(async () => (await handle.query(progressQuery)).blocked?.reason).toBe('outcome_unknown');

@@ -267,7 +267,6 @@ function newCarriedBatch({ source, policy }: BatchInput, nowMs: number): Carried
     ending: null,
     throttle: freshThrottle(policy.concurrency),
     leasedAtMs: null,
-    apiCalls: 0,
   };
 }
 

@@ -8,6 +8,7 @@ import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import { problemWithin } from '../../job/end/within-time.js';
 import type { JobState } from '../../job/job-state.js';
+import { apiCalls } from '../../shared/count-api-calls.js';
 import { jobError } from '../../shared/job-termination.js';
 import { recordOutcome } from '../../shared/outcome-memo.js';
 import { bulk } from '../../shared/proxies.js';
@@ -62,7 +63,6 @@ async function endSource(run: BatchState): Promise<JobError | null> {
     run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
     return problem;
   } finally {
-    run.carried.apiCalls += job.apiCalls;
     run.sourceJob = null;
   }
 }
@@ -94,7 +94,7 @@ async function store(run: BatchState, outcome: FanoutOutcome): Promise<FanoutRes
   const result = {
     ...run.progress(),
     outcome,
-    apiCalls: reports.reduce((sum, { apiCalls }) => sum + apiCalls, run.carried.apiCalls),
+    apiCalls: reports.reduce((sum, report) => sum + report.apiCalls, apiCalls()),
     durationMs: Date.now() - run.carried.startedAtMs,
     left,
     leftMore: Math.max(0, leftCount - left.length),

@@ -4,6 +4,7 @@ import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/workflow-
 import type { CarriedChunk, ChunkGrant, ChunkInput, KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import { addApiCalls } from '../../shared/count-api-calls.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { addLeft } from '../left-list.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
@@ -178,7 +179,7 @@ export class ChunkState {
     // The cost of generations that had ended when the results were read is already counted.
     if (summary.generation > item.settled) this.carried.spentSeconds += accounted(summary.machineSeconds);
     item.settled = 0;
-    this.carried.apiCalls += summary.apiCalls;
+    addApiCalls(summary.apiCalls);
     addLeft(this.carried, summary.left);
     const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
     if (isSourceLost(ended, summary.sandboxId)) this.carried.sourceError = summary.error;
@@ -280,7 +281,6 @@ function newCarriedChunk({ grant }: ChunkInput, nowMs: number): CarriedChunk {
     spentSeconds: 0,
     throttledUntilMs: null,
     sourceError: null,
-    apiCalls: 0,
     isCut: false,
     reports: 0,
     left: [],

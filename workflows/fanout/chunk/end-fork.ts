@@ -11,6 +11,7 @@ import { cleanUp } from '../../job/end/clean-up.js';
 import { hasEndedAsRequested } from '../../job/end/has-ended.js';
 import type { JobState } from '../../job/job-state.js';
 import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
+import { apiCalls } from '../../shared/count-api-calls.js';
 import { jobError } from '../../shared/job-termination.js';
 import { bulk } from '../../shared/proxies.js';
 import { leftOf } from '../item/result.js';
@@ -22,8 +23,8 @@ export async function endFork(run: JobState, input: FanoutItemInput, toEnd: Item
   const { generation, sandboxId, outcome, errorCode } = toEnd;
   return CancellationScope.nonCancellable(async () => {
     const error = await endForkAsRequested(run, toEnd);
-    const { stop, deletion, left, apiCalls } = run;
-    const ending = { stop, deletion, left, apiCalls, error, endedAt: new Date().toISOString() };
+    const { stop, deletion, left } = run;
+    const ending = { stop, deletion, left, apiCalls: apiCalls(), error, endedAt: new Date().toISOString() };
     const settled = await bulk
       .settleFanoutItem({ key: `${input.resultPrefix}/${generation}.json`, ending })
       .catch(() => ({ machineSeconds: 0, resultRef: null }));
@@ -36,7 +37,7 @@ export async function endFork(run: JobState, input: FanoutItemInput, toEnd: Item
       sandboxId,
       endedAsAsked: hasEndedAsRequested(job, end),
       ...settled,
-      apiCalls,
+      apiCalls: ending.apiCalls,
       error: errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item'),
       left: leftOf(job, { end, unconfirmedName: null }),
     };

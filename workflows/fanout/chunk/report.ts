@@ -1,5 +1,6 @@
 /** Builds the reports of a chunk, and returns unused grants with them. Pure. */
 import type { ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
+import { apiCalls } from '../../shared/count-api-calls.js';
 import type { ChunkState } from './chunk-state.js';
 
 /**
@@ -9,7 +10,7 @@ import type { ChunkState } from './chunk-state.js';
 export function reportOf(run: ChunkState): ChunkReport {
   returnUnused(run);
   const { input, carried, running, waiting } = run;
-  const { grant, throttledUntilMs, sourceError, left, leftMore, apiCalls } = carried;
+  const { grant, throttledUntilMs, sourceError, left, leftMore } = carried;
   const [blocked] = carried.blocked;
   return {
     chunk: input.chunk,
@@ -31,7 +32,7 @@ export function reportOf(run: ChunkState): ChunkReport {
     sourceError,
     left,
     leftMore,
-    apiCalls,
+    apiCalls: apiCalls(),
     isEnding: run.isEnding,
     hasEnded: run.isOver,
     wasCut: run.isOver && waiting.length > 0,

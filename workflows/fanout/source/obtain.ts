@@ -46,7 +46,6 @@ export async function obtainSource(run: BatchState): Promise<ReadySource> {
     const sandbox = await makeFresh(job, { sandboxId, allowStale });
     return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId };
   } finally {
-    run.carried.apiCalls += job.apiCalls;
     run.sourceJob = null;
   }
 }

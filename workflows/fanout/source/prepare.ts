@@ -23,6 +23,7 @@ import type { JobInput } from '../../../src/protocol/job/job-input.js';
 import { workflowTypes } from '../../../src/protocol/messages.js';
 import type { createThenPrompt } from '../../job/create-then-prompt.js';
 import { sandboxNameOf } from '../../job/idempotency-key.js';
+import { addApiCalls } from '../../shared/count-api-calls.js';
 import { JobTermination, jobError } from '../../shared/job-termination.js';
 import { followProxies } from '../../shared/proxies.js';
 import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
@@ -55,7 +56,7 @@ export async function prepare(run: BatchState, source: Preparation): Promise<str
       throw error;
     });
   }
-  run.carried.apiCalls += job.apiCalls;
+  addApiCalls(job.apiCalls);
   takeOver(run, input, job);
   if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
   const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
@@ -64,10 +65,7 @@ export async function prepare(run: BatchState, source: Preparation): Promise<str
 
 async function exists(run: BatchState, sandboxId: string | null): Promise<boolean> {
   if (sandboxId === null) return false;
-  const caller = sourceJob(run, sandboxId);
-  const sandbox = await readLasting(caller, sandboxId);
-  run.carried.apiCalls += caller.apiCalls;
-  return sandbox !== null;
+  return (await readLasting(sourceJob(run, sandboxId), sandboxId)) !== null;
 }
 
 async function start(run: BatchState, input: JobInput, workflowId: string): Promise<void> {

@@ -34,8 +34,7 @@ export async function storeTranscriptOfKept(run: JobState, sandboxId: string): P
   const request = takeTranscriptRequest(run, sandboxId);
   if (!request) return;
   try {
-    const { calls } = await reads.storeTranscript(request);
-    run.apiCalls += calls;
+    await reads.storeTranscript(request);
   } catch {
     // The history stays at the service as long as the sandbox.
   }

@@ -71,7 +71,7 @@ async function earlierOf(run: JobState, { sandboxId, index }: PromptPlace): Prom
   if (run.input.origin || !run.wasReset) return 'ask_record';
   if (index === 0) return 'doubt';
   const before = promptRecordKey(run, sandboxId, index - 1);
-  const read = async () => ({ value: await reads.readPromptPhase(before), calls: 0 });
+  const read = () => reads.readPromptPhase(before);
   return (await retryRefusals(run, 'read the record', read)) === null ? 'doubt' : 'ask_record';
 }
 

@@ -4,7 +4,7 @@ import type { KeyedSandbox } from '../../../activities/retry/idempotent-create.j
 import { forkTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
-import { type Counted, outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
+import { outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
 import { isUsable } from '../../../src/contract/workflow-safe/states.js';
 import { bytesOf } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { SandboxSource } from '../../../src/protocol/job/job-input.js';
@@ -252,7 +252,7 @@ async function attemptToCreate(run: JobState, source: OwnSource): Promise<Attemp
   }
 }
 
-function sendCreate(run: JobState, source: OwnSource, name: string): Promise<Counted<KeyedSandbox>> {
+function sendCreate(run: JobState, source: OwnSource, name: string): Promise<KeyedSandbox> {
   const { origin, ttlSeconds } = run.input;
   // The age of a key counts from the first call that may have been accepted, not from a refused one.
   run.firstSentAtMs ??= run.wasReset ? run.startedAtMs : Date.now();

@@ -24,7 +24,7 @@ export async function review() {
   const { name, call } = ownSandbox('main');
   const since = inbox.mark();
   const body = { name, ttlSeconds: 1_800 };
-  const { value: sandbox } = await sandflow.createSandbox({ ...call, body });
+  const sandbox = await sandflow.createSandbox({ ...call, body });
   const state = await until(sandbox.id, {
     inbox,
     since,
@@ -32,13 +32,11 @@ export async function review() {
     wakeOn: ['sandbox.ready', 'sandbox.error'],
     timing: defaultTiming,
     read: async () => {
-      const { value } = await sandflow.getSandbox(sandbox.id);
-      return ['ready', 'idle', 'error', 'cancelled'].find((end) => end === (value?.state ?? 'cancelled'));
+      const seen = await sandflow.getSandbox(sandbox.id);
+      return ['ready', 'idle', 'error', 'cancelled'].find((end) => end === (seen?.state ?? 'cancelled'));
     },
   });
   if (state === 'error' || state === 'cancelled') return { sandboxId: sandbox.id, label: null, prompt: null };
-  const { value: prompt } = await sandflow.sendPrompt(
-    ownPrompt('review', { sandbox, prompt: 'Review the last change.' }),
-  );
+  const prompt = await sandflow.sendPrompt(ownPrompt('review', { sandbox, prompt: 'Review the last change.' }));
   return { sandboxId: sandbox.id, label: await own.label(name), prompt };
 }
