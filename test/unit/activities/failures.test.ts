@@ -123,7 +123,7 @@ describe('the failure of a call without a readable answer', () => {
 });
 
 describe('what a failure carries', () => {
-  const described = (over: Over) => describeFailure(apiError(400, 'invalid_json', over), 1);
+  const described = (over: Over) => describeFailure(apiError(400, 'invalid_json', over));
 
   it('is a message of at most 2,000 characters', () => {
     expect(described({ message: 'm'.repeat(2_000) })?.message).toBe('m'.repeat(2_000));
@@ -154,7 +154,7 @@ describe('what a failure carries', () => {
 
 describe('a failure that must not be repeated', () => {
   it('is not retried, whatever its meaning', () => {
-    const failure = describeFailure(apiError(503, 'http_500'), 2);
+    const failure = describeFailure(apiError(503, 'http_500'));
     if (!failure) throw new Error('The failure is not described.');
     const { message, code: type } = failure;
     expect(finalFailure(failure)).toMatchObject({ message, type, nonRetryable: true, details: [failure] });
@@ -192,6 +192,6 @@ describe('effectOf', () => {
 
 it('passes other errors on to Temporal', () => {
   const bug = new TypeError('bug');
-  expect(describeFailure(bug, 0)).toBeUndefined();
+  expect(describeFailure(bug)).toBeUndefined();
   expect(repeatableFailure(bug, { pauseMs: 2_000 })).toBe(bug);
 });

@@ -44,6 +44,7 @@ function busiest(chunk: number): ChunkRecord {
     sourceError: null,
     left,
     leftMore: 80,
+    apiCalls: 98_765,
     isEnding: true,
     hasEnded: false,
     wasCut: false,

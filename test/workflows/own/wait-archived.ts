@@ -15,8 +15,8 @@ export async function waitArchived(sandboxId: string): Promise<{ state: string; 
     wakeOn: ['sandbox.archived'],
     since: inbox.mark(),
     read: async () => {
-      const { value } = await getSandbox(sandboxId);
-      return value?.state === 'archived' ? value.state : undefined;
+      const seen = await getSandbox(sandboxId);
+      return seen?.state === 'archived' ? seen.state : undefined;
     },
     readFirst: true,
     // No poll comes earlier than the event.
