@@ -28,5 +28,5 @@ it('own worker: a worker with createActivities alone warns that nobody serves th
   );
   await connection.close();
   const missing = ['follow', 'fork', 'notify'].map((name) => `${taskQueue}-${name} (activity)`).join(', ');
-  expect(warning).toContain(`No worker polls ${missing}: jobs wait there for ever. Use createSandflowWorker`);
+  expect(warning.value).toContain(`No worker polls ${missing}: jobs wait there for ever. Use createSandflowWorker`);
 });
