@@ -9,8 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-it('a batch prompts each item once in its own fork, and leaves no fork behind', async () => {
+it('a batch prompts each item once in its own fork, leaves no fork behind, and counts its calls', async () => {
   const input = fanoutInput(source(await archivedSandbox(stand)));
+  const callsBefore = stand.service.books.calls().length;
   const result = await run(
     stand,
     input,
@@ -24,6 +25,9 @@ it('a batch prompts each item once in its own fork, and leaves no fork behind', 
   });
   expect(forks(stand, input)).toHaveLength(6);
   expect(leftForks(stand, input)).toEqual([]);
+  // All follows of items share the list.
+  const calls = stand.service.books.calls().slice(callsBefore);
+  expect(result.apiCalls).toBe(calls.filter(({ endpoint }) => endpoint !== 'listSandboxes').length);
   const results = await lines(stand, result);
   expect(results.map(({ itemId, generation }) => `${itemId} ${generation}`)).toEqual(
     items(6).map(({ id }) => `${id} 1`),
