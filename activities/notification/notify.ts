@@ -29,7 +29,13 @@ const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
  * @throws ApplicationFailure `notify_failed`; final if another attempt cannot help
  */
 export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
-  return async function notify({ url, commandId }: NotifyTarget, notification: Notification): Promise<void> {
+  return async function notify({ url, commandId, ...others }: NotifyTarget, notification: Notification): Promise<void> {
+    // Anyone with access to Temporal can name another target, such as the text of a command.
+    const [unknown] = Object.keys(others);
+    if (unknown !== undefined) {
+      const message = `A notification goes to a \`url\` or a \`commandId\`, not to ${JSON.stringify(unknown.slice(0, 64))}. A worker runs no text from a workflow.`;
+      throw failed(message, true);
+    }
     const body = JSON.stringify(withoutSecretsIn(notification));
     const signal = anySignal([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
     if (url !== undefined) {

@@ -7,7 +7,7 @@ import { Client, WorkflowFailedError } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
-import { createActivities } from '../../activities/index.js';
+import { createActivities, createNotifyActivities } from '../../activities/index.js';
 import type { SandboxClientOptions } from '../../src/client/index.js';
 import { createResultStore, type ResultStore } from '../../src/result-store/index.js';
 import { createSecretStore, type SecretStore } from '../../src/secret-store/index.js';
@@ -53,13 +53,14 @@ export async function createActivityStand(
   const temporal = new Client({ connection });
   const taskQueue = `activities-${randomBytes(4).toString('hex')}`;
   const workflowBundle = { codePath: inject('callActivityBundlePath') };
-  const activities = createActivities({
+  const ofService = createActivities({
     client: closing.client(service, options.client),
     results,
     secrets: options.withSecrets === false ? undefined : secrets,
     taskQueue,
     rotation: { lateForMs },
   });
+  const activities = { ...ofService, ...createNotifyActivities({}) };
   const interceptors = { activity: [countCalls] };
   const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities, interceptors });
   const running = worker.run();
