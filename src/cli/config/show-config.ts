@@ -19,6 +19,7 @@ export async function showConfig({ json }: { readonly json?: boolean }, context:
   io.stdout.write(`\n${settingsTable(settings)}`);
 }
 
+/** The value is last: a long path wraps, and leaves the other rows as they are. */
 export function settingsTable(settings: readonly Setting[]): string {
   return formatTable(
     ['SETTING', 'FROM', 'VALUE'],

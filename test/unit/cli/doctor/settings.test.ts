@@ -72,7 +72,8 @@ describe.each(['doctor', 'config'])('sandflow %s', (command) => {
     await files();
     for (const args of [[command], [command, '--json']]) {
       const { stdout, stderr } = await run(args, nowhere);
-      expect(stdout).toMatch(/apiKey\b.{1,80}\(set\).{1,80}environment SANDBOX_API_KEY/);
+      expect(stdout).toMatch(/apiKey\b.{1,80}\(set\)/);
+      expect(stdout).toMatch(/apiKey\b.{1,80}environment SANDBOX_API_KEY/);
       expect(stdout + stderr).not.toContain('canary');
     }
   });
@@ -112,6 +113,14 @@ describe.each(['doctor', 'config'])('sandflow %s', (command) => {
       stderr: expect.stringContaining("The address in Temporal's configuration file must be host:port"),
     });
     expect(ended.stdout + ended.stderr).not.toContain('CANARY');
+  });
+});
+
+describe('sandflow config', () => {
+  it('widens no other row for a long value', async () => {
+    const { stdout } = await run(['config'], { SANDFLOW_RESULTS: join(home, 'x'.repeat(90)) });
+    const wide = stdout.split('\n').filter((line) => line.length > 80 && !line.includes(home));
+    expect(wide).toEqual([]);
   });
 });
 
