@@ -79,8 +79,8 @@ export function unreachable(address: string, cause: unknown): SandflowError {
   const reason = nativeReason(said) ?? said;
   const advice = unauthenticated.test(reason)
     ? 'It refuses the credentials: check TEMPORAL_API_KEY, or the client certificate, and TEMPORAL_NAMESPACE.'
-    : 'Check that it runs and that TEMPORAL_ADDRESS (host:port) and the TEMPORAL_TLS settings are correct; ' +
-      'without TEMPORAL_ADDRESS a server is started for you.';
+    : 'If TEMPORAL_ADDRESS (host:port) names your own server, check that it runs and that the TEMPORAL_TLS settings are ' +
+      'correct. Otherwise it is the server of the embedded stack, which `sandflow status` shows.';
   const message = `Temporal at ${address} cannot be reached. ${advice} (${reason})`;
   return new SandflowError('temporal_unreachable', message, { cause });
 }

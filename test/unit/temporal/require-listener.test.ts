@@ -78,4 +78,10 @@ describe('U15: a dead TEMPORAL_ADDRESS', () => {
     expect(message).toContain(why);
     expect(message).not.toMatch(native);
   });
+
+  it('is not blamed on TEMPORAL_ADDRESS, which the embedded server does not use', () => {
+    const { message } = unreachable('127.0.0.1:45689', new Error('context deadline exceeded'));
+    expect(message).toContain('If TEMPORAL_ADDRESS (host:port) names your own server, check');
+    expect(message).toContain('the server of the embedded stack, which `sandflow status` shows');
+  });
 });
