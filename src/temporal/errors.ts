@@ -73,6 +73,10 @@ export function reasonOf(error: Error): string {
 
 const unauthenticated = /unauthenticated|unauthorized|permission.?denied|request unauthorized/i;
 
+/** The server of the embedded stack may run and still answer no call, for example after its database was interrupted. */
+export const restartStack =
+  'If the server of the embedded stack does not recover, restart it: `sandflow down --force`, then `sandflow up`. Its jobs continue.';
+
 /** Creates the error `temporal_unreachable`, which names the address and says what to do. */
 export function unreachable(address: string, cause: unknown): SandflowError {
   const said = cause instanceof Error ? cause.message : String(cause);
@@ -80,7 +84,7 @@ export function unreachable(address: string, cause: unknown): SandflowError {
   const advice = unauthenticated.test(reason)
     ? 'It refuses the credentials: check TEMPORAL_API_KEY, or the client certificate, and TEMPORAL_NAMESPACE.'
     : 'If TEMPORAL_ADDRESS (host:port) names your own server, check that it runs and that the TEMPORAL_TLS settings are ' +
-      'correct. Otherwise it is the server of the embedded stack, which `sandflow status` shows.';
+      `correct. ${restartStack}`;
   const message = `Temporal at ${address} cannot be reached. ${advice} (${reason})`;
   return new SandflowError('temporal_unreachable', message, { cause });
 }

@@ -1,5 +1,6 @@
 /** `sandflow doctor`: checks everything that a job needs, and says how to fix each problem. */
 import type { Config } from '../../config.js';
+import { restartStack } from '../../temporal/errors.js';
 import type { CommandContext } from '../command.js';
 import { builtIn, type Setting } from '../config/settings.js';
 import { settingsTable } from '../config/show-config.js';
@@ -119,7 +120,9 @@ async function temporalChecks({ temporal, config }: Platform): Promise<Check[]> 
   try {
     await temporal.workflowService.describeNamespace({ namespace });
   } catch (error) {
-    const mend = 'Check TEMPORAL_NAMESPACE, and that the API key has access to it.';
+    const mend = config.temporal.configured
+      ? 'Check TEMPORAL_NAMESPACE, and that the API key has access to it.'
+      : restartStack;
     return [
       failed(
         'temporal',

@@ -79,9 +79,9 @@ describe('U15: a dead TEMPORAL_ADDRESS', () => {
     expect(message).not.toMatch(native);
   });
 
-  it('is not blamed on TEMPORAL_ADDRESS, which the embedded server does not use', () => {
+  it('is not blamed on TEMPORAL_ADDRESS alone: the embedded server, which does not use it, is restarted', () => {
     const { message } = unreachable('127.0.0.1:45689', new Error('context deadline exceeded'));
     expect(message).toContain('If TEMPORAL_ADDRESS (host:port) names your own server, check');
-    expect(message).toContain('the server of the embedded stack, which `sandflow status` shows');
+    expect(message).toContain('restart it: `sandflow down --force`, then `sandflow up`');
   });
 });
