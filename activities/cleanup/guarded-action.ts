@@ -23,7 +23,10 @@ export interface AppliedAction {
   readonly why: string | null;
   /** Id of the stop or the deletion operation; null if the service did not return one. */
   readonly operationId: string | null;
-  /** The claim that is still held; release it once the deletion has ended. Null if no claim is held. */
+  /**
+   * The claim that is still held; release it once the stop or the deletion has ended. Null if no claim is held, so that
+   * no event of the sandbox arrives.
+   */
   readonly claim: ClaimOptions | null;
 }
 
@@ -62,7 +65,7 @@ export interface ActionOptions {
 
 /**
  * Claims the sandbox, reads it, looks up its owner, checks the guards, and only then acts. Between the last read and
- * the call, it only renews an old claim and checks the guards. The caller must release the claim of a started deletion.
+ * the call, it only renews an old claim and checks the guards. The caller must release the claim of a started action.
  */
 export async function doAction(planned: PlannedAction, options: ActionOptions): Promise<AppliedAction> {
   const { ports, claimOptions, isRepeated, verdictOf = judge } = options;
@@ -70,21 +73,16 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
   const { id: sandboxId, stopId } = planned.facts;
   const answer = { number, sandboxId, guard: null, why: null, operationId: null, claim: null };
   const remove = () => (snapshotId === null ? ports.deleteSandbox(sandboxId) : ports.deleteSnapshot(snapshotId));
-  const removed = (removal: Removal): AppliedAction => {
-    if (removal === 'gone') return { ...answer, did: 'gone' };
-    return {
-      ...answer,
-      did: 'deleting',
-      operationId: removal === 'unnamed' ? null : removal.operationId,
-      claim: claimOptions,
-    };
-  };
   let isHeld = false;
+  const begun = (did: 'stopping' | 'deleting', operationId: string | null, { claimGranted = true } = {}) => {
+    isHeld = claimGranted;
+    return { ...answer, did, operationId, claim: claimGranted ? claimOptions : null };
+  };
   try {
     const look = await lookAgain(planned, options);
     if (isRepeated) {
       const earlier = stopOfEarlier(look);
-      if (earlier !== null) return { ...answer, did: 'stopping', operationId: earlier };
+      if (earlier !== null) return begun('stopping', earlier, look);
       // Another call would return the operation of the earlier call. But if this read is wrong and the resource still
       // exists, that call would delete it without a check of the guards.
       if (isRemoved(look)) return { ...answer, did: 'gone' };
@@ -95,12 +93,12 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     const late = verdictOf({ ...look, claimGranted: held.granted, leasedBy: held.leasedBy });
     if (!late.isDue) return { ...answer, did: 'skipped', guard: late.guard, why: late.why };
     if (action !== 'stop') {
-      const begun = removed(await remove());
-      isHeld = begun.claim !== null;
-      return begun;
+      const removal = await remove();
+      if (removal === 'gone') return { ...answer, did: 'gone' };
+      return begun('deleting', removal === 'unnamed' ? null : removal.operationId);
     }
     const operationId = await ports.stop(sandboxId, stopId);
-    return { ...answer, did: operationId === null ? 'gone' : 'stopping', operationId };
+    return operationId === null ? { ...answer, did: 'gone' } : begun('stopping', operationId);
   } finally {
     // A failed release is ignored, since a claim expires by itself and the action must still be reported.
     if (!isHeld) await ports.release(sandboxId).catch(() => undefined);

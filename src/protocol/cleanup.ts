@@ -1,5 +1,6 @@
 /** The input, result and progress of a `retentionCleanup`. Types only. */
 import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry, PolicyPattern } from '../retention/index.js';
+import type { JobTiming } from './job/job-input.js';
 import type { JobProgress } from './job/job-progress.js';
 import type { JobError } from './job/job-result.js';
 
@@ -20,12 +21,8 @@ export interface CleanupSettings {
   readonly actionDeadlineMs: number;
   /** Total attempts for a deletion that fails. */
   readonly deletionAttempts: number;
-  /** Delay before the first poll of a running stop or deletion, in ms. It doubles after each poll. */
-  readonly lookFirstMs: number;
-  /** Longest delay between two polls, in ms. */
-  readonly lookMaxMs: number;
-  /** How long a read may lag behind a write, in ms. A resource that is missing for longer no longer exists. */
-  readonly readLagMs: number;
+  /** Overrides of the intervals of polls, and of how long a read may lag behind a write. Default: those of a job. */
+  readonly timing: Partial<JobTiming>;
   /** History length, in events, after which the cleanup continues as new. Default: when Temporal suggests it. */
   readonly maxHistoryEvents: number | null;
 }

@@ -100,7 +100,7 @@ export interface LeaseRequest {
   readonly lastsMs: number;
 }
 
-/** During a claim, nobody else is granted a lease or a claim. */
+/** During a claim, nobody else is granted a lease or a claim, and the claimant receives the events of the sandbox. */
 export interface ClaimRequest {
   readonly claimant: string;
   /** Distinguishes simultaneous claims of one claimant. */

@@ -100,6 +100,8 @@ export interface StopRecord {
   readonly arrivedAtMs: number;
   outcome: StopOutcome | null;
   stopId: string | null;
+  /** When the stop was requested; null if unknown. An archived sandbox no longer shows this time. */
+  requestedAt: string | null;
   status: string | null;
   kept: PreservedWork | null;
   failed: FailedArchivals | null;

@@ -11,10 +11,13 @@ import type {
   CleanupSettings,
   CleanupSummary,
 } from '../../src/protocol/cleanup.js';
+import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import type { JobProgress } from '../../src/protocol/job/job-progress.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import { apiCalls } from '../shared/count-api-calls.js';
+import { EventInbox } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
+import { defaultTiming } from '../shared/wait-intervals.js';
 
 const defaultSettings: CleanupSettings = {
   settleMs: 2_000,
@@ -23,9 +26,7 @@ const defaultSettings: CleanupSettings = {
   chunkSize: 50,
   actionDeadlineMs: 900_000,
   deletionAttempts: 3,
-  lookFirstMs: 500,
-  lookMaxMs: 30_000,
-  readLagMs: 90_000,
+  timing: {},
   maxHistoryEvents: null,
 };
 
@@ -41,6 +42,9 @@ const noCounts: CleanupCounts = {
 
 export class CleanupState implements Caller {
   readonly settings: CleanupSettings;
+  readonly timing: JobTiming;
+  /** Events of the sandboxes that the cleanup has claimed. No wait outlasts a run, so the next run needs none of them. */
+  readonly inbox = new EventInbox();
   /** Prefix of this cleanup's keys in the result store. */
   readonly key: string;
   readonly carried: CarriedCleanup;
@@ -53,6 +57,7 @@ export class CleanupState implements Caller {
     const { policy, settings } = cleanup;
     const { workflowId, firstExecutionRunId, startTime } = workflowInfo();
     this.settings = { ...defaultSettings, ...settings };
+    this.timing = { ...defaultTiming, ...this.settings.timing };
     this.key = `cleanups/${workflowId}/${firstExecutionRunId}`;
     this.carried = cleanup.carried ?? newCarriedCleanup(startTime.toISOString());
     this.input = { jobId: null, notify: policy.notify ?? undefined };

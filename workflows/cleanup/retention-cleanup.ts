@@ -17,7 +17,7 @@ import type {
   CleanupSummary,
 } from '../../src/protocol/cleanup.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
-import { cleanupProgressQuery } from '../../src/protocol/messages.js';
+import { cleanupProgressQuery, sandboxEventSignal } from '../../src/protocol/messages.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 import { planning, storing } from '../shared/proxies.js';
@@ -36,6 +36,7 @@ export function retentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
 async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
   const run = new CleanupState(input);
   setHandler(cleanupProgressQuery, () => run.progress());
+  setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
   let outcome: CleanupOutcome = 'applied';
   let error: JobError | null = null;
   try {

@@ -5,12 +5,13 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
 import type { ActionResult } from '../../src/protocol/cleanup.js';
-import { Lag } from '../job/sandbox/wait-until-usable.js';
+import type { InboxMark } from '../shared/event-inbox.js';
+import { followDeletion } from '../shared/follow-deletion.js';
+import { followStop, type StopEnd } from '../shared/follow-stop.js';
 import { toJobTermination } from '../shared/job-termination.js';
 import { effects } from '../shared/proxies.js';
-import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
-import { observedStop } from '../stop/stop-outcome.js';
+import { safetyPollMs } from '../shared/wait-intervals.js';
 import { holdingClaim } from '../watch/hold-claim.js';
 import type { CleanupState } from './cleanup-state.js';
 
@@ -37,6 +38,7 @@ export async function runCleanupAction(
   try {
     return await CancellationScope.withTimeout(run.settings.actionDeadlineMs, async () => {
       for (let attempt = 1; ; attempt += 1) {
+        const since = run.inbox.mark();
         const applied = await retryRefusals(run, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
         // The guard refused only because our failed deletion changed the sandbox. So this action counts as failed, not
         // as skipped.
@@ -44,10 +46,12 @@ export async function runCleanupAction(
         if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
         if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing left to delete');
         last = resultOf(applied, 'not_confirmed', 'the service accepted it, but did not finish it in time');
-        last = await (applied.did === 'stopping' ? followStop(run, applied) : followDeletion(run, applied));
+        last = await holding(run, applied, () =>
+          applied.did === 'stopping' ? awaitStop(run, applied, since) : awaitDeletion(run, applied),
+        );
         if (last.outcome !== 'failed' || applied.did === 'stopping') return last;
         if (attempt >= run.settings.deletionAttempts) return last;
-        await sleep(pollDelayMs(run, attempt), { summary: 'until the deletion is tried again' });
+        await sleep(safetyPollMs(run.timing, attempt - 1), { summary: 'until the deletion is tried again' });
       }
     });
   } catch (error) {
@@ -66,51 +70,33 @@ function resultOf({ number, guard, operationId }: AppliedAction, outcome: Action
   return { number, outcome, guard, why, operationId };
 }
 
-/** Only the record of this stop confirms its end. The state of the sandbox may belong to an earlier stop. */
-async function followStop(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
-  const { sandboxId, operationId } = applied;
-  const lag = new Lag(run.settings.readLagMs);
-  for (let looks = 0; operationId !== null; looks += 1) {
-    const stop = await retryRefusals(run, 'read', () => reads.getStop(sandboxId, operationId));
-    if (isMissing(stop, lag)) return resultOf(applied, 'gone', 'the sandbox was deleted while it was being stopped');
-    const { kind } = observedStop(stop);
-    if (kind === 'done') return resultOf(applied, 'stopped', null);
-    if (kind === 'superseded') return resultOf(applied, 'failed', 'somebody resumed it while it was being stopped');
-    await sleep(pollDelayMs(run, looks), { summary: `until ${sandboxId} is archived` });
-  }
-  return resultOf(applied, 'not_confirmed', 'the service returned no id for the stop');
+/** Until the action has ended, the claim prevents new leases, and the watch of the sandbox relays its events. */
+function holding<T>(run: CleanupState, { sandboxId, claim }: AppliedAction, act: () => Promise<T>): Promise<T> {
+  return claim === null ? act() : holdingClaim(sandboxId, claim, act, run);
 }
 
-/** Follows a deletion to its end. Until then, the claim prevents new leases. */
-async function followDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
-  const { sandboxId, claim } = applied;
-  return claim === null
-    ? awaitDeletion(run, applied)
-    : holdingClaim(sandboxId, claim, () => awaitDeletion(run, applied));
+/** Only the record of this stop confirms its end. The state of the sandbox may belong to an earlier stop. */
+async function awaitStop(run: CleanupState, applied: AppliedAction, since: InboxMark): Promise<ActionResult> {
+  const { sandboxId, operationId } = applied;
+  if (operationId === null) return resultOf(applied, 'not_confirmed', 'the service returned no id for the stop');
+  const { kind } = await followStop(run, { sandboxId, stopId: operationId, since });
+  const [outcome, why] = stopped[kind];
+  return resultOf(applied, outcome, why);
 }
+
+const stopped: Readonly<Record<StopEnd['kind'], readonly [ActionResult['outcome'], string | null]>> = {
+  done: ['stopped', null],
+  superseded: ['failed', 'somebody resumed it while it was being stopped'],
+  gone: ['gone', 'the sandbox was deleted while it was being stopped'],
+  vanished: ['not_confirmed', 'the service no longer knows the stop'],
+};
 
 async function awaitDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
-  const { sandboxId, operationId } = applied;
-  const lag = new Lag(run.settings.readLagMs);
-  for (let looks = 0; operationId !== null; looks += 1) {
-    const operation = await retryRefusals(run, 'read', () => reads.getDeletionOperation(operationId));
-    if (isMissing(operation, lag))
-      return resultOf(applied, 'not_confirmed', 'the service no longer knows the deletion');
-    if (operation?.status === 'completed') return resultOf(applied, 'deleted', null);
-    if (operation?.status === 'failed') {
-      return resultOf(applied, 'failed', `the deletion failed: ${operation.error ?? 'no reason given'}`);
-    }
-    await sleep(pollDelayMs(run, looks), { summary: `until ${sandboxId} is deleted` });
-  }
-  return resultOf(applied, 'not_confirmed', 'the service accepted the deletion without an operation id');
-}
-
-/** Reads lag behind writes: a missing record counts as gone only once it has been missing for longer than the lag. */
-function isMissing(seen: object | null, lag: Lag): boolean {
-  if (seen !== null) lag.over();
-  return seen === null && lag.lasts('missing');
-}
-
-function pollDelayMs({ settings }: CleanupState, looks: number): number {
-  return Math.min(settings.lookMaxMs, settings.lookFirstMs * 2 ** looks);
+  const { operationId } = applied;
+  const why = 'the service accepted the deletion without an operation id';
+  if (operationId === null) return resultOf(applied, 'not_confirmed', why);
+  const end = await followDeletion(run, { operationId });
+  if (end.status === 'unknown') return resultOf(applied, 'not_confirmed', 'the service no longer knows the deletion');
+  if (end.status === 'completed') return resultOf(applied, 'deleted', null);
+  return resultOf(applied, 'failed', `the deletion failed: ${end.error ?? 'no reason given'}`);
 }

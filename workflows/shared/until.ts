@@ -44,6 +44,8 @@ export interface UntilOptions<T> {
  * @returns that result; undefined once `limitMs` has passed
  * @throws what `read` throws, or the error of `leave.by`
  */
+export function until<T>(sandboxId: string, options: UntilOptions<T> & { readonly limitMs?: undefined }): Promise<T>;
+export function until<T>(sandboxId: string, options: UntilOptions<T>): Promise<T | undefined>;
 export async function until<T>(sandboxId: string, options: UntilOptions<T>): Promise<T | undefined> {
   const { inbox, wakeOn, waitedFor, read, believe, timing } = options;
   const beganMs = Date.now();

@@ -5,11 +5,10 @@ import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import type { StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 import type { StopRecord } from '../../src/protocol/stop.js';
+import { readKept } from '../shared/follow-stop.js';
 import { toJobTermination } from '../shared/job-termination.js';
-import { reads } from '../shared/reads.js';
-import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
-import { keptByStop, recordStop } from './request-record.js';
+import { recordStop } from './request-record.js';
 import { requestStop } from './request-stop.js';
 import type { StopWorkflowState } from './stop-state.js';
 
@@ -44,13 +43,11 @@ async function take(run: StopWorkflowState, record: StopRecord, answer: StopAnsw
     return run.settle(record, { outcome: 'superseded' });
   }
   if (stop && how !== 'already_archived') return bind(run, record, stop);
-  // There was nothing to stop. The last stop, read by its own id, shows whether its work was saved.
-  const readLast = (stopId: string) => () => reads.getStop(run.input.sandboxId, stopId);
-  const last = stop && (await retryRefusals(run.callerFor(record), 'read', readLast(stop.id)));
-  record.stopId = stop?.id ?? null;
-  if (last) recordStop(record, last, Date.now());
+  // There was nothing to stop. The last stop shows whether its work was saved.
+  const kept = await readKept(run.callerFor(record), { sandbox, stop }, stop?.requestedAt ?? null);
+  recordStop(record, stop, Date.now());
   const outcome = record.askedAgain > 0 ? 'archived' : 'already_archived';
-  run.settle(record, { outcome, kept: keptByStop(sandbox, last) });
+  run.settle(record, { outcome, kept });
 }
 
 function bind(run: StopWorkflowState, record: StopRecord, stop: StopView): void {

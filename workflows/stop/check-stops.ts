@@ -1,19 +1,12 @@
-/** Reads stops by their ids, and the sandbox. A request ends by these reads, not by events. */
+/** Reads the stops of all waiting requests. A request ends by these reads, not by events. */
 import { isCancellation } from '@temporalio/workflow';
-import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { PreservedWork } from '../../src/contract/workflow-safe/preserved-work.js';
 import type { StopRecord } from '../../src/protocol/stop.js';
-import { confirmMissing } from '../shared/confirm-missing.js';
+import { observeStop, readKept, type StopObservation } from '../shared/follow-stop.js';
 import { toJobTermination } from '../shared/job-termination.js';
-import { reads } from '../shared/reads.js';
-import { retryRefusals } from '../shared/retry-refusals.js';
 import { requestAndBindStop } from './bind-request.js';
-import { keptByStop, recordStop } from './request-record.js';
-import { type ObservedStop, observedStop } from './stop-outcome.js';
+import { recordStop } from './request-record.js';
 import type { StopWorkflowState } from './stop-state.js';
-
-type StopObservation =
-  | Exclude<ObservedStop, { kind: 'done' }>
-  | (Extract<ObservedStop, { kind: 'done' }> & { readonly sandbox: SandboxView | null });
 
 /**
  * Checks every stop that a request waits for, once.
@@ -33,8 +26,12 @@ export async function checkStops(run: StopWorkflowState): Promise<true | undefin
 async function checkStop(run: StopWorkflowState, stopId: string): Promise<void> {
   const concerned = () => run.waiting.filter((record) => record.stopId === stopId);
   try {
-    const seen = await observeStop(run, stopId);
-    for (const record of concerned()) apply(run, record, seen);
+    const caller = run.callerFor();
+    const seen = await observeStop(caller, { sandboxId: run.input.sandboxId, stopId }, run.timing);
+    const requestedAt = concerned().find((record) => record.requestedAt !== null)?.requestedAt ?? null;
+    const isOwn = 'stop' in seen && seen.stop?.id === stopId;
+    const kept = seen.kind === 'done' ? await readKept(caller, seen, isOwn ? requestedAt : null) : null;
+    for (const record of concerned()) apply(run, record, { seen, kept });
   } catch (error) {
     if (isCancellation(error)) throw error;
     const { jobError } = toJobTermination(error);
@@ -42,13 +39,18 @@ async function checkStop(run: StopWorkflowState, stopId: string): Promise<void> 
   }
 }
 
-function apply(run: StopWorkflowState, record: StopRecord, seen: StopObservation): void {
+interface Checked {
+  readonly seen: StopObservation;
+  readonly kept: PreservedWork | null;
+}
+
+function apply(run: StopWorkflowState, record: StopRecord, { seen, kept }: Checked): void {
   if ('stop' in seen) recordStop(record, seen.stop, Date.now());
   switch (seen.kind) {
     case 'pending':
       break;
     case 'done':
-      run.settle(record, { outcome: 'archived', kept: keptByStop(seen.sandbox, seen.stop) });
+      run.settle(record, { outcome: 'archived', kept });
       break;
     case 'superseded':
     case 'gone':
@@ -62,26 +64,4 @@ function apply(run: StopWorkflowState, record: StopRecord, seen: StopObservation
     default:
       seen satisfies never;
   }
-}
-
-function observeStop(run: StopWorkflowState, stopId: string): Promise<StopObservation> {
-  const mayLag = (seen: StopObservation) => 'mayLag' in seen && seen.mayLag;
-  return confirmMissing(run.timing.readLagMs, () => observeOnce(run, stopId), mayLag);
-}
-
-async function observeOnce(run: StopWorkflowState, stopId: string): Promise<StopObservation> {
-  const { sandboxId } = run.input;
-  const caller = run.callerFor();
-  const stop = await retryRefusals(caller, 'read', () => reads.getStop(sandboxId, stopId));
-  if (stop?.status === 'superseded') return { kind: 'superseded', stop };
-  const sandbox = await retryRefusals(caller, 'read', () => reads.getSandbox(sandboxId));
-  const seen = observedStop(stop, sandbox);
-  if (seen.kind === 'done') return { ...seen, sandbox };
-  // Between the two reads, somebody may have resumed the sandbox.
-  if (seen.kind === 'pending' && !isShownBy(sandbox, seen.stop)) return { kind: 'vanished', mayLag: true };
-  return seen;
-}
-
-function isShownBy(sandbox: SandboxView | null, stop: StopView): boolean {
-  return sandbox?.stop?.id === stop.id || sandbox?.state === 'archiving' || sandbox?.state === 'archived';
 }

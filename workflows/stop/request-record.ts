@@ -1,8 +1,7 @@
 /** The record of one request to stop, and when its next action is due. Pure. */
 
 import type { PreservedWork } from '../../src/contract/workflow-safe/preserved-work.js';
-import { preservedWorkOf } from '../../src/contract/workflow-safe/preserved-work.js';
-import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import type { StopOutcome, StopRecord, StopRequest, StopRequestView } from '../../src/protocol/stop.js';
 
@@ -12,6 +11,7 @@ export function newStopRecord(request: StopRequest, nowMs: number): StopRecord {
     arrivedAtMs: nowMs,
     outcome: null,
     stopId: null,
+    requestedAt: null,
     status: null,
     kept: null,
     failed: null,
@@ -48,7 +48,9 @@ export function cutText<T extends string | null>(text: T): T {
 
 /** Binds the request to a stop, and records a read of this stop. `stop` is null if the archived sandbox shows none. */
 export function recordStop(record: StopRecord, stop: StopView | null, nowMs: number): void {
+  const known = record.stopId === stop?.id ? record.requestedAt : null;
   record.stopId = stop?.id ?? null;
+  record.requestedAt = stop?.requestedAt ?? known;
   if (stop === null) return;
   record.status = cutText(stop.status);
   if (stop.status !== 'failing') return;
@@ -84,15 +86,6 @@ export function settleRecord(record: StopRecord, { outcome, kept = null, error =
   record.endedAtMs = nowMs;
 }
 
-/**
- * The work that this stop preserved. Null if the sandbox was stopped again since, because its record then describes
- * only the later stop.
- */
-export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): PreservedWork | null {
-  if (sandbox === null || (stop !== null && sandbox.stop?.id !== stop.id)) return null;
-  return preservedWorkOf(sandbox, stop ?? { requestedAt: null });
-}
-
 /** One sentence: the observed state of the stop. */
 export function describeStop(record: StopRecord): string {
   const { stopId, status, failed, blocked } = record;
@@ -106,7 +99,7 @@ export function describeStop(record: StopRecord): string {
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
 export function viewOfRecord(record: StopRecord): StopRequestView {
-  const { request, arrivedAtMs, alertedAtMs, endedAtMs, asked: _, ...seen } = record;
+  const { request, arrivedAtMs, alertedAtMs, endedAtMs, asked: _, requestedAt: __, ...seen } = record;
   return {
     ...seen,
     requestId: request.requestId,

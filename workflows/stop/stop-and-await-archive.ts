@@ -20,8 +20,8 @@ import {
 } from '@temporalio/workflow';
 import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from '../../src/protocol/messages.js';
 import type { StopInput, StopReport, StopRequest } from '../../src/protocol/stop.js';
+import { untilStopped } from '../shared/follow-stop.js';
 import { jobError } from '../shared/job-termination.js';
-import { until } from '../shared/until.js';
 import { requestAndBindStop } from './bind-request.js';
 import { checkStops } from './check-stops.js';
 import { deadlineAtMs, describeStop, nextDueAtMs, viewOfRecord } from './request-record.js';
@@ -114,12 +114,7 @@ async function watch(run: StopWorkflowState): Promise<void> {
   }
   const scope = new CancellationScope({ cancellable: true, timeout: dueInMs });
   const watching = scope.run(() =>
-    until<true>(run.input.sandboxId, {
-      inbox: run.inbox,
-      timing: run.timing,
-      onWake: run.onWake,
-      waitedFor: 'archived',
-      wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
+    untilStopped(run, run.input.sandboxId, {
       since: run.since,
       read: () => checkStops(run),
       readFirst: run.mustRead,

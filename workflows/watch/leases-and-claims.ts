@@ -101,6 +101,13 @@ export function nextExpiryMs({ registrations, claims }: WatchState): number | un
   return times.length === 0 ? undefined : times.reduce((soonest, time) => Math.min(soonest, time));
 }
 
+/** The workflows that receive the events. A claimant waits for the end of what it stops. */
+export function receivers({ registrations, claims }: WatchState): readonly string[] {
+  return [
+    ...new Set([...registrations.map(({ workflowId }) => workflowId), ...claims.map(({ claimant }) => claimant)]),
+  ];
+}
+
 /** Records an event. Returns the same state if the event was relayed before. */
 export function relay(state: WatchState, eventId: string): WatchState {
   if (state.relayed.includes(eventId)) return state;

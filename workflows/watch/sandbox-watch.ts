@@ -1,6 +1,6 @@
 /**
- * Relays the events of one sandbox to workflows that wait for it, use it or fork it, but do not own it. Keeps the
- * leases of these workflows. Also keeps claims; while a claim exists, no lease is granted. The first workflow starts
+ * Relays the events of one sandbox to workflows that wait for it, use it, fork it or stop it, but do not own it. Keeps
+ * the leases of these workflows. Also keeps claims; while a claim exists, no lease is granted. The first workflow starts
  * the watch. The watch ends when the last workflow has unregistered or its registration has expired. All times use the
  * watch's clock, which is the Temporal server's.
  */
@@ -29,6 +29,7 @@ import {
   type HoldDecision,
   lease,
   nextExpiryMs,
+  receivers,
   register,
   relay,
   release,
@@ -105,7 +106,7 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
     if (next === state) return;
     state = next;
     await Promise.all(
-      state.registrations.map(async ({ workflowId }) => {
+      receivers(state).map(async (workflowId) => {
         try {
           await getExternalWorkflowHandle(workflowId).signal(sandboxEventSignal, event);
         } catch {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
-import { observedLastStop, observedStop } from '../../../workflows/stop/stop-outcome.js';
+import { isStoppedAgain, observedLastStop, observedStop } from '../../../workflows/shared/stop-outcome.js';
 
 const stop = (status: string, id = 'stop_1'): StopView => ({
   id,
@@ -20,13 +20,11 @@ const other = stop('pending', 'stop_2');
 it.each([
   ['a superseded stop is superseded, whatever the sandbox shows', superseded, sandbox('archived', null), 'superseded'],
   ['a completed stop is done, even if the sandbox is resumed', completed, sandbox('ready', completed), 'done'],
-  ['a completed stop is done, even if the sandbox is not found', completed, null, 'done'],
   ['a pending stop is pending', pending, sandbox('archiving', pending), 'pending'],
   ['a failing stop is pending, even if the sandbox is archived', failing, sandbox('archived', failing), 'pending'],
   ['an unknown status is pending until the sandbox is archived', strange, sandbox('archiving', strange), 'pending'],
   ['an unknown status is done once the sandbox is archived', strange, sandbox('archived', strange), 'done'],
-  ['without the sandbox, an unknown status is pending', strange, undefined, 'pending'],
-  ['a pending stop of a missing sandbox is gone', pending, null, 'gone'],
+  ['a pending stop that the running sandbox does not show has vanished', pending, sandbox('ready', null), 'vanished'],
   ['a stop of a cancelled sandbox is gone', null, sandbox('cancelled', null), 'gone'],
   ['a missing stop of an archived sandbox is done', null, sandbox('archived', null), 'done'],
   [
@@ -36,7 +34,6 @@ it.each([
     'pending',
   ],
   ['a missing stop of a running sandbox has vanished', null, sandbox('ready', completed), 'vanished'],
-  ['a missing stop without its sandbox has vanished', null, undefined, 'vanished'],
 ])('%s', (_, read, shown, kind) => {
   expect(observedStop(read, shown).kind).toBe(kind);
 });
@@ -46,8 +43,7 @@ it('names the stop that the sandbox shows in place of a missing one', () => {
   expect(observedStop(null, sandbox('archived', completed))).toEqual({ kind: 'done', stop: completed });
 });
 
-it('takes a 404 for a possible lag, and a cancelled sandbox for a fact', () => {
-  expect(observedStop(null, null)).toEqual({ kind: 'gone', mayLag: true });
+it('takes a 404 of the stop for a possible lag, and a cancelled sandbox for a fact', () => {
   expect(observedStop(null, sandbox('ready', null))).toEqual({ kind: 'vanished', mayLag: true });
   expect(observedStop(null, sandbox('cancelled', null))).toEqual({ kind: 'gone', mayLag: false });
 });
@@ -70,4 +66,10 @@ it.each([
   ],
 ])('follows the last stop after a superseded one: %s', (_, shown, expected) => {
   expect(observedLastStop(superseded, shown)).toEqual(expected);
+});
+
+it('tells whether the sandbox was stopped again since', () => {
+  expect(isStoppedAgain(sandbox('archived', other), 'stop_1')).toBe(true);
+  expect(isStoppedAgain(sandbox('archived', completed), 'stop_1')).toBe(false);
+  expect(isStoppedAgain(sandbox('archived', null), 'stop_1')).toBe(false);
 });

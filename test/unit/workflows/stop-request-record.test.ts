@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import type { StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import type { StopRecord } from '../../../src/protocol/stop.js';
 import {
   describeStop,
-  keptByStop,
   newStopRecord,
   nextDueAtMs,
   recordStop,
@@ -65,37 +64,14 @@ describe('failed attempts', () => {
   });
 });
 
-describe('what a stop kept', () => {
-  const sandbox = (stopId: string): SandboxView => ({
-    id: 'bx_23456789',
-    name: null,
-    state: 'archived',
-    error: null,
-    hydrated: null,
-    setupStatus: null,
-    setupError: null,
-    ttlSeconds: null,
-    createdAt: null,
-    access: null,
-    snapshots: true,
-    snapshotAvailable: true,
-    snapshotCompletedAt: at(5),
-    snapshotVerifiedAt: at(6),
-    lastSnapshotStatus: 'completed',
-    dataExpiredAt: null,
-    type: null,
-    stop: stop({ id: stopId, status: 'completed' }),
-  });
-
-  it('is read from the sandbox while the stop is its last one', () => {
-    expect(keptByStop(sandbox('stop_1'), stop())).toBe('saved');
-    expect(keptByStop(sandbox('stop_1'), stop({ requestedAt: at(9) }))).toBe('stale');
-    expect(keptByStop({ ...sandbox('stop_1'), snapshots: false }, stop())).toBe('none');
-  });
-
-  it('is not claimed if the sandbox has had another stop since, or is gone', () => {
-    expect(keptByStop(sandbox('stop_2'), stop())).toBeNull();
-    expect(keptByStop(null, stop())).toBeNull();
+describe('the time of the request of a stop', () => {
+  it('stays known when later reads no longer show it, and is forgotten with the stop', () => {
+    const one = record();
+    recordStop(one, stop(), nowMs);
+    recordStop(one, stop({ status: 'completed', requestedAt: null }), nowMs);
+    expect(one.requestedAt).toBe(at(0));
+    recordStop(one, stop({ id: 'stop_2', requestedAt: null }), nowMs);
+    expect(one.requestedAt).toBeNull();
   });
 });
 
@@ -108,8 +84,9 @@ describe('an ended request', () => {
   });
 
   it('is shown without the fields that only the workflow needs', () => {
-    const one = record({ asked: { previousStopId: null } });
+    const one = record({ asked: { previousStopId: null }, requestedAt: at(0) });
     expect(viewOfRecord(one)).toMatchObject({ phase: 'asking', arrivedAt: at(0), deadlineAt: at(60) });
-    for (const hidden of ['request', 'asked', 'arrivedAtMs']) expect(viewOfRecord(one)).not.toHaveProperty(hidden);
+    for (const hidden of ['request', 'asked', 'requestedAt', 'arrivedAtMs'])
+      expect(viewOfRecord(one)).not.toHaveProperty(hidden);
   });
 });

@@ -5,9 +5,10 @@ import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contr
 import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import type { CleanupReport, CleanupSettings, CleanupSummary } from '../../../workflows/index.js';
-import { deployment, type Stand } from '../workflow-harness.js';
+import { deployment, type Stand, shortTiming } from '../workflow-harness.js';
 
-const settings = { settleMs: 0, lookFirstMs: 50, actionDeadlineMs: 600_000, readLagMs: 1_000 };
+const timing = { ...shortTiming, readLagMs: 1_000 };
+const settings = { settleMs: 0, actionDeadlineMs: 600_000, timing };
 
 export async function ready(stand: Stand, name: string, body: { readonly snapshots?: boolean } = {}): Promise<string> {
   const { sandbox } = await stand.api.createSandbox({ name, ...body });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { claimAs } from '../watch/lease-harness.js';
+import { believesNothing } from '../workflow-harness.js';
 import { archived, clean, policyFor, ready, stateOf } from './cleanup-harness.js';
 
 const { stand, change } = shareChangedStand();
@@ -32,18 +33,20 @@ it('D2: a cleanup reports a deletion that nobody can follow as unconfirmed, and 
   await expect.poll(() => claimAs(stand, id, 'somebody', 1)).toMatchObject({ granted: true });
 });
 
-it('D5: a cleanup accepts a missing stop only after it has been missing for longer than reads lag', async () => {
+it('D5: a cleanup accepts a missing sandbox only after it has been missing for longer than reads lag', async () => {
   const id = await ready(stand, 'lagging-1');
-  let looks = 0;
+  let missing = 0;
   Object.assign(change, {
-    getStop: async (sandboxId, stopId, options) => {
-      looks += 1;
-      return looks > 2
-        ? stand.api.getStop(sandboxId, stopId, options)
-        : stand.api.getStop(sandboxId, 'stp_none', options);
+    stopSandbox: (sandboxId, options) => {
+      missing = 2;
+      return stand.api.stopSandbox(sandboxId, options);
+    },
+    getSandbox: (sandboxId, options) => {
+      missing -= 1;
+      return stand.api.getSandbox(missing >= 0 ? 'bx_22222222' : sandboxId, options);
     },
   } satisfies Partial<SandboxClient>);
-  const done = await clean(stand, policyFor('lagging', 'stop'), { readLagMs: 600_000 });
+  const done = await clean(stand, policyFor('lagging', 'stop'), { timing: believesNothing });
   expect(done.of(id)).toBe('stopped');
 });
 

@@ -2,9 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
+import { sandboxWatchId } from '../../../src/contract/workflow-safe/addresses.js';
 import { cleanupProgress, listCleanups } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import { shareChangedStand } from '../changed-stand.js';
-import { deployment, patient } from '../workflow-harness.js';
+import { deployment, patient, withoutPolls } from '../workflow-harness.js';
 import { archived, begin, clean, cleaned, listedAsStopped, policyFor, ready, stateOf } from './cleanup-harness.js';
 
 const { stand, change } = shareChangedStand();
@@ -80,6 +81,15 @@ describe('a cleanup', () => {
     expect(failures.get(second), 'three attempts').toBe(97);
     const result = done.report.plan?.entries.find(({ sandboxId }) => sandboxId === second)?.results[0];
     expect(result?.why).toBe('the deletion failed: the disk is busy');
+  });
+
+  it('is woken by the event of its stop, and not by a poll', async () => {
+    const running = await ready(stand, 'woken-1');
+    const done = await clean(stand, policyFor('woken', 'stop'), { timing: withoutPolls });
+    expect(done.of(running)).toBe('stopped');
+    expect(calls('getStop', running)).toEqual([]);
+    const watch = stand.client.workflow.getHandle(sandboxWatchId(running));
+    await expect.poll(async () => (await watch.describe()).status.name).toBe('COMPLETED');
   });
 
   it('reports a stop that does not end as unconfirmed, and does not wait for ever', async () => {

@@ -21,9 +21,9 @@ describe('a stop', () => {
     expect(requested.accepted.stopId).toBe(stop?.id);
     expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', kept: 'saved', stopId: stop?.id });
     const report = await stopWorkflow(stand, sandboxId).result();
-    expect(report).toMatchObject({ sandboxId, wakes: [{ by: 'webhook', event: 'sandbox.archived' }], apiCalls: 4 });
+    expect(report).toMatchObject({ sandboxId, wakes: [{ by: 'webhook', event: 'sandbox.archived' }], apiCalls: 3 });
     const calls = stand.service.books.calls({ sandboxId }).map(({ endpoint }) => endpoint);
-    expect(calls.slice(-4)).toEqual(['getSandbox', 'stopSandbox', 'getStop', 'getSandbox']);
+    expect(calls.slice(-3)).toEqual(['getSandbox', 'stopSandbox', 'getSandbox']);
   });
 
   it('goes from pending through failing to completed, and reports what it saw', async () => {

@@ -4,7 +4,7 @@ import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import type { CleanupReport, CleanupSummary } from '../../../workflows/index.js';
 import type { CleanupPlan } from '../plan/plan.js';
-import { type Account, archivedByPerson, madeByPerson, persist } from './account.js';
+import { type Account, archivedByPerson, madeByPerson, persist, timing } from './account.js';
 import type { Told } from './told.js';
 
 const policyFor = (key: string, action: string) => `name: ${key}
@@ -29,7 +29,7 @@ export async function playCleanup(
   const workflowId = `${cleanupId(deployment, key)}-`;
   onGiven(given);
   account.watch(key, (tag) => tag.workflowId.startsWith(workflowId));
-  const settings = { settleMs: 0, lookFirstMs: 50, lookMaxMs: 500, actionDeadlineMs: 30_000, readLagMs: 1_000 };
+  const settings = { settleMs: 0, actionDeadlineMs: 30_000, timing };
   const policy = readPolicy(policyFor(key, action), key);
   const { workflowId: startedId } = await persist(signal, () =>
     startCleanup(client, { deployment, taskQueue, policy, mode: 'apply', settings }),

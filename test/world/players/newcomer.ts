@@ -77,7 +77,7 @@ async function cleanUp(account: Account, { key }: Newcomer, sandboxId: string): 
     key,
   );
   account.watch(key, (tag) => tag.workflowId.startsWith(`${cleanupId(deployment, key)}-`));
-  const settings = { settleMs: 0, lookFirstMs: 50, lookMaxMs: 500, actionDeadlineMs: 10_000, readLagMs: 1_000 };
+  const settings = { settleMs: 0, actionDeadlineMs: 10_000, timing };
   const { workflowId } = await persist(signal, () =>
     startCleanup(client, { deployment, taskQueue, policy, mode: 'apply', settings }),
   );

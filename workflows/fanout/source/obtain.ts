@@ -11,11 +11,11 @@ import type { MachineType } from '../../../src/protocol/fanout/fanout-input.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import type { JobState } from '../../job/job-state.js';
 import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
+import { untilStopped } from '../../shared/follow-stop.js';
 import { JobTermination, jobError } from '../../shared/job-termination.js';
 import { effects, lookups } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
-import { until } from '../../shared/until.js';
 import { leaseSandbox } from '../../watch/acquire-lease.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
 import type { BatchState } from '../batch/batch-state.js';
@@ -118,12 +118,8 @@ async function userOf({ name }: SandboxView): Promise<string | null> {
 }
 
 async function waitSettled(job: JobState, sandboxId: string): Promise<void> {
-  await until<true>(sandboxId, {
-    inbox: job.inbox,
-    timing: job.timing,
-    onWake: job.onWake,
+  await untilStopped<true>(job, sandboxId, {
     waitedFor: 'archived or usable',
-    wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
     since: 0,
     readFirst: true,
     read: async () => {

@@ -1,8 +1,8 @@
 /** Deletes the sandbox of a job at its end. The service's record of the deletion confirms its end. */
 import { sleep } from '@temporalio/workflow';
 import type { DeletionResult } from '../../../src/protocol/job/job-result.js';
+import { followDeletion } from '../../shared/follow-deletion.js';
 import { effects } from '../../shared/proxies.js';
-import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
@@ -50,16 +50,14 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
     return { operationId, status: 'failed', error: 'Reads show the sandbox, but the deletion did not find it' };
   }
   run.deletion = { operationId, status: 'pending', error: null };
-  for (let polls = 0; ; polls += 1) {
-    // A deletion without an id has ended once the sandbox no longer exists.
-    const operation =
-      operationId === null ? null : await retryRefusals(run, 'read', () => reads.getDeletionOperation(operationId));
-    if (operation) run.deletion = { operationId, status: operation.status, error: operation.error ?? null };
-    if (operation?.status === 'completed' || operation?.status === 'failed') return run.deletion;
-    // If the service no longer knows the deletion, it has ended once the sandbox no longer exists.
-    if (operation === null && (await readSandbox(run, sandboxId)) === null) return { ...run.deletion, status: 'gone' };
-    await sleep(Math.min(safetyPollMs(run.timing, polls), 1_000 * 2 ** polls), { summary: 'until deleted' });
-  }
+  const end = await followDeletion(run, {
+    operationId,
+    isGone: async () => (await readSandbox(run, sandboxId)) === null,
+    onPending: (seen) => {
+      run.deletion = { operationId, ...seen };
+    },
+  });
+  return { operationId, ...end };
 }
 
 /**

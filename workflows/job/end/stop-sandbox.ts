@@ -9,15 +9,13 @@
  */
 import { sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
-import { preservedWorkOf } from '../../../src/contract/workflow-safe/preserved-work.js';
 import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import type { StopResult } from '../../../src/protocol/job/job-result.js';
+import { followStop, readKept, type StopEnd } from '../../shared/follow-stop.js';
 import { sandboxFailed } from '../../shared/job-termination.js';
 import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
-import { until } from '../../shared/until.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
-import { observeStop, readStop } from '../../stop/read-stop.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
 import type { JobState } from '../job-state.js';
@@ -64,17 +62,11 @@ async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
       readFirst = false;
     }
     run.enter('waiting_for_archive');
-    await until<true>(sandboxId, {
-      inbox: run.inbox,
-      timing: run.timing,
-      onWake: run.onWake,
-      waitedFor: 'archived',
-      wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
-      since,
-      // An event contains no stop id, so a late event of an earlier stop cannot be distinguished (trap S6).
-      read: () => checkStop(run, sandboxId),
-      readFirst,
+    const end = await followStop(run, {
+      ...{ sandboxId, stopId: run.stop?.stopId ?? '', orLater: true, since, readFirst },
+      onPending: (seen) => notePending(run, seen),
     });
+    run.stop = await stopResultOf(run, end);
   }
 }
 
@@ -122,25 +114,18 @@ async function isShown(run: JobState, sandboxId: string, answer: StopAnswer): Pr
   return (await readSandbox(run, sandboxId)) !== null;
 }
 
-/** @returns true if the stop has ended, or must be requested again because the service does not know it */
-async function checkStop(run: JobState, sandboxId: string): Promise<true | undefined> {
-  const seen = await observeStop(run, sandboxId, run.stop?.stopId ?? '');
-  switch (seen.kind) {
-    case 'pending':
-      if (seen.stop.id !== run.stop?.stopId) run.stopRequest.requestedAt = seen.stop.requestedAt;
-      run.stop = waitingFor(seen.stop);
-      return undefined;
-    case 'vanished':
-      run.stop = null;
-      return true;
-    case 'gone':
-      run.stop = { ...gone, stopId: run.stop?.stopId ?? null };
-      return true;
-    case 'done':
-    case 'superseded':
-      run.stop = await endedBy(run, seen);
-      return true;
-  }
+function notePending(run: JobState, { stop, sandbox }: Ended & { readonly stop: StopView }): void {
+  run.sandbox = sandbox;
+  if (stop.id !== run.stop?.stopId) run.stopRequest.requestedAt = stop.requestedAt;
+  run.stop = waitingFor(stop);
+}
+
+/** @returns null if the stop must be requested again, because the service does not know it */
+async function stopResultOf(run: JobState, end: StopEnd): Promise<StopResult | null> {
+  if (end.kind === 'vanished') return null;
+  if (end.kind === 'gone') return { ...gone, stopId: run.stop?.stopId ?? null };
+  run.sandbox = end.sandbox;
+  return endedBy(run, end);
 }
 
 interface Ended {
@@ -158,11 +143,8 @@ async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopRes
   if (state !== 'archived' && state !== 'archiving') {
     run.leave({ kind: 'sandbox', sandboxId, sandboxName, why: `${why}.` });
   }
-  const isLast = stopId === null || sandbox.stop === null || sandbox.stop.id === stopId;
-  if (!isLast) return { stopId, status, kept: null, error: null };
-  const ownRequestedAt = stopId === run.stop?.stopId ? run.stopRequest.requestedAt : null;
-  const requestedAt = ownRequestedAt ?? (stopId && (await readStop(run, sandboxId, stopId))?.requestedAt) ?? null;
-  return { stopId, status, kept: preservedWorkOf(sandbox, { requestedAt }), error: null };
+  const requestedAt = (stopId === run.stop?.stopId && run.stopRequest.requestedAt) || null;
+  return { stopId, status, kept: await readKept(run, { stop, sandbox }, requestedAt), error: null };
 }
 
 /** A stop that is reported as ended counts as pending until a read confirms its end. */

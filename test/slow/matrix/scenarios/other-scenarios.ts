@@ -162,7 +162,8 @@ const cleanupScenarios: readonly Scenario[] = cleanups.map(
         await inState(stand, sandboxId, 'archived');
       }
       const prefix = `${cleanupId(deployment, id)}-`;
-      const settings = { settleMs: 0, lookFirstMs: 50, lookMaxMs: 500, actionDeadlineMs: deadlineMs };
+      const timing = { safetyPollFirstMs: 50, safetyPollMaxMs: 500 };
+      const settings = { settleMs: 0, actionDeadlineMs: deadlineMs, timing };
       return {
         workflowId: prefix,
         given: [sandboxId],

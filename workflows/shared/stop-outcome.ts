@@ -15,22 +15,24 @@ export type ObservedStop =
   /** Somebody resumed the sandbox before the stop was done. */
   | { readonly kind: 'superseded'; readonly stop: StopView }
   /** `mayLag`: this is final only if it lasts for longer than a read may lag behind a write. */
-  | { readonly kind: 'gone' | 'vanished'; readonly mayLag: boolean };
+  | { readonly kind: 'gone'; readonly mayLag: boolean }
+  | { readonly kind: 'vanished'; readonly mayLag: boolean };
 
-/**
- * @param stop read by its id; null if the service does not know it
- * @param sandbox null if the service does not find it; undefined if it was not read
- */
-export function observedStop(stop: StopView | null, sandbox?: SandboxView | null): ObservedStop {
+/** @param stop null if the service does not know it */
+export function observedStop(stop: StopView | null, sandbox: SandboxView): ObservedStop {
+  if (sandbox.state === 'cancelled') return { kind: 'gone', mayLag: false };
   if (stop?.status === 'superseded') return { kind: 'superseded', stop };
   if (stop?.status === 'completed') return { kind: 'done', stop };
-  if (sandbox === null) return { kind: 'gone', mayLag: true };
-  if (sandbox?.state === 'cancelled') return { kind: 'gone', mayLag: false };
   // If the sandbox is archived, a stop with an unknown status is done.
-  if (sandbox?.state === 'archived' && !isOpenStop(stop)) return { kind: 'done', stop: stop ?? sandbox.stop };
-  if (stop) return { kind: 'pending', stop };
-  const last = sandbox?.stop;
+  if (sandbox.state === 'archived' && !isOpenStop(stop)) return { kind: 'done', stop: stop ?? sandbox.stop };
+  const last = sandbox.stop;
+  // Between the two reads, somebody may have resumed the sandbox.
+  if (stop) return isShownBy(sandbox, stop) ? { kind: 'pending', stop } : { kind: 'vanished', mayLag: true };
   return last && isOpenStop(last) ? { kind: 'pending', stop: last } : { kind: 'vanished', mayLag: true };
+}
+
+function isShownBy({ state, stop: last }: SandboxView, stop: StopView): boolean {
+  return last?.id === stop.id || state === 'archiving' || state === 'archived';
 }
 
 /**
@@ -43,4 +45,9 @@ export function observedLastStop(superseded: StopView, { state, stop: last }: Sa
     if (state === 'archived') return { kind: 'done', stop: last };
   }
   return { kind: 'superseded', stop: superseded };
+}
+
+/** True if the sandbox was stopped again since this stop. Its record then describes only the later stop. */
+export function isStoppedAgain({ stop: last }: SandboxView, stopId: string): boolean {
+  return last !== null && last.id !== stopId;
 }
