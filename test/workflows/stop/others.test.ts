@@ -105,9 +105,10 @@ describe('a stop', () => {
 
   it('D10: with an unknown status has ended when the sandbox is archived', async () => {
     const sandboxId = await readySandbox(stand);
-    intercept.on('getStop', async (call) => {
-      const answer = (await call()) as { stop: object };
-      return { ...answer, stop: { ...answer.stop, status: 'sealed' } };
+    intercept.on('getSandbox', async (call) => {
+      const answer = (await call()) as { sandbox: { stop: object | null } };
+      const stop = answer.sandbox.stop && { ...answer.sandbox.stop, status: 'sealed' };
+      return { ...answer, sandbox: { ...answer.sandbox, stop } };
     });
     const ended = await outcomeOf(stand, await ask(stand, { sandboxId }));
     expect(ended).toMatchObject({ outcome: 'archived', kept: 'saved', status: 'sealed' });
