@@ -5,7 +5,7 @@ import { createIntercept, refusal } from '../../../workflows/intercept.js';
 import { ask, outcomeOf, readySandbox, stopWorkflow } from '../../../workflows/stop/stop-harness.js';
 import { createStand, type Stand } from '../../../workflows/workflow-harness.js';
 
-type Endpoint = 'getSandbox' | 'stopSandbox' | 'getStop';
+type Endpoint = 'getSandbox' | 'stopSandbox';
 type Fault = (endpoint: Endpoint, call: () => Promise<unknown>) => Promise<unknown>;
 
 const refused =
@@ -36,11 +36,10 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** The calls of a stop in order: the read before it, the stop, and the two that confirm it. */
+/** The calls of a stop in order: the read before it, the stop, and the read that confirms it. */
 const places = [
   { endpoint: 'getSandbox', part: 'before' },
   { endpoint: 'stopSandbox', part: 'before' },
-  { endpoint: 'getStop', part: 'after' },
   { endpoint: 'getSandbox', part: 'after' },
 ] as const satisfies readonly { endpoint: Endpoint; part: string }[];
 
@@ -51,7 +50,7 @@ let stand: Stand;
 beforeAll(async () => {
   stand = await createStand({ through: intercept.through });
   const isAsked = (sandboxId: string) => stand.service.books.stops({ sandboxId }).length > 0;
-  for (const endpoint of ['getSandbox', 'stopSandbox', 'getStop'] as const) {
+  for (const endpoint of ['getSandbox', 'stopSandbox'] as const) {
     intercept.on(endpoint, (call, _count, [sandboxId]) => {
       const plan = plans.get(String(sandboxId));
       const part = endpoint === 'stopSandbox' || !isAsked(String(sandboxId)) ? 'before' : 'after';
