@@ -2,10 +2,8 @@
 
 import { startCopying } from './copy.js';
 import { byId } from './dom.js';
-import { startAnswerSwitches } from './items/answer-view.js';
 import { startTheme } from './theme.js';
 
 byId('tools').hidden = false;
 startTheme();
-startAnswerSwitches(document);
 startCopying(document);

@@ -50,7 +50,7 @@ ${steps.slice(0, stepsShown).map((step) => stepMarkup(step, limit))}${rest}</det
 
 function stepMarkup(step: AgentStep, limit: number): Markup {
   const isBad = step.kind === 'command' && step.exitCode !== null && step.exitCode !== 0;
-  return html`${textBlock(textOf(step), limit, step.kind === 'command' ? 'command' : 'quiet')}${isBad ? html`<p class="note">exit code ${step.exitCode}</p>` : null}`;
+  return html`${textBlock(textOf(step), limit, { name: step.kind === 'command' ? 'command' : 'quiet' })}${isBad ? html`<p class="note">exit code ${step.exitCode}</p>` : null}`;
 }
 
 function textOf(step: AgentStep): string {

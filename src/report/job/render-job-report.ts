@@ -15,20 +15,19 @@ import { jobCostSection, jobHeader, jobTiles, jobTitle } from './overview.js';
 import { timelineOfJob } from './timeline.js';
 import { filesSection, transcriptSection } from './transcript.js';
 
-/** Limit of one text, in bytes. An answer is twice in the file: as Markdown, and as text. */
+/** Limit of one text, in bytes. */
 const longestTextBytes = 500_000;
 
 /**
  * Renders the report of a job, running or ended, as one HTML document. The document works offline and runs only its own
- * script; without a script, it lacks the switch between Markdown and text. Texts of agents are never interpreted as
- * HTML. Texts of more than 500 kB are cut at their end, and all texts together take at most 24 MB.
+ * script. Texts of agents are never interpreted as HTML. Texts of more than 500 kB are cut at their end, and all texts together take at most 24 MB.
  * @returns the document, to be written as UTF-8
  */
 export function renderJobReport(data: JobReportData): string {
   const span = jobSpan(data);
   const machine = jobMachine(data, span);
   const texts = [
-    ...data.prompts.flatMap(({ prompt, result, error }) => [prompt, result ?? '', result ?? '', error ?? '']),
+    ...data.prompts.flatMap(({ prompt, result, error }) => [prompt, result ?? '', error ?? '']),
     ...data.previews.values(),
     ...stepTexts(data),
   ];

@@ -2,15 +2,13 @@
 
 import { lastDrawn } from '../../contract/texts/terminal-text.js';
 import type { CollectedFile, PromptResult } from '../../protocol/job/job-result.js';
-import { cutText } from '../cut-text.js';
 import { fileMarks } from '../file-marks.js';
 import { bytesText, countText, durationText } from '../format.js';
-import { markdownMarkup } from '../markdown-markup.js';
 import { html, type Markup } from '../markup.js';
 import { plainText } from '../plain-text.js';
 import { stepsMarkup, stepsOf } from './agent-steps.js';
 import type { JobReportData } from './job-data.js';
-import { cutNote, textBlock } from './text-block.js';
+import { textBlock } from './text-block.js';
 
 /**
  * Names of files that a browser shows as text or as an image. The report links to no other file. A browser would run
@@ -43,14 +41,10 @@ function turn(
   // While the agent works on a prompt, the service may still show the status `queued`.
   const word = isUnderWay ? 'under way' : plainText(status).replaceAll('_', ' ');
   const note = html`<span class="note">  ${word}${took}</span>`;
-  const reply = result === null ? null : cutText(plainText(lastDrawn(result)), limit);
-  const rest = reply && reply.cut > 0 ? cutNote(reply.cut, resultRef) : null;
-  return html`<article class="turn"><h3>Prompt${number}</h3>${textBlock(prompt, limit, 'quiet')}${steps}
-${
-  reply === null
-    ? html`<h3>Answer${number}${note}</h3>${error === null ? html`<p class="note">There is no answer${isRunning ? ' yet' : ''}.</p>` : null}`
-    : html`<div class="answer"><div class="bar"><h3>Answer${number}${note}</h3><button type="button" class="switch" hidden>Show as text</button></div>${markdownMarkup(reply.text)}<pre class="text raw" dir="auto" tabindex="0" hidden>${reply.text}</pre>${rest}</div>`
-}${error === null ? null : html`<div class="alert">${textBlock(error, limit)}</div>`}</article>`;
+  const none = html`<p class="note">There is no answer${isRunning ? ' yet' : ''}.</p>`;
+  const answer = result === null ? null : textBlock(lastDrawn(result), limit, { ref: resultRef });
+  return html`<article class="turn"><h3>Prompt${number}</h3>${textBlock(prompt, limit, { name: 'quiet' })}${steps}
+<h3>Answer${number}${note}</h3>${answer ?? (error === null ? none : null)}${error === null ? null : html`<div class="alert">${textBlock(error, limit)}</div>`}</article>`;
 }
 
 /** @param limit limit of one text, in bytes */

@@ -25,7 +25,7 @@ describe('the report of a job', () => {
       /<td class="clock">09:00:09<\/td><th scope="row">webhook sandbox\.ready<\/th><td class="word">usable<\/td>/,
     );
     expect(shown).toMatch(/Prompt 2<\/h3>[\s\S]*Answer 2<span class="note"> {2}completed in 47 s/);
-    expect(shown).toContain('<li><code>totals.ts</code> adds rounded lines');
+    expect(shown).toContain('\n1. `totals.ts` adds rounded lines');
     expect(shown).toContain('<a href="files/out/notes.md"><bdi class="path">out/notes.md</bdi></a>');
     expect(shown).not.toContain('href="files/out/patch.diff"');
     // 131.8 s on a large machine, which counts twice.
@@ -72,7 +72,7 @@ describe('the report of a job', () => {
   test('B25: has answers as a terminal shows them in the end, as that of a batch', () => {
     const answer = '10 %\r100 %\n\u001b[32mPASS\u001b[0m';
     const prompts = sampleJob().prompts.map((prompt) => ({ ...prompt, result: answer }));
-    expect(shownIn(sampleJob({ prompts }))).toContain('hidden>100 %\nPASS</pre>');
+    expect(shownIn(sampleJob({ prompts }))).toContain('tabindex="0">100 %\nPASS</pre>');
     const [item] = sampleBatch(1).items;
     if (!item?.job) throw new Error('the sample has no job');
     const job = { ...item.job, prompts };

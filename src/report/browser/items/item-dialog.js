@@ -10,7 +10,6 @@ import { startCopying } from '../copy.js';
 import { buttonById, byId, dialogById, element, outcomeBadge, segmentBars, span } from '../dom.js';
 import { detailsOf, page, styleOfItem } from '../page-data.js';
 import { bytesText, clockText, dollarsText, durationText, secondsText } from '../words.js';
-import { markdownBlock, startAnswerSwitches } from './answer-view.js';
 
 /** @type {PageItem | null} */
 let opened = null;
@@ -71,7 +70,6 @@ function drawItem(item) {
     factsList(item),
     ...commandParts(details),
   );
-  startAnswerSwitches(byId('item-body'));
   buttonById('item-choose').addEventListener('click', () => toggleChosen(item));
   drawChoice(item);
 }
@@ -86,26 +84,13 @@ function drawChoice(item) {
 /** @param {import('../../page-data.js').PagePrompt} prompt @param {string} number */
 function promptParts(prompt, number) {
   const heading = element('h3', {}, `Answer${number}`, span('note', `  ${prompt.status.replaceAll('_', ' ')}`));
-  const parts = [
-    element('h3', {}, `Prompt${number}`),
-    textBlock(prompt.prompt, 'quiet'),
-    prompt.answer ? answerBlock(heading, prompt.answer) : heading,
-  ];
+  const parts = [element('h3', {}, `Prompt${number}`), textBlock(prompt.prompt, 'quiet'), heading];
+  if (prompt.answer) parts.push(textBlock(prompt.answer));
   if (prompt.answerRef)
     parts.push(element('p', { class: 'note' }, `The full answer is in the result store: ${prompt.answerRef}`));
   if (prompt.error) parts.push(element('div', { class: 'alert' }, textBlock(prompt.error)));
   if (!prompt.answer && !prompt.error) parts.push(element('p', { class: 'note' }, 'No answer.'));
   return parts;
-}
-
-/** @param {HTMLElement} heading @param {PageText} answer */
-function answerBlock(heading, answer) {
-  const button = element('button', { type: 'button', class: 'switch' }, 'Show as text');
-  const raw = textBlock(answer, 'raw');
-  raw.hidden = true;
-  const markdown = markdownBlock(answer.text);
-  if (answer.cut > 0) markdown.append(cutNote(answer.cut));
-  return element('div', { class: 'answer' }, element('div', { class: 'bar' }, heading, button), markdown, raw);
 }
 
 /** @param {readonly import('../../page-data.js').PageFile[]} files */

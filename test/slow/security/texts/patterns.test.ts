@@ -14,7 +14,6 @@ import { fencedBlocks, shellBlocks } from '../../../../src/local-service/agent/s
 import { variablesIn } from '../../../../src/local-service/environments/variables.js';
 import { pathWithoutSecrets } from '../../../../src/local-service/http/call.js';
 import { parsePublicKey } from '../../../../src/local-service/ssh/public-key.js';
-import { markdownMarkup } from '../../../../src/report/markdown-markup.js';
 import { plainText } from '../../../../src/report/plain-text.js';
 import { readDurationMs } from '../../../../src/retention/policy-schema.js';
 
@@ -123,13 +122,6 @@ function growsTooFast(act: (length: number) => unknown, small = smallSize): bool
   });
 }
 
-/** One, two, three pieces and so on, with a text between the runs. */
-function runsOf(piece: string, between: string, length: number): string {
-  let runs = '';
-  for (let count = 1; runs.length < length; count += 1) runs += piece.repeat(count) + between;
-  return runs;
-}
-
 describe('C10: reading takes linear time', () => {
   it.each(Object.entries(readers))('%s', (_name, read) => {
     const slow = beginnings
@@ -137,21 +129,6 @@ describe('C10: reading takes linear time', () => {
       .filter(({ start, piece, end }) => growsTooFast((length) => read(`${start}${piece.repeat(length)}${end}`)));
     expect(slow).toEqual([]);
   });
-
-  // A growth of 64, because work that grows with the power 1.5 is hardly more than linear work with a growth of eight.
-  it.each(['`', '\\`', '*', '_', '~~', '['])(
-    'an answer of 512 kB as Markdown, with runs of %j of every length',
-    (piece) => {
-      const render = (between: string, length: number) =>
-        cpuMicroseconds(() => markdownMarkup(runsOf(piece, between, length)));
-      const slow = [' ', 'a'].filter((between) => {
-        const large = render(between, 512_000);
-        // Short texts are in the caches of the processor, so less than two milliseconds say nothing.
-        return large > 4 * 64 * Math.max(render(between, 8_000), 2_000);
-      });
-      expect(slow).toEqual([]);
-    },
-  );
 
   it('for a name pattern with any number of stars', () => {
     const matching = (stars: number) => nameMatches(`${'a*'.repeat(stars)}b`);
