@@ -18,8 +18,8 @@ export interface AwaitedJob {
   readonly sandboxId: string | null;
   readonly error: JobError | null;
   readonly apiCalls: number;
-  /** Absent in older histories. */
-  readonly left?: readonly LeftBehind[];
+  /** Empty if there is no outcome: what the job left is then unknown. */
+  readonly left: readonly LeftBehind[];
 }
 
 const lookEveryMs = [500, 5_000] as const;
@@ -65,7 +65,7 @@ export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
       return { outcome, sandboxId, error, apiCalls, left };
     } catch (error) {
       if (!(error instanceof WorkflowFailedError) && !(error instanceof WorkflowNotFoundError)) throw error;
-      return { outcome: null, sandboxId: null, error: null, apiCalls: 0 };
+      return { outcome: null, sandboxId: null, error: null, apiCalls: 0, left: [] };
     }
   });
 }

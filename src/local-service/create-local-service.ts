@@ -38,7 +38,7 @@ import { resolveBySystem } from './webhooks/public-address.js';
 
 /** A local Sandbox Service. */
 export interface LocalService extends StateControl {
-  /** How the sandboxes are isolated and what they can reach; the same as `GET /_local/isolation`. */
+  /** How the sandboxes are isolated and what they can reach; the same as the field `isolation` of `GET /_local/facts`. */
   readonly isolation: IsolationReport;
   /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Available once the service listens. */
   readonly url: string;

@@ -61,7 +61,7 @@ export interface LocalServiceOptions {
   readonly importLimits?: Partial<ImportLimits>;
   /**
    * Says that the file of these options has changed since it was read, and what to do; undefined if it has not. Asked
-   * at each `GET /_local/isolation`, and must not throw. Default: there is no such file.
+   * at each `GET /_local/facts`, and must not throw. Default: there is no such file.
    */
   readonly changedSettings?: () => Promise<string | undefined>;
   /** Receives the log lines. Default: none. */

@@ -75,10 +75,10 @@ const stackStatusSchema = z.object({
   openJobs: z.number().nullable(),
   /** Ids of some of the open jobs and batches. */
   openIds: z.array(z.string()),
-  /** Number of notifications that are not delivered; null if Temporal does not answer. Not told by older stacks. */
-  undeliveredCount: z.number().nullable().default(0),
+  /** Number of notifications that are not delivered; null if Temporal does not answer. */
+  undeliveredCount: z.number().nullable(),
   /** Some of them. */
-  undelivered: z.array(undeliveredSchema).default([]),
+  undelivered: z.array(undeliveredSchema),
 });
 export type StackStatus = z.infer<typeof stackStatusSchema>;
 

@@ -1,4 +1,4 @@
-/** How a local service isolates its sandboxes, and whether its settings have changed since it started, as it says itself. */
+/** How a local service isolates its sandboxes, as it says itself. */
 import { z } from 'zod';
 import type { Notices } from '../output/reporter.js';
 
@@ -15,8 +15,7 @@ export const isolationSchema = z.object({
     memory: z.enum(['sandbox', 'process', 'none']),
     processes: z.enum(['sandbox', 'command', 'none']),
   }),
-  /** Older services do not report this field. */
-  lacks: z.array(z.string()).default([]),
+  lacks: z.array(z.string()),
   text: z.string(),
   warnings: z.array(z.string()),
 });
@@ -30,14 +29,11 @@ export interface SaidIsolation {
   readonly known: SandboxIsolation | null;
   /** Why a service that may be local did not report its isolation; null if it did, or if the service is remote. */
   readonly problem: string | null;
-  /** That the file of its settings has changed since the service started, and what to do; null if it has not. */
-  readonly changedSettings: string | null;
 }
 
 /** Warnings are shown even when quiet. */
-export function sayIsolation({ known, problem, changedSettings }: SaidIsolation, reporter: Notices): void {
+export function sayIsolation({ known, problem }: SaidIsolation, reporter: Notices): void {
   if (problem !== null) reporter.notice(problem);
-  if (changedSettings !== null) reporter.notice(changedSettings);
   if (known === null) return;
   reporter.notice(`Sandbox isolation: ${known.text}.`, 'detail');
   for (const warning of known.warnings) reporter.notice(warning);

@@ -3,29 +3,32 @@ import { z } from 'zod';
 import type { Config } from '../../config.js';
 import { isLoopbackHost } from '../../contract/urls.js';
 import { apiKeyOf } from '../../os/key-file.js';
+import type { Notices } from '../output/reporter.js';
 import { answerText } from './answer-text.js';
-import { isolationSchema, type SaidIsolation } from './isolation.js';
+import { isolationSchema, type SaidIsolation, sayIsolation } from './isolation.js';
 import type { LocalClock } from './local-clock.js';
 
 const timeoutMs = 5_000;
 
 const answerSchema = z.object({
   isolation: isolationSchema,
-  /** Older services do not report this field, nor the next one. */
-  clock: z.object({ now: z.iso.datetime(), held: z.boolean() }).optional(),
-  changedSettings: z.string().nullable().default(null),
+  clock: z.object({ now: z.iso.datetime(), held: z.boolean() }),
+  changedSettings: z.string().nullable(),
 });
 
 type Service = NonNullable<Config['sandboxService']>;
 
 export interface LocalFacts {
   readonly isolation: SaidIsolation;
-  /** Null if the service is not a local one, or does not report its clock. */
+  /** Null if the service is not a local one, or did not answer. */
   readonly clock: LocalClock | null;
+  /** That the file of its settings has changed since the service started; null if it has not, or if that is unknown. */
+  readonly changedSettings: string | null;
 }
 
 const attempts = 2;
-const nothingToAsk: LocalFacts = { isolation: { known: null, problem: null, changedSettings: null }, clock: null };
+const unknown = { clock: null, changedSettings: null };
+const nothingToAsk: LocalFacts = { isolation: { known: null, problem: null }, ...unknown };
 
 /**
  * Reads the facts from a service that may be local. Does not ask a service on another host that is reached by `https`.
@@ -41,11 +44,11 @@ export async function readLocalFacts(service: Service): Promise<LocalFacts> {
     }
   }
   const problem = `Cannot read how the service at ${service.apiUrl} isolates its sandboxes: ${why}.`;
-  return { isolation: { known: null, problem, changedSettings: null }, clock: null };
+  return { isolation: { known: null, problem }, ...unknown };
 }
 
 async function ask(service: Service): Promise<LocalFacts> {
-  const url = new URL('/_local/isolation', service.apiUrl);
+  const url = new URL('/_local/facts', service.apiUrl);
   if (url.protocol !== 'http:' && !isLoopbackHost(url.hostname)) return nothingToAsk;
   const headers = { authorization: `Bearer ${await apiKeyOf(service)}` };
   const beforeMs = Date.now();
@@ -55,9 +58,19 @@ async function ask(service: Service): Promise<LocalFacts> {
   if (!response.ok) throw new Error(`it returned ${response.status}`);
   const { isolation, clock, changedSettings } = answerSchema.parse(JSON.parse(await answerText(response)));
   return {
-    isolation: { known: isolation, problem: null, changedSettings },
-    clock: clock === undefined ? null : { ...clock, aheadMs: Date.parse(clock.now) - middleMs },
+    isolation: { known: isolation, problem: null },
+    clock: { ...clock, aheadMs: Date.parse(clock.now) - middleMs },
+    changedSettings,
   };
+}
+
+/** Prints all of it but the clock. Warnings are shown even when quiet. */
+export function sayLocalFacts(
+  { isolation, changedSettings }: Pick<LocalFacts, 'isolation' | 'changedSettings'>,
+  reporter: Notices,
+): void {
+  if (changedSettings !== null) reporter.notice(changedSettings);
+  sayIsolation(isolation, reporter);
 }
 
 function reasonOf(error: unknown): string {

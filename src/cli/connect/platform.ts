@@ -19,10 +19,9 @@ import { createAsk, createServiceReads, type ServiceReads } from './ask-service.
 import { clientOf } from './check-service.js';
 import { isFullyConfigured } from './configured.js';
 import { type Encryption, openEncryption, openResults } from './encryption.js';
-import { type SaidIsolation, sayIsolation } from './isolation.js';
 import { requireAgreement } from './key-agreement.js';
-import { heldText, type LocalClock } from './local-clock.js';
-import { readLocalFacts } from './local-facts.js';
+import { heldText } from './local-clock.js';
+import { type LocalFacts, readLocalFacts, sayLocalFacts } from './local-facts.js';
 import { linkToTemporal, type TemporalLink } from './temporal-link.js';
 
 /** Waits shorter than this cause no notice, in ms. */
@@ -31,7 +30,8 @@ const silentMs = 2_000;
 const notShared =
   'Files of more than 128 KiB in total go through the result store. Set SANDFLOW_RESULTS to a directory that this command shares with the workers.';
 
-export interface Platform {
+/** With what the service of the current connection says of itself. */
+export interface Platform extends LocalFacts {
   /** The configuration. If no service is configured, `sandboxService` is the one of the embedded stack. */
   readonly config: Config;
   /** The current connection. `reconnect` replaces it. */
@@ -47,10 +47,6 @@ export interface Platform {
   readonly bridgeUrl: string | undefined;
   /** Temporal's UI; undefined if unknown. */
   readonly ui: Addresses['ui'];
-  /** How sandboxes are isolated, as the service of the current connection says. */
-  readonly isolation: SaidIsolation;
-  /** The clock of that service, if it is a local one; otherwise null. */
-  readonly clock: LocalClock | null;
   /**
    * Stores the content of a file that the job will write into the sandbox. Safe to repeat.
    * @returns the reference of the stored content
@@ -118,6 +114,9 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     get clock() {
       return facts.clock;
     },
+    get changedSettings() {
+      return facts.changedSettings;
+    },
     results,
     patiently: (calls) =>
       link.temporal.patiently(config.patienceMs, () => abortable(link.temporal.client, io.interrupted, calls)),
@@ -135,7 +134,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       current.notice('Reconnected.', 'detail');
       const before = facts;
       facts = await readLocalFacts(link.addresses.service);
-      if (facts.isolation.known?.text !== before.isolation.known?.text) sayIsolation(facts.isolation, current);
+      if (facts.isolation.known?.text !== before.isolation.known?.text) sayLocalFacts(facts, current);
     },
     close: () => closeLink(link),
   };

@@ -1,5 +1,6 @@
 /** Checks how sandboxes of a local service are isolated from this machine, and that its settings are current. */
 import type { SaidIsolation } from '../connect/isolation.js';
+import type { LocalFacts } from '../connect/local-facts.js';
 import { type Check, ok, skipped, warning } from './check.js';
 
 const mends = {
@@ -24,7 +25,7 @@ export function checkIsolation({ known: isolation, problem }: SaidIsolation): Ch
 }
 
 /** Empty if the service is not a local one, or if its settings are those of its file. */
-export function checkLocalSettings({ changedSettings }: SaidIsolation): readonly Check[] {
+export function checkLocalSettings({ changedSettings }: Pick<LocalFacts, 'changedSettings'>): readonly Check[] {
   if (changedSettings === null) return [];
   return [warning('local', changedSettings, 'Restart the local service when no job needs it.')];
 }

@@ -87,7 +87,7 @@ export async function runDoctor(
     const isRegistered = ofWebhook.some(({ name, status }) => name === 'webhook' && status === 'ok');
     if (platform && isRegistered && ofWebhook.every(({ status }) => status !== 'failed'))
       checks.push(await checkWakes(platform.temporal, config));
-    if (facts) checks.push(checkIsolation(facts.isolation), ...checkLocalSettings(facts.isolation));
+    if (facts) checks.push(checkIsolation(facts.isolation), ...checkLocalSettings(facts));
     if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
   } finally {
     reporter.close();

@@ -5,7 +5,7 @@ import { resumeFanout, sourceOfBatch } from '../../workflow-client/fanouts/resum
 import type { CommandContext } from '../command.js';
 import { askToCancel } from '../connect/ask-to-cancel.js';
 import { type CheckSourceOptions, checkSource } from '../connect/check-source.js';
-import { sayIsolation } from '../connect/isolation.js';
+import { sayLocalFacts } from '../connect/local-facts.js';
 import { namedSourceOf } from '../connect/named-source.js';
 import type { Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
@@ -71,7 +71,7 @@ export async function resumeBatch(
     } else {
       const { retryFailed } = options;
       if (options.check) await requireSource(platform, batch, { signal: io.interrupted, notices: view });
-      sayIsolation(platform.isolation, view);
+      sayLocalFacts(platform, view);
       io.interrupted.throwIfAborted();
       context.undone = undefined;
       await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });

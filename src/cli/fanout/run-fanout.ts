@@ -8,7 +8,7 @@ import type { CommandContext } from '../command.js';
 import { checkConcurrency, checkModels } from '../connect/check-account.js';
 import { checkService } from '../connect/check-service.js';
 import { checkSource } from '../connect/check-source.js';
-import { sayIsolation } from '../connect/isolation.js';
+import { sayLocalFacts } from '../connect/local-facts.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { withService } from '../connect/with-service.js';
 import { exitCodes } from '../exit-codes.js';
@@ -54,7 +54,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     await checkService(config, { signal: io.interrupted, notice: (text) => starting.notice(text) });
   }
   const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
-  sayIsolation(platform.isolation, starting);
+  sayLocalFacts(platform, starting);
   if (read.freshSource) starting.notice(read.freshSource, 'detail');
   for (const lost of [lostModes(read.prepareFiles), read.files.lostModes()]) if (lost) starting.notice(oneLine(lost));
   starting.close();

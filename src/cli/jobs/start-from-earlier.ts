@@ -5,7 +5,7 @@ import { parseJobInput } from '../../workflow-client/jobs/job-input.js';
 import { type EarlierJob, requireSame } from '../../workflow-client/jobs/rerun-job.js';
 import type { CommandContext } from '../command.js';
 import { checkSource } from '../connect/check-source.js';
-import { sayIsolation } from '../connect/isolation.js';
+import { sayLocalFacts } from '../connect/local-facts.js';
 import { namedSourceOf } from '../connect/named-source.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { isAttachedTo } from '../run/existing-job.js';
@@ -29,7 +29,7 @@ export async function startFromEarlier(
   { options, context, read, startedText }: FromEarlier,
 ): Promise<number> {
   return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
-    sayIsolation(platform.isolation, reporter);
+    sayLocalFacts(platform, reporter);
     const { temporal } = platform;
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
     const newJob = { deployment, jobId: newJobId };

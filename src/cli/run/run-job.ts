@@ -5,7 +5,7 @@ import type { CommandContext } from '../command.js';
 import { checkModels } from '../connect/check-account.js';
 import { checkService } from '../connect/check-service.js';
 import { checkSource } from '../connect/check-source.js';
-import { sayIsolation } from '../connect/isolation.js';
+import { sayLocalFacts } from '../connect/local-facts.js';
 import { namedSourceOf } from '../connect/named-source.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
@@ -42,7 +42,7 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
   }
   const platform = await openPlatform(config, { io, reporter, needsWorker: true });
   try {
-    sayIsolation(platform.isolation, reporter);
+    sayLocalFacts(platform, reporter);
     const job = { deployment: config.deployment, jobId };
     const named = namedSourceOf(source);
     const asks = options.check && (named ?? options.provider ?? options.model) != null;

@@ -43,8 +43,9 @@ async function sayPlaces(
   { readyJson }: { readonly readyJson?: boolean },
 ): Promise<void> {
   const service = { apiUrl: sandboxApiUrl, apiKey, apiKeyFile: sandboxApiKeyFile };
-  const { known: isolation, problem, changedSettings } = (await readLocalFacts(service)).isolation;
-  for (const text of [problem, changedSettings]) if (text !== null) io.stderr.write(`${oneLine(text)}\n`);
+  const facts = await readLocalFacts(service);
+  const { known: isolation, problem } = facts.isolation;
+  for (const text of [problem, facts.changedSettings]) if (text !== null) io.stderr.write(`${oneLine(text)}\n`);
   for (const warning of isolation?.warnings ?? []) io.stderr.write(`${oneLine(warning)}\n`);
   if (readyJson) {
     // Print the path of the key file, and never the key.

@@ -19,7 +19,7 @@ export async function startInBackground(options: { readonly json?: boolean }, io
   // Ask before the release, so that the stack cannot end by itself in between.
   await askSupervisor(stackPaths(config.home).stateFile, 'keep');
   const { sandboxApiUrl: apiUrl, sandboxApiKey: apiKey } = stack;
-  const { changedSettings } = (await readLocalFacts({ apiUrl, apiKey })).isolation;
+  const { changedSettings } = await readLocalFacts({ apiUrl, apiKey });
   stack.release();
   if (changedSettings !== null) io.stderr.write(`${oneLine(changedSettings)}\n`);
   await showStack(options, io);

@@ -117,7 +117,7 @@ export const sandflowErrors = {
   disk_full: unavailable('Free some space on the disk of the file that the message names.'),
   file_not_writable: usage('Correct the owner and mode of the directory.'),
   database_unusable: unavailable('Check the file and restore it, or choose another directory.'),
-  database_too_new: usage('Update sandflow, or choose another directory.'),
+  database_of_other_version: usage('Use the version that wrote the database, or choose another or an empty directory.'),
   secret_store_unwritable: usage('Correct the owner and mode of the directory.'),
   result_store_unwritable: usage(
     'Correct the owner and mode of the directory, or set SANDFLOW_RESULTS to another one.',

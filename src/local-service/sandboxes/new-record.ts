@@ -7,7 +7,7 @@ import { newMeter } from '../core/cost.js';
 import { newSandboxId, subdomainOf } from '../core/ids.js';
 import { attachment } from '../environments/pin.js';
 import { ServiceError } from '../service-error.js';
-import { type SandboxRecord, sandboxRecordDefaults } from '../store/sandbox-record.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
 
 /** Waits for the time that acceptance takes. Then throws if a fault makes the create fail before the sandbox exists. */
 export async function beginAcceptance({ timings, clock, closing, faults }: Context): Promise<void> {
@@ -36,7 +36,6 @@ export function newSandbox(
   const { accountId, keyId } = options.caller;
   const team = context.stores.accounts.teamOf(accountId);
   return {
-    ...sandboxRecordDefaults,
     id,
     ownerId: accountId,
     teamId: team?.id ?? null,
@@ -51,12 +50,23 @@ export function newSandbox(
     snapshots: body.snapshots ?? true,
     monitoring: body.monitoring ?? true,
     environment: null,
+    environmentId: null,
+    environmentVersionId: null,
+    environmentVersion: null,
+    secretFilePaths: [],
+    loginsWiped: false,
+    wipePendingUntilRestart: false,
     createdAt: now,
     updatedAt: now,
     dataExpiredAt: null,
     hydrated: options.restoreFrom === null,
     hydratedAt: null,
     hydrationStartedAt: null,
+    hydrationEntries: null,
+    hydrationSetback: null,
+    degraded: null,
+    sshKeys: [],
+    sshEndpoint: null,
     snapshotId: null,
     pendingSnapshotId: null,
     snapshotCompletedAt: null,

@@ -9,7 +9,6 @@ import { depthExceeds } from '../../contract/texts/depth-exceeds.js';
 import { promptStatuses, sandboxStates, stopStatuses } from '../../contract/workflow-safe/states.js';
 import { isMachineId } from '../machine/index.js';
 import type { Database } from '../store/database.js';
-import { parseSandboxRecord } from '../store/sandbox-record.js';
 import { tables } from '../store/schema.js';
 import { workKinds } from '../store/work-store.js';
 import { badArchive } from './unpack.js';
@@ -158,7 +157,7 @@ function checkSandboxes(database: Database): void {
       name: z.literal(name as string),
       gone: sandboxSchema.shape.gone.refine((own) => own === gone, 'differs from its row'),
     });
-    check('sandboxes', row, { schema, column: 'document', value: () => parseSandboxRecord(String(document)) });
+    check('sandboxes', row, { schema, column: 'document', value: () => JSON.parse(String(document)) });
   }
 }
 

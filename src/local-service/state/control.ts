@@ -23,7 +23,7 @@ export interface StateControl {
    * Replaces the whole state, including the clock, by an export; all or nothing. The service then continues the
    * unfinished work of the export, as after a restart. The key of this service replaces the key of the service that
    * made the export.
-   * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then unchanged
+   * @throws ServiceError `bad_archive`, `archive_of_other_version`; the state is then unchanged
    */
   import(archive: Readable): Promise<CheckedArchive>;
   /**

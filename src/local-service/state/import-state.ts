@@ -36,7 +36,7 @@ interface ImportOptions {
 
 /**
  * @param archive a gzipped tar that `exportState` has created; it is read to its end
- * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then unchanged
+ * @throws ServiceError `bad_archive`, `archive_of_other_version`; the state is then unchanged
  */
 export async function importState(
   assembly: Assembly,

@@ -40,8 +40,8 @@ export interface CheckedArchive {
 }
 
 /**
- * Checks everything in an unpacked archive that its import relies on, and migrates its database to the current layout.
- * @throws ServiceError `bad_archive`, `archive_too_new`
+ * Checks everything in an unpacked archive that its import relies on.
+ * @throws ServiceError `bad_archive`, `archive_of_other_version`
  */
 export async function checkArchive(folder: string): Promise<CheckedArchive> {
   for (const file of [manifestFile, 'service.db']) await requireFile(folder, file);
@@ -78,9 +78,10 @@ async function readManifest(folder: string): Promise<Manifest> {
   }
   const parsed = manifestSchema.safeParse(json);
   if (!parsed.success) throw badArchive('its manifest.json does not have the format of an export.');
-  if (parsed.data.version > formatVersion || parsed.data.layout > schemaVersion) {
-    const message = `The archive has layout ${parsed.data.layout}, but this version supports layouts up to ${schemaVersion}. Update sandflow. Nothing was changed.`;
-    throw new ServiceError(400, 'archive_too_new', message);
+  const { version, layout } = parsed.data;
+  if (version !== formatVersion || layout !== schemaVersion) {
+    const message = `The archive has version ${version} and layout ${layout}, and this version of sandflow reads only version ${formatVersion} and layout ${schemaVersion}. Import it with the version that wrote it. Nothing was changed.`;
+    throw new ServiceError(400, 'archive_of_other_version', message);
   }
   return parsed.data;
 }
@@ -117,7 +118,7 @@ async function checkDatabase(
   }
 }
 
-/** Requires a complete database without code, and migrates it to the current layout. */
+/** Requires a complete database without code. */
 function requireSoundDatabase(folder: string): void {
   const strange = strangeSchema(join(folder, 'service.db'));
   if (strange !== undefined) throw badArchive(`its database contains ${strange}.`);

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { migrationsFrom, schema, schemaVersion, tables } from './schema.js';
+import { schema, schemaVersion, tables } from './schema.js';
 
 /** The values that may be bound. Booleans are excluded, because the driver aborts the process if it gets one. */
 type SqlValue = string | number | null;
@@ -37,13 +37,13 @@ export interface Database {
 
 /**
  * Opens the database of a directory, or creates it.
- * @throws SandflowError `directory_in_use` while another process has it open, `database_too_new` for a later layout
+ * @throws SandflowError `directory_in_use` while another process has it open, `database_of_other_version` for another layout
  */
 export function openDatabase(directory: string): Database {
   const sql = new Libsql(join(directory, 'service.db'), { timeout: 2 });
   try {
     sql.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    migrate(sql);
+    createTables(sql, directory);
   } catch (cause) {
     sql.close();
     if (cause instanceof SandflowError) throw cause;
@@ -164,18 +164,18 @@ export function strangeSchema(path: string): string | undefined {
   }
 }
 
-function migrate(sql: InstanceType<typeof Libsql>): void {
-  const row = sql.prepare('PRAGMA user_version').get([]) as { user_version: number };
-  if (row.user_version > schemaVersion) {
+function createTables(sql: InstanceType<typeof Libsql>, directory: string): void {
+  const { user_version: layout } = sql.prepare('PRAGMA user_version').get([]) as { user_version: number };
+  // A new database has layout 0.
+  if (layout !== 0 && layout !== schemaVersion) {
     throw new SandflowError(
-      'database_too_new',
-      `The database has layout ${row.user_version}, but this version supports layouts up to ${schemaVersion}. Update sandflow, or choose another directory.`,
+      'database_of_other_version',
+      `The database in ${directory} has layout ${layout}, and this version of sandflow reads only layout ${schemaVersion}. Use the version that wrote it, or start with another or an empty directory.`,
     );
   }
-  // All or nothing: a half-migrated database could not be opened again.
+  // All or nothing: half of the tables could not be opened again.
   sql.exec('BEGIN IMMEDIATE');
   try {
-    for (const statements of migrationsFrom(row.user_version, schemaVersion)) sql.exec(statements);
     sql.exec(schema);
     sql.exec(`PRAGMA user_version = ${schemaVersion}`);
     sql.exec('COMMIT');

@@ -1,5 +1,5 @@
 /** The record of a sandbox in the local service. Records are never changed in place: a change creates a new record. */
-import { machineSeconds, type machineTypes } from '../../contract/workflow-safe/machine-types.js';
+import type { machineTypes } from '../../contract/workflow-safe/machine-types.js';
 import type { SandboxState, StopStatus } from '../../contract/workflow-safe/states.js';
 
 export interface StopRecord {
@@ -103,36 +103,4 @@ export interface SandboxRecord {
   readonly fate: { readonly end: 'cancelled' } | { readonly end: 'error'; readonly recoverMs: number | null } | null;
   /** Null while the sandbox exists. `reported`: a cancelled sandbox that was read once (trap S5). */
   readonly gone: 'cancelled' | 'reported' | 'deleting' | 'deleted' | null;
-}
-
-/** Values of the fields that records of an earlier layout lack. */
-export const sandboxRecordDefaults = {
-  ownerId: 'acct_local',
-  environmentId: null,
-  environmentVersionId: null,
-  environmentVersion: null,
-  secretFilePaths: [],
-  loginsWiped: false,
-  teamId: null,
-  madePrivate: false,
-  wipePendingUntilRestart: false,
-  createdByKeyId: null,
-  hydrationEntries: null,
-  snapshotVerifiedAt: null,
-  hydrationSetback: null,
-  degraded: null,
-  sshKeys: [],
-  sshEndpoint: null,
-} as const satisfies Partial<SandboxRecord>;
-
-/**
- * Reads a stored record. Records of an earlier layout lack some fields, and have a meter in milliseconds that ignores
- * machine sizes.
- */
-export function parseSandboxRecord(document: string): SandboxRecord {
-  const stored = { ...sandboxRecordDefaults, ...JSON.parse(document) };
-  const { meter, type } = stored;
-  if (meter.seconds !== undefined) return stored;
-  const { month, ms, runningSince } = meter;
-  return { ...stored, meter: { month, seconds: machineSeconds(type, ms), runningSince } };
 }

@@ -1,6 +1,6 @@
 /** Sandboxes, their stops, and the deletions of sandboxes and snapshots. */
 import type { Database } from './database.js';
-import { parseSandboxRecord, type SandboxRecord, type StopRecord, sandboxRecordDefaults } from './sandbox-record.js';
+import type { SandboxRecord, StopRecord } from './sandbox-record.js';
 
 /**
  * Every record is in the database. Sandboxes that are not gone are also in memory, so that get and list read no disk. A
@@ -21,11 +21,10 @@ export function createSandboxStore(database: Database) {
   );
   const createdSince = database.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM sandboxes WHERE document ->> 'createdAt' >= ?1 AND
-       CASE WHEN ?2 = '' THEN document ->> 'teamId' IS NULL AND
-         coalesce(document ->> 'ownerId', '${sandboxRecordDefaults.ownerId}') = ?3
+       CASE WHEN ?2 = '' THEN document ->> 'teamId' IS NULL AND document ->> 'ownerId' = ?3
        ELSE document ->> 'teamId' = ?2 END`,
   );
-  const parse = (row: { document: string }) => parseSandboxRecord(row.document);
+  const parse = (row: { document: string }) => JSON.parse(row.document) as SandboxRecord;
 
   function remember(record: SandboxRecord | undefined, id: string): void {
     if (record && record.gone === null) living.set(id, record);

@@ -1,6 +1,7 @@
 /** Tables of the local service. Times are milliseconds since the epoch; booleans are 0 and 1. */
 
-export const schemaVersion = 3;
+/** The layout of the database. Every change of it takes the next number: a database of another layout is refused. */
+export const schemaVersion = 1;
 
 export const schema = `
 CREATE TABLE IF NOT EXISTS sandboxes (
@@ -109,32 +110,3 @@ CREATE TABLE IF NOT EXISTS assumption_counts (
 
 /** Every table, to empty or replace its rows. */
 export const tables = [...schema.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map(([, name = '']) => name);
-
-/**
- * Migrations by the layout that each leads to. They run in order, before the schema. A new table needs no migration.
- */
-const steps: Readonly<Record<number, string>> = {
-  // Snapshots get an account, within which their names are unique, and the time at which they were begun. Idempotency
-  // keys and webhooks get an account, too. Webhooks also get a vocabulary.
-  3: `
-    ALTER TABLE snapshots RENAME TO snapshots_of_layout_2;
-    CREATE TABLE snapshots (
-      seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, sandboxId TEXT NOT NULL, ownerId TEXT NOT NULL,
-      name TEXT, sizeBytes INTEGER NOT NULL, createdAt TEXT NOT NULL, completedAt TEXT NOT NULL,
-      expired INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0, UNIQUE (ownerId, name));
-    INSERT INTO snapshots
-      SELECT seq, id, sandboxId, 'acct_local', name, sizeBytes, completedAt, completedAt, expired, 0
-      FROM snapshots_of_layout_2;
-    DROP TABLE snapshots_of_layout_2;
-    ALTER TABLE deletions ADD COLUMN snapshotId TEXT;
-    ALTER TABLE webhooks ADD COLUMN accountId TEXT NOT NULL DEFAULT 'acct_local';
-    ALTER TABLE webhooks ADD COLUMN legacy INTEGER NOT NULL DEFAULT 0;
-    UPDATE idempotency_keys SET key = 'acct_local ' || key;`,
-};
-
-/** The statements that migrate from one layout to another; none for a new database, whose layout is 0. */
-export function migrationsFrom(layout: number, target: number): readonly string[] {
-  if (layout === 0) return [];
-  const versions = Array.from({ length: target - layout }, (_, index) => layout + index + 1);
-  return versions.flatMap((version) => steps[version] ?? []);
-}

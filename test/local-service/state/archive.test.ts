@@ -70,8 +70,8 @@ const changed = (change: object) => async (folder: string) => {
 };
 
 test.each([
-  ['of a later layout', 'archive_too_new', changed({ layout: 1_000_000 })],
-  ['of a later format', 'archive_too_new', changed({ version: 2 })],
+  ['of another layout', 'archive_of_other_version', changed({ layout: 2 })],
+  ['of another format', 'archive_of_other_version', changed({ version: 2 })],
   ['of something else', 'bad_archive', changed({ format: 'backup' })],
   ['without a manifest', 'bad_archive', (folder: string) => rm(join(folder, 'manifest.json'))],
   [

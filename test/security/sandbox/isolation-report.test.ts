@@ -30,7 +30,7 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
 
   it('is not requested from a remote service, and is not believed if incomplete', async () => {
     const elsewhere = await readIsolation({ apiUrl: 'https://api.example.com/v1', apiKey });
-    expect(elsewhere).toEqual({ known: null, problem: null, changedSettings: null });
+    expect(elsewhere).toEqual({ known: null, problem: null });
     expect(checkIsolation(elsewhere)).toMatchObject({ status: 'skipped' });
     const { service } = await startService();
     const refused = await readIsolation({ apiUrl: service.url, apiKey: 'another' });
@@ -52,21 +52,18 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
       expect(checkIsolation(answer)).toMatchObject({ status: 'warning' });
     }
     const other = closing.keep(await startStand((_, response) => sendJson(response, 404, { ok: false })));
-    expect(await readIsolation({ apiUrl: other.url, apiKey })).toEqual({
-      known: null,
-      problem: null,
-      changedSettings: null,
-    });
+    expect(await readIsolation({ apiUrl: other.url, apiKey })).toEqual({ known: null, problem: null });
   });
 
   it('is requested again if the first answer is lost', async () => {
     const { service } = await startService();
+    const clock = { now: new Date().toISOString(), held: false };
     let calls = 0;
     const stand = closing.keep(
       await startStand((_, response) => {
         calls += 1;
         if (calls === 1) response.destroy();
-        else sendJson(response, 200, { isolation: service.isolation });
+        else sendJson(response, 200, { isolation: service.isolation, clock, changedSettings: null });
       }),
     );
     const { known } = await readIsolation({ apiUrl: stand.url, apiKey });
@@ -78,7 +75,7 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
     const limits = { memory: 'sandbox' as const, processes: 'sandbox' as const };
     const text = 'bubblewrap';
     const well: SandboxIsolation = { isolation: 'bubblewrap', network, limits, lacks: [], text, warnings: [] };
-    const check = (known: SandboxIsolation) => checkIsolation({ known, problem: null, changedSettings: null });
+    const check = (known: SandboxIsolation) => checkIsolation({ known, problem: null });
     expect(check(well)).toMatchObject({ status: 'ok' });
     const without = { ...network, kind: 'none' as const, reason: 'slirp4netns is not installed' };
     expect(check({ ...well, network: without })).toMatchObject({ status: 'warning' });

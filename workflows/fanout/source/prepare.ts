@@ -99,7 +99,7 @@ async function cancelJob(workflowId: string, awaited: () => Promise<AwaitedJob>)
 /**
  * From now on, the batch must stop or delete the job's sandbox. Also reports everything else that the job left running.
  */
-function takeOver(run: BatchState, input: JobInput, { outcome, sandboxId, left = [] }: AwaitedJob): void {
+function takeOver(run: BatchState, input: JobInput, { outcome, sandboxId, left }: AwaitedJob): void {
   run.carried.preparedSandboxId = sandboxId;
   run.leaveOwn(left);
   if (outcome !== null) return;

@@ -106,7 +106,6 @@ export async function downloadResults(
         if (endedInEarlierRun(item, Date.parse(result.startedAt))) earlier += 1;
         else wakes.push(item.job?.wakes ?? []);
         await lines.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
-        // Results that version 0.1.0 wrote have no `left`.
         for (const one of item.job?.left ?? []) left.push(`${item.itemId}: ${leftText(one)}`);
         for (const file of item.job?.files ?? []) await saveFile(item, file);
       }

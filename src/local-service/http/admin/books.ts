@@ -1,5 +1,5 @@
 /**
- * `/_local/books`, `/_local/log`, `/_local/assumptions` and `/_local/isolation`: what the service did, and how it runs.
+ * `/_local/books`, `/_local/log`, `/_local/assumptions` and `/_local/facts`: what the service did, and how it runs.
  * The last one has the clock, too: one call tells a command all that it warns of.
  */
 import type { FastifyInstance } from 'fastify';
@@ -52,9 +52,9 @@ interface BookRoutesOptions extends Pick<LocalServiceOptions, 'changedSettings'>
 
 export function registerBookRoutes(server: FastifyInstance, options: BookRoutesOptions): void {
   const { books, calls, isolation, clock, changedSettings } = options;
-  server.get('/_local/isolation', async () => {
+  server.get('/_local/facts', async () => {
     const changed = (await changedSettings?.()) ?? null;
-    return { ok: true, type: 'local.isolation', isolation, clock: clockView(clock), changedSettings: changed };
+    return { ok: true, type: 'local.facts', isolation, clock: clockView(clock), changedSettings: changed };
   });
   server.get('/_local/books', (request) => {
     const filter = read(filterSchema, request.query, { message: 'Specify sandboxId and name at most once each.' });
