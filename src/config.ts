@@ -6,7 +6,7 @@ import { refuseHomeMark } from './contract/home-mark.js';
 import { headerSecret, keepSecret, keepUrlSecrets } from './contract/secrecy/known-secrets.js';
 import { webhookSecretsIn } from './contract/secrecy/webhook-secrets.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
-import { deploymentProblem } from './contract/workflow-safe/addresses.js';
+import { defaultForksPerSecond, deploymentProblem } from './contract/workflow-safe/addresses.js';
 import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
 
@@ -146,9 +146,9 @@ export function readConfig(given: Environment = process.env, connection: Connect
     temporal: { ...temporal, uiUrl: uiUrl(env) },
     deployment,
     taskQueue: env.SANDFLOW_TASK_QUEUE || 'sandflow',
-    forksPerSecond: positiveNumber('SANDFLOW_FORKS_PER_SECOND', env.SANDFLOW_FORKS_PER_SECOND || '20'),
-    patienceMs: 1_000 * positiveNumber('SANDFLOW_PATIENCE_SECONDS', env.SANDFLOW_PATIENCE_SECONDS || '60'),
-    idleMs: 1_000 * positiveNumber('SANDFLOW_IDLE_SECONDS', env.SANDFLOW_IDLE_SECONDS || '300'),
+    forksPerSecond: positiveNumber('SANDFLOW_FORKS_PER_SECOND', env.SANDFLOW_FORKS_PER_SECOND, defaultForksPerSecond),
+    patienceMs: 1_000 * positiveNumber('SANDFLOW_PATIENCE_SECONDS', env.SANDFLOW_PATIENCE_SECONDS, 60),
+    idleMs: 1_000 * positiveNumber('SANDFLOW_IDLE_SECONDS', env.SANDFLOW_IDLE_SECONDS, 300),
     home,
     results: resolve(env.SANDFLOW_RESULTS || join(home, 'results')),
     resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),
@@ -210,8 +210,8 @@ function notifyConfig(env: Environment, home: string, isElsewhere: boolean): Con
   };
 }
 
-function positiveNumber(name: string, text: string): number {
-  const value = Number(text);
+function positiveNumber(name: string, text: string | undefined, otherwise: number): number {
+  const value = Number(text || otherwise);
   if (Number.isFinite(value) && value > 0) return value;
   throw new SandflowError('bad_configuration', `${name} must be a number above 0, like 20 or 0.5.`);
 }

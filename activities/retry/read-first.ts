@@ -5,6 +5,7 @@
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
+import { defaultReadLagMs, longestLagPauseMs } from '../../src/contract/workflow-safe/read-lag.js';
 import type { BeforeRequest } from '../sandbox/decide-stop-call.js';
 import { type Attempt, currentAttempt, type Spent, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';
@@ -45,9 +46,6 @@ export interface ReadFirstOptions {
 export interface SentBefore {
   readonly sentBefore: BeforeRequest;
 }
-
-const defaultReadLagMs = 90_000;
-const longestPauseMs = 15_000;
 
 /**
  * Runs `body` as an attempt that reads before it sends. A 404 is retried until it has lasted for `readLagMs`.
@@ -94,7 +92,7 @@ export async function readFirst<T>(
     return ApplicationFailure.create({
       message: `${error.message} A 404 counts only after it has lasted for ${Math.round(readLagMs / 1_000)} s.`,
       type: error.code,
-      nextRetryDelay: Math.max(1, Math.min(readLagMs - lastedMs(), longestPauseMs, Math.max(1_000, lastedMs()))),
+      nextRetryDelay: Math.max(1, Math.min(readLagMs - lastedMs(), longestLagPauseMs, Math.max(1_000, lastedMs()))),
       details: [describeFailure(error)],
     });
   };

@@ -2,6 +2,7 @@
 import { heartbeat } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
+import { defaultReadLagMs } from '../../src/contract/workflow-safe/read-lag.js';
 import { isCreating, isUsable, sandboxStates } from '../../src/contract/workflow-safe/states.js';
 import { createFollower, type FollowHub } from '../prompt/follow-hub.js';
 import { type Attempt, currentAttempt } from '../retry/attempt.js';
@@ -15,7 +16,6 @@ export interface SetupEnd {
 }
 
 const heartbeatEveryMs = 15_000;
-const defaultReadLagMs = 90_000;
 
 /**
  * Waits until the setup script has ended. Safe to repeat (specification, `setupStatus`).

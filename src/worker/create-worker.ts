@@ -15,7 +15,12 @@ import {
 } from '../../activities/index.js';
 import { requireCounts, requirePositive } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
-import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/workflow-safe/addresses.js';
+import {
+  defaultForksPerSecond,
+  followTaskQueue,
+  forkTaskQueue,
+  notifyTaskQueue,
+} from '../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { cleanError } from '../contract/workflow-safe/without-secrets.js';
 import { requireWorkerConnection } from '../temporal/connect-worker.js';
@@ -86,7 +91,8 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
   requireWorkerConnection(options.connection);
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
   const { dataConverter } = options;
-  const { maxFollows = 5_000, maxActivities = 100, forksPerSecond = 20, maxCachedWorkflows = 800 } = options;
+  const { maxFollows = 5_000, maxActivities = 100, maxCachedWorkflows = 800 } = options;
+  const { forksPerSecond = defaultForksPerSecond } = options;
   requireCounts({ maxFollows, maxActivities });
   requireCounts({ maxCachedWorkflows }, 0);
   requirePositive({ forksPerSecond });

@@ -3,6 +3,7 @@
  * not.
  */
 import { sleep } from '@temporalio/workflow';
+import { longestLagPauseMs } from '../../src/contract/workflow-safe/read-lag.js';
 import type { ResultErrorCode } from '../../src/contract/workflow-safe/result-error-codes.js';
 import { isCreating, isUsable } from '../../src/contract/workflow-safe/states.js';
 import { sandboxFailed, serviceFailureOf } from '../shared/job-termination.js';
@@ -17,8 +18,6 @@ interface Loss {
   readonly message: string;
   readonly believedAfterMs: number;
 }
-
-const longestPauseMs = 15_000;
 
 /**
  * Like `retryRefusals`. If a call is refused because the machine does not run or does not exist, the job reads the
@@ -50,7 +49,7 @@ export async function callMachine<T>(
       if (serviceFailureOf(error)?.status !== 404) throw error;
       await endIfLost(run, sandboxId, lostSinceMs);
       if (lasted(lostSinceMs, 'not_found') >= run.timing.readLagMs) throw error;
-      const pauseMs = Math.min(longestPauseMs, safetyPollMs(run.timing, tries));
+      const pauseMs = Math.min(longestLagPauseMs, safetyPollMs(run.timing, tries));
       await sleep(pauseMs, { summary: `${step}: not found, retried after this` });
     }
   }

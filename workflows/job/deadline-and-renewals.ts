@@ -1,13 +1,10 @@
 /** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
-import { renewLeaseInMs } from '../shared/wait-intervals.js';
+import { renewAutoStopInMs, renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';
 import type { JobState } from './job-state.js';
 import { renewAutoStop } from './renew-auto-stop.js';
-
-/** If a sandbox has no auto-stop, the job checks it as often as one with this auto-stop, in seconds. */
-const unstoppedSeconds = 1_800;
 
 /** Renews what expires while the job runs, and calls `onDeadline` at the deadline, even if a renewal is waiting. */
 export async function startTimers(run: JobState, onDeadline: () => void): Promise<void> {
@@ -26,8 +23,8 @@ async function untilDeadline(run: JobState): Promise<void> {
 }
 
 async function renewWhatExpires(run: JobState): Promise<void> {
-  const ttlEveryMs = ((run.input.ttlSeconds ?? unstoppedSeconds) * 1_000) / 2;
-  let ttlDueAtMs = Date.now() + ttlEveryMs;
+  const { ttlSeconds } = run.input;
+  let ttlDueAtMs = Date.now() + renewAutoStopInMs(ttlSeconds, true);
   // If this run continues an earlier one, it does not know when that run renewed the lease.
   let leaseDueAtMs = run.watched ? Date.now() : Number.POSITIVE_INFINITY;
   for (;;) {
@@ -46,8 +43,7 @@ async function renewWhatExpires(run: JobState): Promise<void> {
     }
     if (Date.now() >= ttlDueAtMs) {
       const isAnswered = await renewAutoStop(run);
-      // Without a renewal, the sandbox may stop just before the next one.
-      ttlDueAtMs = Date.now() + (isAnswered ? ttlEveryMs : ttlEveryMs / 4);
+      ttlDueAtMs = Date.now() + renewAutoStopInMs(ttlSeconds, isAnswered);
       if (isRenamed(run)) {
         run.watched = true;
         leaseDueAtMs = Date.now();

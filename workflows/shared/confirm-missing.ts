@@ -1,8 +1,8 @@
 /** Confirms that an object is missing. A 404 may come from a stale read, so it counts only if it lasts. */
 import { sleep } from '@temporalio/workflow';
+import { longestLagPauseMs } from '../../src/contract/workflow-safe/read-lag.js';
 
 const firstPauseMs = 1_000;
-const longestPauseMs = 15_000;
 
 /**
  * Repeats a read while it finds nothing, until the lag has passed.
@@ -15,7 +15,7 @@ export async function confirmMissing<T>(
   isMissing = (seen: T): boolean => seen === null,
 ): Promise<T> {
   const untilMs = Date.now() + readLagMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestLagPauseMs, pauseMs * 2)) {
     const seen = await read();
     const leftMs = untilMs - Date.now();
     if (!isMissing(seen) || leftMs <= 0) return seen;

@@ -1,5 +1,6 @@
 /** Computes the length of waits. Pure. */
 import { defaultCleanUpMs } from '../../src/contract/workflow-safe/machine-types.js';
+import { defaultReadLagMs } from '../../src/contract/workflow-safe/read-lag.js';
 import type { FanoutIntervals } from '../../src/protocol/fanout/fanout-input.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 
@@ -9,7 +10,7 @@ export const defaultTiming: JobTiming = {
   safetyPollMaxMs: 300_000,
   errorGraceMs: 180_000,
   cleanUpMs: defaultCleanUpMs,
-  readLagMs: 90_000,
+  readLagMs: defaultReadLagMs,
   leaseLastsMs: 1_800_000,
   renewLeaseEveryMs: 600_000,
 };
@@ -23,11 +24,32 @@ export const defaultFanoutIntervals: FanoutIntervals = {
 };
 
 const retryLeaseMs = 15_000;
+/** If a sandbox has no auto-stop, it is checked as often as one with this auto-stop, in seconds. */
+const unstoppedSeconds = 1_800;
+const longestPromptPauseMs = 30_000;
 const longestClaimPauseMs = 240_000;
 
 /** The wait before the next renewal of a lease, in ms. */
 export function renewLeaseInMs({ renewLeaseEveryMs }: JobTiming, isRenewed: boolean): number {
   return isRenewed ? renewLeaseEveryMs : Math.min(retryLeaseMs, renewLeaseEveryMs);
+}
+
+/** The wait before a run of a batch renews the lease on its source, after the last renewal of an earlier run, in ms. */
+export function renewEarlierLeaseInMs({ renewLeaseEveryMs }: JobTiming): number {
+  return renewLeaseEveryMs / 2;
+}
+
+/**
+ * The wait before the next renewal of an auto-stop, in ms: half of it, or an eighth if the service did not answer,
+ * because the sandbox may otherwise stop just before the next renewal.
+ */
+export function renewAutoStopInMs(ttlSeconds: number | null, isAnswered: boolean): number {
+  return ((ttlSeconds ?? unstoppedSeconds) * 1_000) / (isAnswered ? 2 : 8);
+}
+
+/** The wait before a prompt is sent again that a sandbox did not accept, in ms. @param tries number of refusals */
+export function promptAgainInMs(tries: number): number {
+  return Math.min(longestPromptPauseMs, 500 * 2 ** tries);
 }
 
 /** The wait before the next renewal of a claim, in ms. A claim lasts for 10 minutes. */

@@ -2,7 +2,7 @@
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import type { BatchClock } from '../../../src/protocol/fanout/batch-parts.js';
 import { lookups } from '../../shared/proxies.js';
-import { defaultTiming, renewLeaseInMs } from '../../shared/wait-intervals.js';
+import { defaultTiming, renewEarlierLeaseInMs, renewLeaseInMs } from '../../shared/wait-intervals.js';
 import { renewLease } from '../../watch/acquire-lease.js';
 import type { BatchState } from './batch-state.js';
 import { startAgain } from './chunk-record.js';
@@ -133,7 +133,7 @@ async function lease(run: BatchState): Promise<void> {
   const sandboxId = run.carried.source?.sandboxId;
   if (sandboxId == null) return;
   const timing = { ...defaultTiming, ...run.input.timing };
-  let dueAtMs = (run.carried.leasedAtMs ?? 0) + timing.renewLeaseEveryMs / 2;
+  let dueAtMs = (run.carried.leasedAtMs ?? 0) + renewEarlierLeaseInMs(timing);
   for (;;) {
     const leftMs = dueAtMs - Date.now();
     if (leftMs > 0) await sleep(leftMs, { summary: 'renewal of the lease on the source' });

@@ -9,6 +9,7 @@
  */
 import { sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
+import { longestLagPauseMs } from '../../../src/contract/workflow-safe/read-lag.js';
 import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import type { StopResult } from '../../../src/protocol/job/job-result.js';
 import { followStop, readKept, type StopEnd } from '../../shared/follow-stop.js';
@@ -21,8 +22,6 @@ import { holdingClaim } from '../../watch/hold-claim.js';
 import type { JobState } from '../job-state.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
 import { takeTranscriptRequest } from './transcript.js';
-
-const longestPauseMs = 15_000;
 
 const gone: StopResult = { stopId: null, status: 'gone', kept: null, error: null };
 
@@ -77,7 +76,7 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
   let answer = await requestStop(run, call);
   run.isTranscriptTaken = true;
   for (let polls = 0; isBeforeResume(run, answer) || (await isShown(run, sandboxId, answer)); polls += 1) {
-    await sleep(Math.min(safetyPollMs(run.timing, polls), longestPauseMs), {
+    await sleep(Math.min(safetyPollMs(run.timing, polls), longestLagPauseMs), {
       summary: 'the answer may be stale; the stop is requested again after this wait',
     });
     answer = await requestStop(run, call);

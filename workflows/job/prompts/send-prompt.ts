@@ -18,6 +18,7 @@ import { effects, timeForSending } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
+import { promptAgainInMs } from '../../shared/wait-intervals.js';
 import { callMachine } from '../call-machine.js';
 import { forShareOfCleanUp } from '../finish-despite-cancel.js';
 import type { JobPrompt, JobState } from '../job-state.js';
@@ -121,7 +122,7 @@ async function waitUntilPromptable(
   { run, query: { sandboxId } }: Sending,
   { since, tries }: { readonly since: InboxMark; readonly tries: number },
 ): Promise<void> {
-  if (tries > 0) await sleep(Math.min(30_000, 500 * 2 ** tries));
+  if (tries > 0) await sleep(promptAgainInMs(tries));
   if ((await waitUntilUsable(run, sandboxId, { since, readFirst: true })) === 'usable') return;
   throw sandboxFailed('sandbox_gone', 'The sandbox was deleted before the prompt');
 }
