@@ -21,5 +21,5 @@ export function requireIdFirst(parent: Parent): void {
 }
 
 function refuse(problem: string | undefined, what: Named): void {
-  if (problem) throw new UsageError(`${problem.replace(/^the job id/, `The ${what} id`)}.`);
+  if (problem) throw new UsageError(`The ${what} id ${problem}.`);
 }

@@ -54,7 +54,7 @@ export async function readFanout(given: readonly string[], options: FanoutOption
   const config = await io.readConfig();
   const batchId = options.id ?? generateJobId();
   const problem = jobIdProblem(config.deployment, batchId);
-  if (problem) throw new UsageError(`--id: ${problem.replace('job id', 'batch id')}.`);
+  if (problem) throw new UsageError(`--id: the batch id ${problem}.`);
   const { policy, labels, named, freshSource, prepareFiles } = plan;
   const input = (put: readonly FilePut[]) =>
     checkedFanoutInput(inputOf(plan, options, { deployment: config.deployment, batchId, put }));

@@ -72,12 +72,8 @@ function largestSum(reservations: ReadonlyMap<number, number>, atOnce: number): 
 
 /** Checks everything that will be sent, except files. */
 async function checkItem({ place, put: _, ...item }: ItemWish, policy: FanoutPolicy, canKeep: boolean): Promise<void> {
-  try {
-    await (canKeep ? parseFanoutItem(item, 0, policy) : itemToSubmit(item, 0, { policy }));
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message.replace(/^Item 1 cannot be submitted: /, '') : String(cause);
-    throw new ItemsError(place, message, { cause });
-  }
+  const refuse = (why: string) => new ItemsError(place, `${why}.`);
+  await (canKeep ? parseFanoutItem(item, 0, policy, refuse) : itemToSubmit(item, 0, { policy, refuse }));
 }
 
 /** The lines that `--dry-run` prints. @param width width of the terminal, in columns */

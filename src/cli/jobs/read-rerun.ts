@@ -28,7 +28,7 @@ export async function readRerun(
   const taken = await checkGetPlaces(parseGetPairs(options.get), options, io.cwd);
   const newJobId = options.id ?? generateJobId();
   const problem = jobIdProblem((await io.readConfig()).deployment, newJobId);
-  if (problem) throw new UsageError(`--id: ${problem}.`);
+  if (problem) throw new UsageError(`--id: the job id ${problem}.`);
   if (newJobId === jobId) throw new UsageError(`--id: the new job needs another id than the earlier one, ${jobId}.`);
   return { newJobId, watchDeadlineMs, taken };
 }

@@ -19,6 +19,16 @@ export interface LocalFile {
   readonly isExecutable: boolean;
 }
 
+/** A file of `--put` that cannot be sent. The batch says it of a cell `put`. */
+export class PutFileError extends UsageError {
+  constructor(
+    readonly problem: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super(`--put: ${problem}`, options);
+  }
+}
+
 /**
  * Finds every file, recursing into folders. A path given on the command line may be a link. Below a folder, a link to a
  * file inside that folder is followed. A link to a file outside is refused: otherwise the author of the folder would
@@ -33,9 +43,7 @@ export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Prom
   for (const { remotePath } of files) {
     const place = posix.normalize(remotePath);
     if (seen.has(place))
-      throw new UsageError(
-        `--put: two files would be written to ${remotePath} in the sandbox. Give each its own path.`,
-      );
+      throw new PutFileError(`two files would be written to ${remotePath} in the sandbox. Give each its own path.`);
     seen.add(place);
   }
   return files;
@@ -81,13 +89,13 @@ async function addPath(
   top: string | undefined,
 ): Promise<void> {
   const unreadable = (cause: unknown): never => {
-    throw new UsageError(`--put: ${shown} cannot be read. Check that it exists and is readable.`, { cause });
+    throw new PutFileError(`${shown} cannot be read. Check that it exists and is readable.`, { cause });
   };
   const found = await stat(path).catch(unreadable);
   await access(path, constants.R_OK).catch(unreadable);
   if (found.isFile()) {
     if (found.size > maxFileBytes) {
-      throw new UsageError(`--put: ${shown} has ${found.size} bytes; the limit is ${maxFileBytes} bytes.`);
+      throw new PutFileError(`${shown} has ${found.size} bytes; the limit is ${maxFileBytes} bytes.`);
     }
     const remotePath = top === undefined && remote.endsWith('/') ? posix.join(remote, posix.basename(path)) : remote;
     // A link is resolved now, so that changing it later does not redirect the read.
@@ -99,13 +107,13 @@ async function addPath(
     });
     // Counted here, before any file is copied into the result store.
     if (files.length > maxSteps) {
-      throw new UsageError(
-        `--put: there are more than ${maxSteps} files. Put them into one archive, and let the first prompt unpack it.`,
+      throw new PutFileError(
+        `there are more than ${maxSteps} files. Put them into one archive, and let the first prompt unpack it.`,
       );
     }
     return;
   }
-  if (!found.isDirectory()) throw new UsageError(`--put: ${shown} is neither a file nor a folder.`);
+  if (!found.isDirectory()) throw new PutFileError(`${shown} is neither a file nor a folder.`);
   const folder = top ?? (await realpath(path));
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const inner = join(path, entry.name);
@@ -118,14 +126,14 @@ async function addPath(
 /** @throws UsageError for a link that is broken, or that leads to a folder or out of `folder` */
 async function requireInnerFile(link: string, shown: string, folder: string): Promise<void> {
   const target = await realpath(link).catch((cause: unknown) => {
-    throw new UsageError(`--put: ${shown} is a broken link. Fix or remove it.`, { cause });
+    throw new PutFileError(`${shown} is a broken link. Fix or remove it.`, { cause });
   });
   if ((await stat(target)).isDirectory()) {
-    throw new UsageError(`--put: ${shown} is a link to a folder. Use a separate --put for that folder.`);
+    throw new PutFileError(`${shown} is a link to a folder. Use a separate --put for that folder.`);
   }
   if (target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) return;
-  throw new UsageError(
-    `--put: ${shown} is a link to ${target}, outside the folder. Use a separate --put for that file, or remove the link.`,
+  throw new PutFileError(
+    `${shown} is a link to ${target}, outside the folder. Use a separate --put for that file, or remove the link.`,
   );
 }
 
@@ -141,6 +149,6 @@ async function readLocal(file: LocalFile): Promise<Buffer> {
       await handle.close();
     }
   } catch (cause) {
-    throw new UsageError(`--put: ${file.localPath} cannot be read. Check that it exists and is readable.`, { cause });
+    throw new PutFileError(`${file.localPath} cannot be read. Check that it exists and is readable.`, { cause });
   }
 }

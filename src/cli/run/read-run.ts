@@ -37,7 +37,7 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
   const config = await io.readConfig();
   const jobId = options.id ?? generateJobId();
   const problem = jobIdProblem(config.deployment, jobId);
-  if (problem) throw new UsageError(`--id: ${problem}.`);
+  if (problem) throw new UsageError(`--id: the job id ${problem}.`);
   if (options.again && options.id === undefined)
     throw new UsageError('--again requires --id. Without --id, every job is new.');
   if (options.reuse && options.id === undefined)

@@ -69,8 +69,10 @@ export function reattachHint(
   const again = `sandflow stop ${ids} --wait --request ${request}`;
   const missing = left.filter(({ error }) => error !== null).length;
   const going = left.length - missing;
-  const continuing = going === 1 ? 'the stop continues' : `${going} stops continue`;
-  if (missing === 0) return `Detached; ${continuing}.\nWait for ${one ? 'it' : 'them'} again with: ${again}`;
-  const state = going === 0 ? 'no stop was requested' : `${continuing.replace('the', 'one')}, ${missing} not requested`;
+  const several = `${going} stops continue`;
+  if (missing === 0)
+    return `Detached; ${going === 1 ? 'the stop continues' : several}.\nWait for ${one ? 'it' : 'them'} again with: ${again}`;
+  const some = `${going === 1 ? 'one stop continues' : several}, ${missing} not requested`;
+  const state = going === 0 ? 'no stop was requested' : some;
   return `Interrupted; ${state}.\nRequest ${missing === 1 ? 'it' : 'them'} with: ${again}`;
 }

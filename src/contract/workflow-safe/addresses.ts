@@ -48,20 +48,19 @@ export function deploymentProblem(deployment: string): string | undefined {
   return `the deployment "${deployment}" must be 1 to 12 characters of a-z and 0-9`;
 }
 
-/** Why `jobId` cannot name a job of `deployment`, or undefined when it can. */
+/** Why `jobId` cannot name a job or a batch of `deployment`: what follows `the job id`. Undefined when it can. */
 export function jobIdProblem(deployment: string, jobId: string): string | undefined {
   const longest = maxDeploymentAndJobIdLength - deployment.length;
   if (jobId.length > longest) {
-    return `the job id "${jobId.slice(0, 80)}" has ${jobId.length} characters, but the maximum is ${longest}`;
+    return `"${jobId.slice(0, 80)}" has ${jobId.length} characters, but the maximum is ${longest}`;
   }
   return jobIdShapeProblem(jobId);
 }
 
-/** Why `jobId` cannot name a job of any deployment, or undefined if its length decides. */
+/** Why `jobId` cannot name a job of any deployment, like `jobIdProblem`. Undefined if its length decides. */
 export function jobIdShapeProblem(jobId: string): string | undefined {
   if (jobIdPattern.test(jobId)) return undefined;
-  const shown = jobId.slice(0, 80);
-  return `the job id "${shown}" must be lower-case letters and digits, with single dashes between them`;
+  return `"${jobId.slice(0, 80)}" must be lower-case letters and digits, with single dashes between them`;
 }
 
 /** The workflow id of a job. */

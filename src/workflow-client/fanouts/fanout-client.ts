@@ -138,7 +138,7 @@ export async function launchBatch(
 /** A handle on the newest run of a batch. Sends no request. */
 export function fanoutHandle(client: Client, { deployment, batchId }: FanoutAddress) {
   const problem = jobIdProblem(deployment, batchId);
-  if (problem) throw bad(`${problem.replace('the job id', 'The batch id')}.`);
+  if (problem) throw bad(`The batch id ${problem}.`);
   return client.workflow.getHandle(jobWorkflowId(deployment, batchId));
 }
 

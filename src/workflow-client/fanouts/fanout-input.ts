@@ -126,7 +126,7 @@ export const fanoutInputSchema = z
     const deployment = deploymentProblem(input.deployment);
     if (deployment) issue(['deployment'], deployment);
     const batchId = jobIdProblem(input.deployment, input.batchId);
-    if (batchId) issue(['batchId'], batchId.replace('the job id', 'the batch id'));
+    if (batchId) issue(['batchId'], `the batch id ${batchId}`);
     if (input.policy.budgetSeconds !== null && input.policy.end === 'keep') issue(['policy', 'end'], keptForks);
   }) satisfies z.ZodType<FanoutInput>;
 
@@ -176,24 +176,22 @@ export function badBatch(why: string): SandflowError {
 /**
  * Checks an item, except its size.
  * @param index the place of the item in the batch, from 0, for the message
- * @throws SandflowError `bad_fanout_input`
+ * @param refuse the error of an item that is wrong. Default: SandflowError `bad_fanout_input`
  */
 export function parseFanoutItem(
   item: unknown,
   index: number,
   policy?: Pick<FanoutPolicy, 'budgetSeconds'>,
+  refuse = (why: string): Error => badItem(index, why),
 ): FanoutItem {
-  const parsed = parseWith(fanoutItemSchema, item, (why) => badItem(index, why));
-  if (policy?.budgetSeconds != null && parsed.end === 'keep') throw badItem(index, `end: ${keptForks}`);
+  const parsed = parseWith(fanoutItemSchema, item, refuse);
+  if (policy?.budgetSeconds != null && parsed.end === 'keep') throw refuse(`end: ${keptForks}`);
   return parsed;
 }
 
-/**
- * @throws SandflowError `bad_fanout_input` if the item is too large, even without its long texts, which are in the
- * result store
- */
-export function checkItemSize(item: FanoutItem, index: number): void {
-  checkSize(itemBytes(item), maxItemBytes, (why) => badItem(index, why));
+/** @throws the error of `refuse` if the item is too large, even without its long texts, which are in the result store */
+export function checkItemSize(item: FanoutItem, refuse: (why: string) => Error): void {
+  checkSize(itemBytes(item), maxItemBytes, refuse);
 }
 
 export function badItem(index: number, why: string): SandflowError {

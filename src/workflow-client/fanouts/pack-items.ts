@@ -24,16 +24,21 @@ export function itemsDigest(items: readonly FanoutItem[]): string {
   return contentDigest(items);
 }
 
-/** Checks an item and moves its long texts into the result store. @throws SandflowError `bad_fanout_input` */
+interface ItemToSubmitOptions {
+  readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>;
+  readonly results?: ResultStore | undefined;
+  /** The error of an item that is wrong. Default: SandflowError `bad_fanout_input` */
+  readonly refuse?: (why: string) => Error;
+}
+
+/** Checks an item and moves its long texts into the result store. @throws the error of `refuse` */
 export async function itemToSubmit(
   raw: FanoutItem,
   index: number,
-  options: { readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>; readonly results?: ResultStore | undefined },
+  { policy, results, refuse = (why) => badItem(index, why) }: ItemToSubmitOptions,
 ): Promise<FanoutItem> {
-  const { results, policy } = options;
-  const refuse = (why: string) => badItem(index, why);
-  const item = await keepItemTexts(parseFanoutItem(raw, index, policy), { results, refuse });
-  checkItemSize(item, index);
+  const item = await keepItemTexts(parseFanoutItem(raw, index, policy, refuse), { results, refuse });
+  checkItemSize(item, refuse);
   return item;
 }
 

@@ -143,7 +143,7 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
 /** A handle on the newest run of a job. Sends no request. */
 export function jobHandle(client: Client, job: JobAddress): JobHandle {
   const problem = jobIdProblem(job.deployment, job.jobId);
-  if (problem) throw new SandflowError('bad_job_id', `${problem.replace(/^t/, 'T')}.`);
+  if (problem) throw new SandflowError('bad_job_id', `The job id ${problem}.`);
   return client.workflow.getHandle(jobWorkflowId(job.deployment, job.jobId));
 }
 

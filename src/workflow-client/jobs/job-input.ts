@@ -173,7 +173,7 @@ const checkedJobSchema = z
     const deployment = deploymentProblem(input.deployment);
     if (deployment) context.addIssue({ code: 'custom', path: ['deployment'], message: deployment });
     const jobId = jobIdProblem(input.deployment, input.jobId);
-    if (jobId) context.addIssue({ code: 'custom', path: ['jobId'], message: jobId });
+    if (jobId) context.addIssue({ code: 'custom', path: ['jobId'], message: `the job id ${jobId}` });
   });
 
 /** True if the patch and a collected file would have the same name. */

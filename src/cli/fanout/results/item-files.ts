@@ -5,7 +5,7 @@ import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { FanoutItem } from '../../../protocol/fanout/fanout-input.js';
 import type { FilePut } from '../../../protocol/job/job-input.js';
 import type { PutPair } from '../../run/file-pairs.js';
-import { findPutFiles, type LocalFile, lostModes, readPutFiles } from '../../run/put-files.js';
+import { findPutFiles, type LocalFile, lostModes, PutFileError, readPutFiles } from '../../run/put-files.js';
 
 /** Small, because many items use the same files, and each item contains its own copy. */
 const maxInlineBytes = 4 * 1024;
@@ -42,8 +42,8 @@ export function createItemFiles({ cwd, put: common, collect, collectDiff }: Item
       return commonFiles;
     }
     return findPutFiles([...common, ...put], cwd).catch((cause: unknown) => {
-      const message = cause instanceof Error ? cause.message.replace(/^--put: /, '') : String(cause);
-      throw new ItemsError(place, `put: ${message}`, { cause });
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new ItemsError(place, `put: ${cause instanceof PutFileError ? cause.problem : message}`, { cause });
     });
   }
 
