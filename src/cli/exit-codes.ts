@@ -1,6 +1,6 @@
 /** The exit codes of the command line, and the exit code of each error. */
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
-import { type ErrorKind, sandflowErrorOf } from '../contract/workflow-safe/sandflow-error-codes.js';
+import { type ErrorKind, errorKindOf } from '../contract/workflow-safe/sandflow-error-codes.js';
 import { ServiceRefusal } from './connect/service-refusal.js';
 import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
 import { pathProblems } from './path-problems.js';
@@ -60,8 +60,8 @@ const pathCodes: ReadonlySet<string> = new Set(Object.keys(pathProblems));
 export function exitCodeOf(error: unknown): number {
   const status = numberIn(error, 'status');
   if (error instanceof ServiceRefusal) return error.mayPass ? exitCodes.unreachable : exitCodes.usage;
-  const own = error instanceof SandflowError ? sandflowErrorOf(error.code) : undefined;
-  if (own) return exitCodeOfKind[own.kind];
+  const own = error instanceof SandflowError ? errorKindOf(error.code) : undefined;
+  if (own) return exitCodeOfKind[own];
   const systemCode = systemCodeOf(error);
   if (systemCode !== undefined && pathCodes.has(systemCode)) return exitCodes.usage;
   if (status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429) return exitCodes.usage;

@@ -31,10 +31,10 @@ describe('docs/errors.md', () => {
   test('lists exactly the codes of sandflow, with exit code and what to do', () => {
     const { usage, unreachable, otherOutcome, internal } = exitCodes;
     const exitCodeOf = { usage, unavailable: unreachable, outcome: otherOutcome };
-    const known = Object.entries(sandflowErrors).map(([code, { kind, fix }]) => [code, exitCodeOf[kind], fix]);
+    const known = Object.entries(sandflowErrors).map(([code, kind]) => [code, String(exitCodeOf[kind])]);
     const listed = rowsUnder('Codes of sandflow');
-    expect(listed.slice(0, -1)).toEqual(known.map((cells) => cells.map((cell) => String(cell).replaceAll('`', ''))));
-    expect(listed.at(-1)?.slice(0, 2)).toEqual(['internal', String(internal)]);
+    expect(listed.map((cells) => cells.slice(0, 2))).toEqual([...known, ['internal', String(internal)]]);
+    expect(listed.filter(([, , fix]) => !fix)).toEqual([]);
   });
 
   test('lists exactly the codes in results', () => {
