@@ -1,11 +1,12 @@
 // Makes the pictures of the README in pictures/ from a real batch: npm run pictures. It needs util-linux and Chromium. The
 // batch runs on a stack of its own, and takes about two minutes.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
+import { findChromium } from './find-chromium.mjs';
 import { terminalSvg } from './terminal-svg.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -116,9 +117,7 @@ function refuseTraces(text, home) {
 }
 
 async function drawReport(file, home) {
-  const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
-    .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
-    .find((path) => existsSync(path));
+  const executablePath = findChromium();
   if (!executablePath) throw new Error('Install Chromium: it draws the picture of the report.');
   // The browser's sandbox does not work for root, and the page is our own.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });

@@ -30,19 +30,14 @@ export async function openJobs(
   client: Client,
   work: WorkOfStack,
 ): Promise<{ readonly openJobs: number; readonly openIds: string[] }> {
-  const query = openQuery(work, isNoDelivery);
-  const { count } = await client.workflow.count(query);
   const prefix = jobWorkflowId(work.deployment, '');
-  const openIds: string[] = [];
-  if (count === 0) return { openJobs: count, openIds };
-  let listed = 0;
-  for await (const { workflowId } of lenientClient(client).workflow.list({ query })) {
-    listed += 1;
-    const id = workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : workflowId;
-    if (!workflowId.startsWith(prefix) || !id.includes('/')) openIds.push(id);
-    if (openIds.length === namedAtMost || listed === listedAtMost) break;
-  }
-  return { openJobs: count, openIds };
+  const idOf = ({ workflowId }: WorkflowExecutionInfo) => {
+    if (!workflowId.startsWith(prefix)) return workflowId;
+    const id = workflowId.slice(prefix.length);
+    return id.includes('/') ? undefined : id;
+  };
+  const { count, some } = await countAndSome(client, openQuery(work, isNoDelivery), idOf);
+  return { openJobs: count, openIds: some };
 }
 
 /** Counts the notifications that are not delivered, and describes some of them. */
@@ -50,16 +45,28 @@ export async function openDeliveries(
   client: Client,
   work: WorkOfStack,
 ): Promise<{ readonly undeliveredCount: number; readonly undelivered: OpenDelivery[] }> {
-  const query = openQuery(work, isDelivery);
-  const { count } = await client.workflow.count(query);
-  if (count === 0) return { undeliveredCount: 0, undelivered: [] };
-  const named: WorkflowExecutionInfo[] = [];
-  for await (const delivery of lenientClient(client).workflow.list({ query })) {
-    named.push(delivery);
-    if (named.length === namedAtMost) break;
-  }
-  const undelivered = await Promise.all(named.map((delivery) => describeDelivery(client, delivery)));
+  const { count, some } = await countAndSome(client, openQuery(work, isDelivery), (delivery) => delivery);
+  const undelivered = await Promise.all(some.map((delivery) => describeDelivery(client, delivery)));
   return { undeliveredCount: count, undelivered };
+}
+
+/** Counts the workflows of a query, and takes from some of them what is to be shown: nothing if it is undefined. */
+async function countAndSome<Shown>(
+  client: Client,
+  query: string,
+  shownOf: (workflow: WorkflowExecutionInfo) => Shown | undefined,
+): Promise<{ readonly count: number; readonly some: Shown[] }> {
+  const { count } = await client.workflow.count(query);
+  const some: Shown[] = [];
+  if (count === 0) return { count, some };
+  let listed = 0;
+  for await (const workflow of lenientClient(client).workflow.list({ query })) {
+    listed += 1;
+    const shown = shownOf(workflow);
+    if (shown !== undefined) some.push(shown);
+    if (some.length === namedAtMost || listed === listedAtMost) break;
+  }
+  return { count, some };
 }
 
 /**
