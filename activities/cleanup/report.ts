@@ -2,6 +2,7 @@
 
 import type { ActionResult, CleanupReport, CleanupSummary } from '../../src/protocol/cleanup.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { storedJson } from '../../src/result-store/stored-json.js';
 import type { CleanupPlan } from '../../src/retention/index.js';
 import { addByKey } from './add-by-key.js';
 
@@ -35,7 +36,7 @@ export function createCleanupReporting(results: ResultStore) {
         summary: { ...summary, reportRef: null },
         plan: plan && withResults(plan, byNumber),
       };
-      return put(reportKey, report);
+      return (await results.put(reportKey, storedJson(report))).ref;
     },
   };
 }

@@ -17,6 +17,7 @@ import {
   storedChunks,
 } from '../../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../../src/result-store/index.js';
+import { readStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
 export interface ReadChunkInput {
@@ -112,8 +113,8 @@ export function createFanoutStore(results: ResultStore) {
     async settleFanoutItem({ key, ending }: SettleItemInput) {
       const object = (await results.list(posix.dirname(key))).find((listed) => listed.key === key);
       if (!object) return { machineSeconds: 0, resultRef: null };
-      const item = settled(JSON.parse((await results.get(object.ref)).toString('utf8')) as ItemResult, ending);
-      const { ref: resultRef } = await results.put(key, Buffer.from(JSON.stringify(item)));
+      const item = settled(await readStoredJson<ItemResult>(results, object.ref), ending);
+      const { ref: resultRef } = await results.put(key, storedJson(item));
       return { machineSeconds: item.machineSeconds, resultRef };
     },
 

@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { readStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 
 /** The ids of an accepted prompt; null if the service returned none. */
 export interface PromptEvidence {
@@ -63,10 +64,10 @@ export function createPromptRecords(results: ResultStore): PromptRecords {
   return {
     async read(key) {
       const object = (await results.list(key)).find((listed) => listed.key === `${key}/record.json`);
-      return object ? (JSON.parse((await results.get(object.ref)).toString('utf8')) as PromptRecord) : null;
+      return object ? readStoredJson<PromptRecord>(results, object.ref) : null;
     },
     async write(key, record) {
-      await results.put(`${key}/record.json`, Buffer.from(JSON.stringify(record)));
+      await results.put(`${key}/record.json`, storedJson(record));
     },
   };
 }

@@ -7,6 +7,7 @@ import type { SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { shortEvent } from '../../src/contract/records/short-event.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { storedJson } from '../../src/result-store/stored-json.js';
 import type { StoredTranscript } from '../../src/result-store/stored-transcript.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
 
@@ -51,7 +52,7 @@ export async function storeTranscript(tools: TranscriptTools, request: Transcrip
   try {
     const transcript = await readTranscript(tools, request);
     if (transcript.events.length === 0) return;
-    await within(request.timeoutMs, tools.results.put(request.key, Buffer.from(JSON.stringify(transcript))));
+    await within(request.timeoutMs, tools.results.put(request.key, storedJson(transcript)));
   } catch {
     // The job's own result still has its prompts and answers.
   }

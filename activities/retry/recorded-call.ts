@@ -7,6 +7,7 @@ import { posix } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import { ApiError } from '../../src/client/index.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { readStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 import { effectOf } from './classify.js';
 import type { KeyedSandbox } from './idempotent-create.js';
 
@@ -78,9 +79,9 @@ function isOlder({ createdAt }: KeyedSandbox, thanMs: number): boolean {
 
 async function readRecord<Body>(results: ResultStore, key: string): Promise<SentKey<Body> | undefined> {
   const object = (await results.list(posix.dirname(key))).find((listed) => listed.key === key);
-  return object && (JSON.parse((await results.get(object.ref)).toString('utf8')) as SentKey<Body>);
+  return object && readStoredJson<SentKey<Body>>(results, object.ref);
 }
 
 async function write(results: ResultStore, key: string, record: SentKey<unknown>): Promise<void> {
-  await results.put(key, Buffer.from(JSON.stringify(record)));
+  await results.put(key, storedJson(record));
 }

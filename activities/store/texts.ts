@@ -4,13 +4,13 @@ import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.j
 import { unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import { storedJson } from '../../src/result-store/stored-json.js';
 import { finalFailure } from '../retry/classify.js';
 
-/** Writes `content` under `key`: text unchanged, anything else as JSON. @returns its reference. Safe to repeat. */
+/** Writes an object that programs read back under `key`. @returns its reference. Safe to repeat. */
 export function storeObjectActivity(results: ResultStore) {
-  return async function storeObject(key: string, content: unknown): Promise<string> {
-    const text = typeof content === 'string' ? content : JSON.stringify(content);
-    const { ref } = await results.put(key, Buffer.from(text));
+  return async function storeObject(key: string, content: object): Promise<string> {
+    const { ref } = await results.put(key, storedJson(content));
     return ref;
   };
 }

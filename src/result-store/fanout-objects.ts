@@ -6,6 +6,7 @@ import type { KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/bat
 import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
 import type { ItemResult } from '../protocol/fanout/fanout-result.js';
 import type { ListedObject, ResultStore } from './directory-store.js';
+import { readStoredJson } from './stored-json.js';
 
 /**
  * Identifies a batch. `batchKey` is the run id of its first execution and does not change when the batch is resumed.
@@ -31,7 +32,7 @@ export async function storedChunks(store: ResultStore, place: FanoutPlace): Prom
 
 /** Reads a chunk that `storedChunks` has listed. */
 export function readListedChunk(store: ResultStore, object: ListedObject): Promise<StoredChunk> {
-  return readJson<StoredChunk>(store, object);
+  return readStoredJson<StoredChunk>(store, object.ref);
 }
 
 /** @throws SandflowError `result_not_found` */
@@ -39,14 +40,14 @@ export async function readChunk(store: ResultStore, place: FanoutPlace, chunk: n
   const object = (await storedChunks(store, place)).get(chunk);
   if (!object)
     throw new SandflowError('result_not_found', `The result store has no chunk ${chunk} of ${place.batchId}.`);
-  return readJson<StoredChunk>(store, object);
+  return readStoredJson<StoredChunk>(store, object.ref);
 }
 
 /** The total number of chunks and items of a batch; null while it is not known. */
 export async function readSeal(store: ResultStore, place: FanoutPlace): Promise<SealRequest | null> {
   const { seal, chunks } = fanoutPlaces(place);
   const object = (await store.list(chunks)).find(({ key }) => key === seal);
-  return object ? readJson<SealRequest>(store, object) : null;
+  return object ? readStoredJson<SealRequest>(store, object.ref) : null;
 }
 
 /** The results of an item's generations, oldest first. Empty if no generation has ended. */
@@ -77,14 +78,14 @@ export async function readItemResult(
   index: number,
 ): Promise<ItemResult | null> {
   const newest = (await itemGenerations(store, place, index)).at(-1);
-  return newest ? readJson<ItemResult>(store, newest) : null;
+  return newest ? readStoredJson<ItemResult>(store, newest.ref) : null;
 }
 
 /** Reads the facts about an item that a restarted chunk needs. */
 export async function readKnownItem(store: ResultStore, place: FanoutPlace, index: number): Promise<KnownItem | null> {
   let known: KnownItem | null = null;
   for (const object of await itemGenerations(store, place, index)) {
-    const result = await readJson<ItemResult>(store, object);
+    const result = await readStoredJson<ItemResult>(store, object.ref);
     const { generation, outcome, job, machineSeconds } = result;
     const before: number = known?.machineSeconds ?? 0;
     const toEnd = itemToEnd(result);
@@ -124,7 +125,7 @@ function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd |
  */
 export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace): AsyncGenerator<ItemResult> {
   for (const object of (await storedChunks(store, place)).values()) {
-    const { items, firstIndex } = await readJson<StoredChunk>(store, object);
+    const { items, firstIndex } = await readStoredJson<StoredChunk>(store, object.ref);
     for (const [at, item] of items.entries()) {
       const index = firstIndex + at;
       yield (await readItemResult(store, place, index)) ?? notStarted(place.batchId, index, item);
@@ -146,8 +147,4 @@ function notStarted(batchId: string, index: number, item: FanoutItem): ItemResul
     machineSeconds: 0,
     job: null,
   };
-}
-
-async function readJson<T>(store: ResultStore, { ref }: ListedObject): Promise<T> {
-  return JSON.parse((await store.get(ref)).toString('utf8')) as T;
 }

@@ -4,7 +4,9 @@ import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { readJsonFile } from '../os/private-file.js';
 import {
   type Ask,
+  anySupervisorStateSchema,
   type ClientProgram,
+  controlVersion,
   createNonce,
   isProof,
   onMessages,
@@ -48,7 +50,8 @@ type Joined = 'nobody' | 'lost' | Presence;
 
 /**
  * Joins the supervisor that the state file names and waits until its stack is ready.
- * @throws SandflowError with the supervisor's own code if the stack cannot start; `stack_differs`
+ * @throws SandflowError with the supervisor's own code if the stack cannot start; `stack_differs`,
+ *   `stack_of_other_version`
  */
 export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   const { settings, client, onProgress, signal } = options;
@@ -100,6 +103,7 @@ export async function isSupervisorThere(stateFile: string): Promise<boolean> {
 /**
  * Asks the supervisor about its stack, without joining it. Starts nothing.
  * @returns undefined if no supervisor answers
+ * @throws SandflowError `stack_of_other_version`
  */
 export async function askSupervisor(stateFile: string, ask: Ask): Promise<StackStatus | undefined> {
   const state = await readState(stateFile);
@@ -169,7 +173,24 @@ function createHandshake(socket: Socket, { token }: SupervisorState): { answer(h
   };
 }
 
+/** @throws SandflowError `stack_of_other_version` if a supervisor of another version runs */
 async function readState(stateFile: string): Promise<SupervisorState | undefined> {
-  const parsed = supervisorStateSchema.safeParse(await readJsonFile(stateFile));
-  return parsed.success ? parsed.data : undefined;
+  const content = await readJsonFile(stateFile);
+  const parsed = supervisorStateSchema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const other = anySupervisorStateSchema.safeParse(content);
+  if (!other.success || other.data.version === controlVersion || !isAlive(other.data.pid)) return undefined;
+  throw new SandflowError(
+    'stack_of_other_version',
+    `Another version of sandflow runs the stack of this SANDFLOW_HOME, as process ${other.data.pid}. End it with \`sandflow down\` of that version, or set SANDFLOW_HOME to another directory.`,
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -98,13 +98,20 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
 ]);
 export type ServerMessage = z.infer<typeof serverMessageSchema>;
 
+/** Every change of the state file or of the messages that another version would misread takes the next number. */
+export const controlVersion = 1;
+
 /** The content of the state file: how to reach the supervisor of a home. */
 export const supervisorStateSchema = z.object({
+  version: z.literal(controlVersion),
   pid: z.number().int(),
   port: z.number().int(),
   token: z.string().min(16),
 });
 export type SupervisorState = z.infer<typeof supervisorStateSchema>;
+
+/** What the state file of every version holds. */
+export const anySupervisorStateSchema = z.object({ version: z.number().int(), pid: z.number().int().positive() });
 
 /**
  * Computes a digest of all settings of a stack and its key. A client joins a stack only if the digests are equal.

@@ -7,6 +7,7 @@ import {
   type Ask,
   type ClientProgram,
   clientMessageSchema,
+  controlVersion,
   createNonce,
   isProof,
   onMessages,
@@ -101,7 +102,7 @@ export async function openControlServer(
     });
   });
   const port = await listen(server);
-  const state: SupervisorState = { pid: process.pid, port, token };
+  const state: SupervisorState = { version: controlVersion, pid: process.pid, port, token };
   await writePrivateFile(stateFile, JSON.stringify(state));
 
   const broadcast = (message: ServerMessage) => {

@@ -59,7 +59,7 @@ export interface StackHandle {
  * stays up at least until the handle is released. The handle is also released when this process ends, even after a
  * crash. Safe to call from many processes at once.
  * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`, `file_not_trusted`,
- *   `stack_differs`, `supervisor_failed`, or the error of the part that cannot start
+ *   `stack_differs`, `stack_of_other_version`, `supervisor_failed`, or the error of the part that cannot start
  */
 export async function ensureStack(config: Config, options: EnsureStackOptions): Promise<StackHandle> {
   const { onProgress = () => undefined, main, signal } = options;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storedJson } from '../../src/result-store/stored-json.js';
 import { aSandbox, errorBody, sendJson } from '../client/http-harness.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
@@ -37,7 +38,7 @@ const recordOf = async (key: string) =>
 /** The record of a run that worked on the item this long ago. */
 async function leave(key: string, hours: number, body: object) {
   const record = { state: 'sent', firstSentAtMs: Date.now() - hours * hourMs, by: 'an earlier run', body };
-  await stand.results.put(key, Buffer.from(JSON.stringify(record)));
+  await stand.results.put(key, storedJson(record));
 }
 
 describe('the key of an item that an earlier run sent', () => {

@@ -1,8 +1,10 @@
 /** `sandflow cleanup run`, `plan` and `report`. */
 
 import { cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { readStoredJson } from '../../result-store/stored-json.js';
 import { withOpenWindows } from '../../retention/index.js';
 import type { CleanupListed } from '../../workflow-client/cleanups/cleanup-client.js';
 import type { CommandContext } from '../command.js';
@@ -116,6 +118,8 @@ async function show(
 /** Undefined if there is no report, or if this command cannot read the worker's result store. */
 async function readReport(results: ResultStore, { reportRef }: CleanupSummary): Promise<CleanupReport | undefined> {
   if (reportRef === null) return undefined;
-  const bytes = await results.get(reportRef).catch(() => undefined);
-  return bytes && (JSON.parse(bytes.toString('utf8')) as CleanupReport);
+  return readStoredJson<CleanupReport>(results, reportRef).catch((error: unknown) => {
+    if (error instanceof SandflowError && error.code === 'result_of_other_version') throw error;
+    return undefined;
+  });
 }

@@ -1,8 +1,10 @@
 /** Builds the transcript of a job from the data of its workflow and from the history of its sandbox. */
 import type { SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { transcriptKey } from '../../contract/workflow-safe/transcript-places.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { readStoredJson } from '../../result-store/stored-json.js';
 import type { StoredTranscript } from '../../result-store/stored-transcript.js';
 import {
   entriesOfEvents,
@@ -66,11 +68,12 @@ export function createTranscript({ service, results, folder }: TranscriptSource)
       const at = await folder();
       const stored = (await results.list(at)).find(({ key }) => key === transcriptKey(at, sandboxId));
       if (!stored) return [];
-      const transcript = JSON.parse((await results.get(stored.ref)).toString('utf8')) as StoredTranscript;
+      const transcript = await readStoredJson<StoredTranscript>(results, stored.ref);
       isComplete = transcript.complete;
       // It begins where the history begins, and not where this reader is.
       return createOwnEvents()(transcript.events, job);
-    } catch {
+    } catch (error) {
+      if (error instanceof SandflowError && error.code === 'result_of_other_version') throw error;
       return [];
     }
   }

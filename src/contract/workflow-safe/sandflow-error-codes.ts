@@ -83,6 +83,7 @@ export const sandflowErrors = {
   supervisor_failed: 'unavailable',
   supervisor_unresponsive: 'unavailable',
   stack_differs: 'usage',
+  stack_of_other_version: 'usage',
   lock_timeout: 'unavailable',
 
   // What is stored
@@ -95,6 +96,7 @@ export const sandflowErrors = {
   secret_not_found: 'usage',
   result_too_large: 'usage',
   result_not_found: 'usage',
+  result_of_other_version: 'usage',
 
   // Stops
   stop_busy: 'unavailable',

@@ -180,6 +180,17 @@ describe('the control connection', () => {
     expect(asked).toEqual([]);
   });
 
+  it('refuses a running supervisor of another version, and ignores one that has ended', async () => {
+    const keep = (change: object) =>
+      writeFileSync(stateFile, JSON.stringify({ ...JSON.parse(readFileSync(stateFile, 'utf8')), ...change }));
+    keep({ version: 2 });
+    const refusal = { code: 'stack_of_other_version', message: expect.stringContaining(`as process ${process.pid}.`) };
+    await expect(enter()).rejects.toMatchObject(refusal);
+    await expect(askSupervisor(stateFile, 'status')).rejects.toMatchObject(refusal);
+    keep({ pid: 2 ** 22 + 1 });
+    expect(await enter()).toBe('nobody');
+  });
+
   it('lets a waiting client leave', async () => {
     const controller = new AbortController();
     const joining = enter(undefined, controller.signal);

@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
+import { readStoredJson } from '../../../src/result-store/stored-json.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
 import type { CleanupReport, CleanupSettings, CleanupSummary } from '../../../workflows/index.js';
@@ -98,7 +99,7 @@ rules:
 ${rule}`;
 
 async function readReport(stand: Stand, { reportRef }: CleanupSummary): Promise<Omit<Cleaned, 'summary'>> {
-  const report = JSON.parse((await stand.results.get(reportRef ?? '')).toString('utf8')) as CleanupReport;
+  const report = await readStoredJson<CleanupReport>(stand.results, reportRef ?? '');
   return {
     report,
     of(sandboxId) {

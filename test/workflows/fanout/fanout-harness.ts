@@ -4,6 +4,7 @@ import { expect, vi } from 'vitest';
 import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { chunkWorkflowId } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import { fanoutItemResults, itemGenerations } from '../../../src/result-store/fanout-objects.js';
+import { readStoredJson } from '../../../src/result-store/stored-json.js';
 import { type FanoutAddress, startFanout } from '../../../src/workflow-client/fanouts/fanout-client.js';
 import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import { addFanoutChunk, sealFanout } from '../../../src/workflow-client/fanouts/updates.js';
@@ -128,7 +129,7 @@ export async function storedGenerations(
 ): Promise<ItemResult[]> {
   const left: ItemResult[] = [];
   for (const { ref } of await itemGenerations(stand.results, { deployment, batchId, batchKey }, index)) {
-    left.push(JSON.parse((await stand.results.get(ref)).toString('utf8')) as ItemResult);
+    left.push(await readStoredJson<ItemResult>(stand.results, ref));
   }
   return left;
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
+import { readStoredJson } from '../../../src/result-store/stored-json.js';
 import { type fanoutItem, type JobInput, type JobOrigin, progressQuery } from '../../../workflows/index.js';
 import { stepsOf, timerAtMs } from '../steps.js';
 import {
@@ -81,8 +82,7 @@ const start = (input: FanoutItemInput) =>
     taskQueue: stand.taskQueue,
     args: [input],
   });
-const storedAt = async (ref: string | null) =>
-  JSON.parse((await stand.results.get(ref ?? '')).toString('utf8')) as ItemResult;
+const storedAt = (ref: string | null) => readStoredJson<ItemResult>(stand.results, ref ?? '');
 const forksOf = (batchId: string) =>
   stand.service.books.sandboxes().filter(({ name }) => name.startsWith(`sf-${deployment}-${batchId}-`));
 const promptsOf = (batchId: string) => {

@@ -3,6 +3,7 @@ import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import type { ListedObject } from '../../../result-store/directory-store.js';
 import { type FanoutPlace, itemResultObjects } from '../../../result-store/fanout-objects.js';
 import type { ResultStore } from '../../../result-store/index.js';
+import { readStoredJson } from '../../../result-store/stored-json.js';
 import type { ItemRow } from '../progress/item-table.js';
 
 /** Maximum number of results that one poll reads. If more items fail at once, only some of them are shown. */
@@ -32,7 +33,7 @@ export function createFailedItems(store: Pick<ResultStore, 'list' | 'get'>, batc
   let failures = new Map<number, ItemRow>();
 
   async function read({ ref }: ListedObject): Promise<ItemRow | undefined> {
-    const item = JSON.parse((await store.get(ref)).toString('utf8')) as ItemResult;
+    const item = await readStoredJson<ItemResult>(store, ref);
     failures.delete(item.index);
     if (item.outcome === 'completed' || item.outcome === 'cancelled' || item.outcome === 'not_started') return;
     const row = failureRow(item);

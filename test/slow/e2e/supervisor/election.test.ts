@@ -42,7 +42,8 @@ describe('one supervisor per home', () => {
 
   it('recovers from a corrupt ports file and the state of a dead supervisor', async () => {
     writeFileSync(join(stack.home, 'ports.json'), '{"temporal": "none", ');
-    writeFileSync(join(stack.home, 'supervisor.json'), JSON.stringify({ pid: 1, port: 1, token: 'x'.repeat(48) }));
+    const state = { version: 1, pid: 1, port: 1, token: 'x'.repeat(48) };
+    writeFileSync(join(stack.home, 'supervisor.json'), JSON.stringify(state));
     await stack.client().ready;
     expect(starts('worker')).toHaveLength(1);
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fanoutPlaces } from '../../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { FaultInput } from '../../../../src/local-service/index.js';
+import { storedJson } from '../../../../src/result-store/stored-json.js';
 import { fanoutProgress } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import {
@@ -94,7 +95,7 @@ it('an item whose later generation was terminated after its result was stored co
   if (!first) throw new Error('the first generation has left nothing');
   expect(first).toMatchObject({ generation: 1, outcome: 'prompt_failed' });
   const second = { ...first, generation: 2, outcome: 'completed', machineSeconds: 1_000 };
-  await stand.results.put(`${places.item(0)}/2.json`, Buffer.from(JSON.stringify(second)));
+  await stand.results.put(`${places.item(0)}/2.json`, storedJson(second));
   await stand.client.workflow.getHandle(places.itemWorkflow(0)).terminate();
   const { outcome, budget } = await ended(stand, input);
   expect(outcome).toBe('completed');

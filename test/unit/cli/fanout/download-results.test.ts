@@ -8,6 +8,7 @@ import { createItemFolders, placeBelow } from '../../../../src/cli/fanout/result
 import { createPreviews } from '../../../../src/cli/fanout/results/previews.js';
 import type { ItemResult } from '../../../../src/protocol/fanout/fanout-result.js';
 import { createResultStore } from '../../../../src/result-store/index.js';
+import { storedJson } from '../../../../src/result-store/stored-json.js';
 import { promptResult } from '../output/sample-job.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 import { batchResult, collectedFile, itemResult } from './samples.js';
@@ -117,7 +118,7 @@ describe('items that fail while somebody watches', () => {
   it('are reported as they appear, with the reason, without earlier and successful ones', async () => {
     const store = createResultStore(await temporaryDirectory());
     const end = (index: number, change: Partial<ItemResult>, job = {}) =>
-      store.put(`fanout/sf-d-b/key/items/${index}/1.json`, Buffer.from(JSON.stringify(itemResult(index, change, job))));
+      store.put(`fanout/sf-d-b/key/items/${index}/1.json`, storedJson(itemResult(index, change, job)));
     const items = createFailedItems(store, batch);
     await end(0, { outcome: 'prompt_failed' });
     expect(await items.look()).toEqual({ fresh: [], all: [] });
@@ -136,8 +137,8 @@ describe('items that fail while somebody watches', () => {
   it('U13: are listed with earlier ones where there is room, without those whose retry completed', async () => {
     const store = createResultStore(await temporaryDirectory());
     const end = (index: number, generation: number, outcome: ItemResult['outcome']) => {
-      const item = JSON.stringify(itemResult(index, { outcome, generation }));
-      return store.put(`fanout/sf-d-b/key/items/${index}/${generation}.json`, Buffer.from(item));
+      const item = storedJson(itemResult(index, { outcome, generation }));
+      return store.put(`fanout/sf-d-b/key/items/${index}/${generation}.json`, item);
     };
     for (const index of [0, 1, 2, 3]) await end(index, 1, index === 1 ? 'completed' : 'prompt_failed');
     await end(0, 2, 'completed');
@@ -153,8 +154,7 @@ describe('items that fail while somebody watches', () => {
 
   it('U1: are found among the other objects of an item, such as the keys of its forks', async () => {
     const store = createResultStore(await temporaryDirectory());
-    const put = (key: string, value: object) =>
-      store.put(`fanout/sf-d-b/key/items/${key}`, Buffer.from(JSON.stringify(value)));
+    const put = (key: string, value: object) => store.put(`fanout/sf-d-b/key/items/${key}`, storedJson(value));
     const items = createFailedItems(store, batch);
     await items.look();
     await put('0/keys/1.json', { key: 'k', atMs: 1 });

@@ -1,0 +1,25 @@
+/**
+ * The JSON objects of the result store that programs read back, each with the version of its form. Another version may
+ * read them: a store outlives the release that wrote it.
+ */
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import type { ResultStore } from './directory-store.js';
+
+/** Every change that an earlier reader would misread takes the next number. */
+const formVersion = 1;
+
+/** The content of an object that `readStoredJson` reads. */
+export function storedJson(value: object): Buffer {
+  return Buffer.from(JSON.stringify({ version: formVersion, ...value }));
+}
+
+/** @throws SandflowError `result_of_other_version`; as `get` of the store */
+export async function readStoredJson<T extends object>(store: Pick<ResultStore, 'get'>, ref: string): Promise<T> {
+  const { version, ...value } = JSON.parse((await store.get(ref)).toString('utf8'));
+  if (version === formVersion) return value as T;
+  const found = version === undefined ? 'no version' : `version ${JSON.stringify(version)}`;
+  throw new SandflowError(
+    'result_of_other_version',
+    `The object ${ref} of the result store has ${found}, and this version of sandflow reads only version ${formVersion}. Use the version of sandflow that wrote it.`,
+  );
+}
