@@ -200,7 +200,7 @@ describe('a secret when the answer is lost', () => {
   });
 });
 
-describe('D14: an upgrade of sandboxes', () => {
+describe('an upgrade of sandboxes', () => {
   it('whose first answer was lost does not give its counts for the whole', async () => {
     let turn = 0;
     stand.answer((_, response) => {

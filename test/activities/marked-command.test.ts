@@ -46,7 +46,7 @@ const commands = {
   'a long text': `: ${'x'.repeat(100_000)}; echo long`,
 } as const;
 
-describe.each(['plain', 'bubblewrap'] as const)('A17: with isolation %s, a command with a marker', (isolation) => {
+describe.each(['plain', 'bubblewrap'] as const)('with isolation %s, a command with a marker', (isolation) => {
   let directory: string;
   let service: LocalService | undefined;
   let api: SandboxClient;

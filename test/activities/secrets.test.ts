@@ -94,7 +94,7 @@ describe('a reference to a stored secret', () => {
   });
 });
 
-it('B7: a notification holds no secret of its worker, whatever the message quotes', async () => {
+it('a notification holds no secret of its worker, whatever the message quotes', async () => {
   const stand = await startStand();
   const bodies: string[] = [];
   const receiver = await startHttpStand((request, response) => {

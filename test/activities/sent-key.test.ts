@@ -42,13 +42,13 @@ async function leave(key: string, hours: number, body: object) {
 }
 
 describe('the key of an item that an earlier run sent', () => {
-  it('A3: returns the fork as found, even if the list omits it', async () => {
+  it('returns the fork as found, even if the list omits it', async () => {
     answer();
     expect(await stand.run('forkSandbox', fork('a/keys/1.json'))).not.toMatchObject({ value: { found: true } });
     expect(await stand.run('forkSandbox', fork('a/keys/1.json'))).toMatchObject({ value: { found: true } });
   });
 
-  it('B2: is not sent again after a day, even if the list omits the fork', async () => {
+  it('is not sent again after a day, even if the list omits the fork', async () => {
     answer();
     await leave('b/keys/1.json', 25, { name: 'sf-item' });
     const failure = await stand.failureOf('forkSandbox', fork('b/keys/1.json'));
@@ -56,7 +56,7 @@ describe('the key of an item that an earlier run sent', () => {
     expect(posts()).toEqual([]);
   });
 
-  it('B5: is sent with its original body, even if the batch has changed since', async () => {
+  it('is sent with its original body, even if the batch has changed since', async () => {
     const bodies = answer();
     const first = { name: 'sf-item', ttlSeconds: 600, type: 'large' };
     await leave('c/keys/1.json', 2, first);
@@ -69,7 +69,7 @@ describe('the key of an item that an earlier run sent', () => {
 });
 
 describe('the key of an item that the service only refused', () => {
-  it('A19: counts as unsent, regardless of its age', async () => {
+  it('counts as unsent, regardless of its age', async () => {
     answer({ refusal: { status: 429, code: 'limit_reached' } });
     const dayAgo = { firstSentAtMs: Date.now() - 30 * hourMs, lookFirst: false };
     expect(await stand.failureOf('forkSandbox', fork('d/keys/1.json', dayAgo))).toMatchObject({
@@ -83,7 +83,7 @@ describe('the key of an item that the service only refused', () => {
     expect(bodies).toEqual([body]);
   });
 
-  it('A19: counts as sent if an earlier call with it may have taken effect', async () => {
+  it('counts as sent if an earlier call with it may have taken effect', async () => {
     answer({ refusal: { status: 429, code: 'limit_reached' } });
     await leave('e/keys/1.json', 2, { name: 'sf-item' });
     await stand.failureOf('forkSandbox', fork('e/keys/1.json'));

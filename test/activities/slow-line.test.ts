@@ -25,7 +25,7 @@ function answerLate(body: object): void {
 const path = '/big';
 const file = { path, size: 2, encoding: 'utf8', content: 'hi' };
 
-it('B7: writing a file has a timeout that fits its size from the first attempt', async () => {
+it('writing a file has a timeout that fits its size from the first attempt', async () => {
   answerLate({ path, size: 1_000_000 });
   const { ref } = await stand.results.put('inputs/big', Buffer.alloc(1_000_000));
   expect(await stand.run('putFile', 'bx_22222222', { path, content: { ref } })).toMatchObject({ calls: 1 });
@@ -35,7 +35,7 @@ it.each([
   ['collectFile', [{ sandboxId: 'bx_22222222', path, key: 'kept/big' }]],
   ['fingerprintFile', ['bx_22222222', path]],
   ['readFile', ['bx_22222222', { path, key: 'kept/big' }]],
-] as const)('B7: reading a file has a longer timeout at the second attempt: %s', async (name, args) => {
+] as const)('reading a file has a longer timeout at the second attempt: %s', async (name, args) => {
   answerLate(file);
   expect(await stand.run(name, ...args)).toMatchObject({ calls: 2 });
 });

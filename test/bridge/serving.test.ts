@@ -53,7 +53,7 @@ describe('a bridge', () => {
     bridge = started;
     expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
     await deliver(started.url, eventBody());
-    expect((await fetch(`${started.url}/metrics`)).status, 'C5: not beside the webhook').toBe(404);
+    expect((await fetch(`${started.url}/metrics`)).status, 'not beside the webhook').toBe(404);
     expect((await fetch(started.metricsUrl.replace('/metrics', '/webhooks/sandbox'))).status).toBe(404);
     const metrics = await (await fetch(started.metricsUrl)).text();
     expect(metrics).toContain('sandflow_bridge_deliveries_total{result="accepted"} 1');

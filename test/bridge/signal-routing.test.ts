@@ -43,7 +43,7 @@ describe('a delivery', () => {
     expect(await temporal.signalsTo(waiting[1])).toMatchObject([{ type: 'sandbox.hydrated', sandboxId }]);
   });
 
-  it('C12: of a foreign sandbox with the name of a job is limited per minute, and one of the own sandbox is not', async () => {
+  it('of a foreign sandbox with the name of a job is limited per minute, and one of the own sandbox is not', async () => {
     bridge = await startBridge(temporal.client);
     const owned = newOwned();
     const [own, forged] = [newSandboxId(), newSandboxId()];

@@ -40,7 +40,7 @@ describe('an error answer', () => {
     expect(error).toHaveProperty('message', `No credentials (409 provider_not_configured)${text}`);
   });
 
-  it('D8: names the page to go to, under any name, but not a secret URL and not twice', async () => {
+  it('names the page to go to, under any name, but not a secret URL and not twice', async () => {
     const billingUrl = 'https://a.example/billing';
     const message = async (details: Record<string, unknown>, text = 'Pay first') => {
       const client = await clientOf(402, errorBody(402, 'billing_required', text, details));
@@ -68,7 +68,7 @@ describe('an error answer', () => {
   });
 
   it.each([502, 503, 429, 404, 403, 413, 401, 302])(
-    'D2: of a proxy (%i) is untyped and not a refusal, whatever its status',
+    'of a proxy (%i) is untyped and not a refusal, whatever its status',
     async (status) => {
       const client = await clientOfText(status, '<html>key_secret</html>', { location: '/elsewhere' });
       const error = await rejectionOf(client.getMe());
@@ -171,7 +171,7 @@ describe('an answer to a read of a stop', () => {
     ['of the sandbox', { id }],
     ['of nothing', { id: null }],
     ['left out', {}],
-  ])('D2: is accepted with the id %s', async (_, named) => {
+  ])('is accepted with the id %s', async (_, named) => {
     const client = await clientOf(200, { ok: true, type: 'stop.status', ...named, stop });
     expect((await client.getStop(id, 'stop_a')).stop.id).toBe('stop_a');
   });
@@ -180,48 +180,48 @@ describe('an answer to a read of a stop', () => {
 describe('an answer about another resource', () => {
   const other = { ...aSandbox, id: 'bx_zzzzzzzz' };
   it.each([
-    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.getSandbox(id), 'sandbox.id'],
-    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.updateSandbox(id, {}), 'sandbox.id'],
-    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.resumeSandbox(id), 'sandbox.id'],
+    ['another sandbox', { sandbox: other }, (c: SandboxClient) => c.getSandbox(id), 'sandbox.id'],
+    ['another sandbox', { sandbox: other }, (c: SandboxClient) => c.updateSandbox(id, {}), 'sandbox.id'],
+    ['another sandbox', { sandbox: other }, (c: SandboxClient) => c.resumeSandbox(id), 'sandbox.id'],
     [
-      'D3: another stop',
+      'another stop',
       { stop: { id: 'stop_b', status: 'completed' } },
       (c: SandboxClient) => c.getStop(id, 'stop_a'),
       'stop.id',
     ],
     [
-      'D2: another stop in its id alone',
+      'another stop in its id alone',
       { id: 'stop_b', stop: { id: 'stop_a', status: 'completed' } },
       (c: SandboxClient) => c.getStop(id, 'stop_a'),
       'id',
     ],
     [
-      'D3: another prompt',
+      'another prompt',
       { prompt: { id: 'prm_b', status: 'completed' } },
       (c: SandboxClient) => c.getPrompt(id, 'prm_a'),
       'prompt.id',
     ],
     [
-      'D3: the prompt of another sandbox',
+      'the prompt of another sandbox',
       { prompt: { id: 'prm_a', sandboxId: other.id, status: 'completed' } },
       (c: SandboxClient) => c.getPrompt(id, 'prm_a'),
       'prompt.sandboxId',
     ],
     [
-      'D3: another deletion',
+      'another deletion',
       { operation: { id: 'del_b', status: 'completed' } },
       (c: SandboxClient) => c.getDeletionOperation('del_a'),
       'operation.id',
     ],
-    ['D3: a fork that is its source', { sandbox: aSandbox }, (c: SandboxClient) => c.forkSandbox(id), 'sandbox.id'],
+    ['a fork that is its source', { sandbox: aSandbox }, (c: SandboxClient) => c.forkSandbox(id), 'sandbox.id'],
     [
-      'D3: a fork of another source',
+      'a fork of another source',
       { sandbox: other, sourceSandboxId: 'bx_yyyyyyyy' },
       (c: SandboxClient) => c.forkSandbox(id),
       'sourceSandboxId',
     ],
     [
-      'D8: a sandbox that no id can name',
+      'a sandbox that no id can name',
       { sandbox: { ...aSandbox, id: '../me' } },
       (c: SandboxClient) => c.createSandbox(),
       'sandbox.id',
@@ -247,7 +247,7 @@ describe('a list', () => {
   });
 
   it.each([{ name: null }, { createdAt: 7 }, { error: {}, hydrated: 'yes' }])(
-    'D4: omits an optional field with a wrong type: %j',
+    'omits an optional field with a wrong type: %j',
     async (wrong) => {
       const client = await clientOf(200, { ok: true, sandboxes: [{ ...aSandbox, ...wrong }] });
       const [read] = (await client.listSandboxes()).sandboxes;
@@ -256,7 +256,7 @@ describe('a list', () => {
     },
   );
 
-  it('D4: is refused if it is not a list', async () => {
+  it('is refused if it is not a list', async () => {
     const client = await clientOf(200, { ok: true, sandboxes: 'none' });
     await expect(client.listSandboxes()).rejects.toMatchObject({ code: 'unexpected_response', field: 'sandboxes' });
   });

@@ -60,7 +60,7 @@ function replaced(value: unknown, [name, ...rest]: readonly string[], by: string
   return { ...parts, [name]: replaced(parts[name], rest, by) };
 }
 
-describe('D3: an answer to each method', () => {
+describe('an answer to each method', () => {
   const repeating = Object.entries(rows).flatMap(([name, row]) => {
     const ids =
       row.sends

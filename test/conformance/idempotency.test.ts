@@ -136,7 +136,7 @@ rule(
 
 rule(
   ['idempotency.same-sandbox', 'sandbox.data-expired-at'],
-  'C15: the key of a sandbox that was deleted returns that sandbox, and not as usable',
+  'the key of a sandbox that was deleted returns that sandbox, and not as usable',
   async () => {
     const key = randomUUID();
     const { id } = (await createWith(target, key, {})).body.sandbox;

@@ -199,7 +199,7 @@ rule(
 
 rule(
   ['prompts.reasoning-effort-accepted', 'prompts.model-optional'],
-  'C13: a model that the catalog does not list is accepted, and no reasoning effort with it',
+  'a model that the catalog does not list is accepted, and no reasoning effort with it',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();

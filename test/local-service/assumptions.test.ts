@@ -31,7 +31,7 @@ test('a refused stop of a sandbox that is being created names its assumption', a
   expect(refused.headers.get(header)).toBe('A-stop-states');
 });
 
-test('C16: sizes, list price, creator, conversation and order of lists are named by the answers that rely on them', async () => {
+test('sizes, list price, creator, conversation and order of lists are named by the answers that rely on them', async () => {
   const under = await startService();
   const id = await under.ready();
   const named = async (...call: Parameters<typeof under.call>) =>

@@ -15,7 +15,7 @@ describe('the rate of forks', () => {
   });
 });
 
-describe('K2: an unconfigured service', () => {
+describe('an unconfigured service', () => {
   const noLocalService = (env: Record<string, string>) => readConfig({ HOME: '/home/nobody', ...env }).noLocalService;
 
   it('is replaced by a local one if nothing is configured, or only the secret of a bridge', () => {
@@ -64,7 +64,7 @@ describe('an http:// URL of the service', () => {
 });
 
 it.each(['SANDFLOW_HOME', 'SANDFLOW_RESULTS', 'SANDBOX_API_KEY_FILE', 'TEMPORAL_CONFIG_FILE', 'XDG_STATE_HOME'])(
-  'B20: %s with a ~ that no shell has expanded is refused by its name',
+  '%s with a ~ that no shell has expanded is refused by its name',
   (name) => {
     for (const path of ['~/sf', '~', '~other/sf']) {
       expect(() => readConfig({ [name]: path })).toThrow(`${name} begins with ~, which is not expanded here.`);
@@ -72,12 +72,12 @@ it.each(['SANDFLOW_HOME', 'SANDFLOW_RESULTS', 'SANDBOX_API_KEY_FILE', 'TEMPORAL_
   },
 );
 
-it('B20: each setting that names a path is known to hold one', () => {
+it('each setting that names a path is known to hold one', () => {
   const paths = settingVariables.filter((name) => /_(?:FILE|HOME|CACHE|RESULTS|COMMANDS)$/.test(name));
   for (const name of paths) expect(() => readConfig({ [name]: '~/a' }), name).toThrow('begins with ~');
 });
 
-describe('C6: encryption', () => {
+describe('encryption', () => {
   it('is off without a key file', () => {
     expect(readConfig({})).toMatchObject({ encryption: undefined, promptSummaries: true });
   });

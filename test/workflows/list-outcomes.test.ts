@@ -39,7 +39,7 @@ const listed = (deployment: string, failed: boolean, expected: Readonly<Record<s
     expect(Object.fromEntries(rows.map(({ jobId, outcome }) => [jobId, outcome]))).toEqual(expected);
   }, patient);
 
-it('U2: of jobs that stop, delete or keep their sandbox', async () => {
+it('a list has the outcomes of jobs that stop, delete or keep their sandbox', async () => {
   const deployment = newDeployment();
   const run = async ([outcome, over]: (typeof reached)[number], end: JobEnd) => {
     const input = jobInput({ deployment, jobId: `${outcome.replaceAll('_', '-')}-${end}`, end, ...over });
@@ -65,7 +65,7 @@ it('U2: of jobs that stop, delete or keep their sandbox', async () => {
   await listed(deployment, true, Object.fromEntries(failures));
 });
 
-it('U2: of a job that a program started without a memo, and of one that kept its sandbox after it continued as new', async () => {
+it('a list has the outcome of a job that a program started without a memo, and of one that kept its sandbox after it continued as new', async () => {
   const deployment = newDeployment();
   const failing = jobInput({ deployment, jobId: 'own', prompts: [{ prompt: script('exit 3') }] });
   const own = await stand.client.workflow.start<typeof createThenPrompt>('createThenPrompt', {
@@ -82,7 +82,7 @@ it('U2: of a job that a program started without a memo, and of one that kept its
   await listed(deployment, true, { own: 'prompt_failed', chained: 'prompt_failed' });
 });
 
-it('U2: a job whose outcome cannot be read is listed with those that failed', async () => {
+it('a job whose outcome cannot be read is listed with those that failed', async () => {
   const deployment = newDeployment();
   const dataConverter = createEncryptedDataConverter(parseKeyRing(newKeyLine('lost')));
   const sealed = await createStand({ dataConverter });

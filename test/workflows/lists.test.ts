@@ -40,7 +40,7 @@ const listed = (options: Partial<ListJobsOptions>, ids: readonly string[]) =>
     return rows;
   }, patient);
 
-it('U2: a list of jobs has the outcome of each', async () => {
+it('a list of jobs has the outcome of each', async () => {
   const rows = await listed({}, ['good', 'bad', 'cancelled', 'terminated']);
   const outcomes = rows.map(({ jobId, status, outcome }) => `${jobId}: ${status}, ${outcome}`);
   expect(outcomes.sort()).toEqual([
@@ -50,10 +50,10 @@ it('U2: a list of jobs has the outcome of each', async () => {
     'terminated: terminated, null',
   ]);
   const starts = rows.map(({ startedAt }) => startedAt);
-  expect(starts, 'O4: the last start first').toEqual(starts.toSorted().reverse());
+  expect(starts, 'the last start first').toEqual(starts.toSorted().reverse());
 });
 
-it('U2: --failed lists what failed or was terminated, not what was cancelled', () =>
+it('--failed lists what failed or was terminated, not what was cancelled', () =>
   listed({ failed: true }, ['bad', 'terminated']));
 
 it('a job that continued as new is listed once, with its labels and first start, and did not fail before its end', async () => {
@@ -119,7 +119,7 @@ it('a job runs again with the input and labels of an earlier one', async () => {
   await listed({ labels: team }, ['good', 'bad', 'good-again']);
 });
 
-it('U2: a list of batches has their outcome and labels', async () => {
+it('a list of batches has their outcome and labels', async () => {
   const input = fanoutInput(source(await usableSandbox(stand)), { deployment });
   const items = [{ id: 'one', prompts: [{ prompt: script('exit 1') }] }];
   await submitFanout(stand.client, input, items, { taskQueue: stand.taskQueue, labels: team });

@@ -87,7 +87,7 @@ describe('own worker: createSandflowWorker', () => {
     await expect(executed).rejects.toMatchObject({ cause: { type: 'bad_workflow_id' } });
   });
 
-  it('B14: says the true cause if it cannot start, and releases the connection', async () => {
+  it('says the true cause if it cannot start, and releases the connection', async () => {
     const { api: client, results, taskQueue } = stand;
     const directory = await mkdtemp(join(tmpdir(), 'sandflow-worker-'));
     await writeFile(join(directory, 'file'), '');
@@ -123,7 +123,7 @@ describe('own worker: createSandflowWorker', () => {
     expect(threads()).toBeLessThanOrEqual(before);
   });
 
-  it('B14: releases the connection if a later one of its workers cannot be created', async () => {
+  it('releases the connection if a later one of its workers cannot be created', async () => {
     const { api: client, results } = stand;
     const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
     const taskQueue = 'taken-in-part';
@@ -137,7 +137,7 @@ describe('own worker: createSandflowWorker', () => {
     await connection.close();
   });
 
-  it('B7: a failure of an activity holds no secret, whatever a library wrote into it', async () => {
+  it('a failure of an activity holds no secret, whatever a library wrote into it', async () => {
     const { taskQueue } = stand;
     const workflowId = jobWorkflowId(deployment, 'own-canary');
     const error = await stand.client.workflow

@@ -71,7 +71,7 @@ const ask =
   () =>
     client.workflowService.getClusterInfo({});
 
-test('D6: a command waits for a Temporal that is unavailable when it begins', async () => {
+test('a command waits for a Temporal that is unavailable when it begins', async () => {
   const road = await createRoad();
   road.shut();
   const linking = linkToTemporal({ address: road.address }, { timeoutMs: 120_000 });
@@ -82,7 +82,7 @@ test('D6: a command waits for a Temporal that is unavailable when it begins', as
   await ask(link)();
 });
 
-test('D6: a start survives a temporarily unavailable Temporal, and a watch notices it soon', async () => {
+test('a start survives a temporarily unavailable Temporal, and a watch notices it soon', async () => {
   const road = await createRoad();
   const link = await linkToTemporal({ address: road.address }, { timeoutMs: 120_000 });
   ends.push(link.close);
@@ -97,7 +97,7 @@ test('D6: a start survives a temporarily unavailable Temporal, and a watch notic
   await patient;
 });
 
-test('D6: a connection is closed while one of its calls waits for a retry', async () => {
+test('a connection is closed while one of its calls waits for a retry', async () => {
   const road = await createRoad();
   const { connection } = await connectTemporal({ address: road.address });
   road.shut();
@@ -111,7 +111,7 @@ test('D6: a connection is closed while one of its calls waits for a retry', asyn
   await sleep(3_000);
 });
 
-test('D6: Ctrl-C ends the wait for an unavailable Temporal', async () => {
+test('Ctrl-C ends the wait for an unavailable Temporal', async () => {
   const road = await createRoad();
   road.shut();
   const stop = new AbortController();
@@ -125,7 +125,7 @@ test('D6: Ctrl-C ends the wait for an unavailable Temporal', async () => {
   await sleep(100);
 });
 
-test('C6: a server starts although Temporal does not answer, and ends when Temporal shows that its keys do not match', async () => {
+test('a server starts although Temporal does not answer, and ends when Temporal shows that its keys do not match', async () => {
   const deployment = `away-${randomBytes(5).toString('hex')}`;
   const direct = await connectTemporal({ connectionOptions: { address: inject('temporalAddress') } });
   ends.push(() => direct.connection.close());

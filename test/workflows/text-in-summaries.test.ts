@@ -38,7 +38,7 @@ async function metadataOf({ client, taskQueue }: Stand, types: readonly string[]
 it.each([
   [true, ['canary-of-a-prompt'], ['echo canary-of-a-command']],
   [false, ['prompt'], ['command 1']],
-])('C6: those of a job show texts: %s', async (promptInSummary, ofPrompts, ofCommands) => {
+])('summaries of a job show texts: %s', async (promptInSummary, ofPrompts, ofCommands) => {
   stand = await createStand();
   const input = jobInput({ prompts: [{ prompt }], commands });
   const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue, promptInSummary });
@@ -51,7 +51,7 @@ it.each([
   expect(JSON.stringify(seen).includes('canary')).toBe(promptInSummary);
 });
 
-it('C6: those of a batch, its preparation and its items show no texts if that was asked', async () => {
+it('summaries of a batch, its preparation and its items show no texts if that was asked', async () => {
   stand = await createStand();
   const preparing = { body: {}, prompts: [{ prompt }], put: [], commands, deadlineMs: 600_000, end: 'delete' } as const;
   const input = fanoutInput({ kind: 'prepare', ...preparing });

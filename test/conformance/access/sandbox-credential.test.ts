@@ -74,7 +74,7 @@ rule(
 
 rule(
   ['scope.sandbox-credential-can', 'scope.snapshots', 'scope.sandbox-update'],
-  'C10: the credential names the next snapshot of its own sandbox, and changes nothing else',
+  'the credential names the next snapshot of its own sandbox, and changes nothing else',
   async () => {
     const { ann } = await startPeople();
     const [id, other] = [await ann.ready(), await ann.ready()];

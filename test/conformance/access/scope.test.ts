@@ -160,7 +160,7 @@ rule(
 
 rule(
   ['scope.both-hold', 'scope.sandbox-forbidden', 'scope.default-deny', 'idempotency.same-sandbox'],
-  'C2: a key that does not reach the source gets no fork of another key by its idempotency key, gone or not',
+  'a key that does not reach the source gets no fork of another key by its idempotency key, gone or not',
   async () => {
     const { ann } = await startPeople();
     const [source, other] = [await ann.ready(), await ann.ready()];
@@ -181,7 +181,7 @@ rule(
 
 rule(
   ['deletion.poll', 'scope.sandbox-delete', 'scope.snapshots'],
-  'C12: a key that may only delete follows its own deletions, and no others',
+  'a key that may only delete follows its own deletions, and no others',
   async () => {
     const { ann } = await startPeople();
     const [one, other] = [await ann.ready(), await ann.create()];

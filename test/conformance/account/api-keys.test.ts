@@ -44,7 +44,7 @@ rule(
 
 rule(
   ['api-keys.list-restricted', 'api-keys.list-full', 'api-keys.create-session'],
-  'C11: sessions, account keys and unlimited admin keys list and create keys; restricted keys get an empty list',
+  'sessions, account keys and unlimited admin keys list and create keys; restricted keys get an empty list',
   async () => {
     const { ann, ben } = await startPeople();
     const id = await ann.create();

@@ -60,7 +60,7 @@ rule(['sandbox.ttl-null', 'sandbox.archive-after'], 'auto-stop is off when ttlSe
 
 rule(
   ['sandbox.error', 'states.auto-stop', 'stops.completed'],
-  'C7: a stopped sandbox says why it is stopped, by a request or by itself, until it is resumed',
+  'a stopped sandbox says why it is stopped, by a request or by itself, until it is resumed',
   async () => {
     const [asked, alone] = [await target.ready({ ttlSeconds: null }), await target.create({ ttlSeconds: 1 })];
     const byRequest = (await target.archive(asked)).error;

@@ -74,7 +74,7 @@ rule(
 
 rule(
   ['sandbox.cost-multiplier', 'sandbox.cost-same-meter', 'sandbox.type-current'],
-  'C1: each stretch is billed by the size that the machine had in it',
+  'each stretch is billed by the size that the machine had in it',
   async () => {
     const local = await startLocalTarget();
     await midMonth(local);

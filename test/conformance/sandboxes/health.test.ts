@@ -25,7 +25,7 @@ rule(
 
 rule(
   ['sandbox.machine-provider', 'sandbox.url', 'sandbox.ip', 'sandbox.subdomain'],
-  'C8: a running sandbox shows its machine, an archived one shows none, and its three words stay the same',
+  'a running sandbox shows its machine, an archived one shows none, and its three words stay the same',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
@@ -76,7 +76,7 @@ rule(
 
 rule(
   ['states.enters-error', 'states.recovery', 'states.error', 'events.error', 'events.ready-after-error'],
-  'C9: a machine that fails during work takes its sandbox from running to error, ends its prompt, and recovers with a ready event',
+  'a machine that fails during work takes its sandbox from running to error, ends its prompt, and recovers with a ready event',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();

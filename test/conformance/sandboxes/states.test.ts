@@ -214,7 +214,7 @@ rule(
 
 rule(
   'sandboxes.list',
-  'C14: a page after a sandbox that was deleted omits none of the same millisecond, and an unknown cursor is refused',
+  'a page after a sandbox that was deleted omits none of the same millisecond, and an unknown cursor is refused',
   async () => {
     const local = await startLocalTarget();
     local.service.clock.hold();

@@ -162,7 +162,7 @@ describe('each other command succeeds', () => {
     expect(await bench.done('open', 'once', '--report')).toMatch(/^file:.*job-once\/report.html\n$/);
   });
 
-  it('U7: on a job that the first snippet of docs/library.md has started', async () => {
+  it('on a job that the first snippet of docs/library.md has started', async () => {
     vi.stubEnv('SANDFLOW_HOME', bench.cli.home);
     expect(await review('by-library')).toContain('shell');
     vi.unstubAllEnvs();

@@ -13,7 +13,7 @@ const clear = '\u001b[J';
 const board = ({ stdout }: InTerminal) => stripVTControlCharacters(stdout().split(clear).at(-1) ?? '').split(/[\r\n]+/);
 const draws = ({ stdout }: InTerminal) => stdout().split(clear).length;
 
-describe.skipIf(process.platform !== 'linux')('U1: the board of a batch in a terminal', () => {
+describe.skipIf(process.platform !== 'linux')('the board of a batch in a terminal', () => {
   let cli: CliHome;
   const env = { SANDFLOW_IDLE_SECONDS: '3600' };
   beforeAll(() => {

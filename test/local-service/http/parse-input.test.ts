@@ -12,7 +12,7 @@ function refusalOf(name: EndpointName, given: { readonly body?: unknown; readonl
   throw new Error('the request was accepted');
 }
 
-describe('U18: a refused request', () => {
+describe('a refused request', () => {
   it.each<[EndpointName, { body?: unknown; query?: unknown }, string, string]>([
     [
       'createSandbox',

@@ -4,7 +4,7 @@ import Libsql from 'libsql';
 import { expect, test } from 'vitest';
 import { emptyDirectory, startService } from '../service-under-test.js';
 
-test('B14: a start that fails at a late step closes what it had opened, so that the next one gets the directory', async () => {
+test('a start that fails at a late step closes what it had opened, so that the next one gets the directory', async () => {
   const directory = await emptyDirectory();
   const hostKey = join(directory, 'ssh_host_key');
   await mkdir(hostKey);

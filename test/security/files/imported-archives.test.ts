@@ -69,7 +69,7 @@ function withSchema(statement: string) {
 
 const isRoot = process.getuid?.() === 0;
 
-describe('C8: an archive is refused', () => {
+describe('an archive is refused', () => {
   it.each<[string, (folder: string) => Promise<unknown>, (readonly string[])?]>([
     ['whose manifest is a pipe', replaced('manifest.json', (path) => run('mkfifo', [path]))],
     ['whose manifest is a link to an endless device', replaced('manifest.json', (path) => symlink('/dev/zero', path))],
@@ -146,7 +146,7 @@ describe('C8: an archive is refused', () => {
   });
 });
 
-describe('C8: an import', () => {
+describe('an import', () => {
   it('accepts a disk with pipes, as any sandbox can create, and waits for none', async () => {
     const under = await startService();
     await under.service.import(

@@ -50,7 +50,7 @@ const sandboxWith = (path: string, json: string): string =>
 const work = (kind: string, subject: string, dueAt: string): string =>
   `INSERT INTO work (key, kind, subject, token, dueAt) VALUES ('k', '${kind}', '${subject}', '', ${dueAt})`;
 
-describe('C8: an archive is refused whose database', () => {
+describe('an archive is refused whose database', () => {
   it.each<[string, string, RegExp]>([
     [
       'names a sandbox like a path',
@@ -111,7 +111,7 @@ describe('C8: an archive is refused whose database', () => {
   });
 });
 
-describe('C8: an import', () => {
+describe('an import', () => {
   it('takes the rows that a local service writes, and can be reset', async () => {
     const under = await startService();
     await under.service.import(await archiveWith('SELECT 1'));

@@ -14,7 +14,7 @@ afterEach(closing.closeAll);
 const readIsolation = async (service: Parameters<typeof readLocalFacts>[0]) =>
   (await readLocalFacts(service)).isolation;
 
-describe('C3: the isolation of a local service’s sandboxes', () => {
+describe('the isolation of a local service’s sandboxes', () => {
   it('is requested, printed with its warnings, and checked by doctor', async () => {
     const { service } = await startService({ isolation: 'plain' });
     const isolation = await readIsolation({ apiUrl: service.url, apiKey });
@@ -86,7 +86,7 @@ describe('C3: the isolation of a local service’s sandboxes', () => {
   });
 });
 
-describe('C1: the setting `network`', () => {
+describe('the setting `network`', () => {
   async function read(network: unknown) {
     const file = join(await emptyDirectory(), 'local-service.json');
     await writeFile(file, JSON.stringify({ network }));

@@ -17,7 +17,7 @@ async function bareHost() {
   return { host, messages };
 }
 
-describe('C3: without bubblewrap', () => {
+describe('without bubblewrap', () => {
   it('the missing isolation is reported with the reason', async () => {
     const { host, messages } = await bareHost();
     expect(host.description).toMatchObject({ isolation: 'plain', network: { kind: 'host' } });

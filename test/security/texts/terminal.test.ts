@@ -121,7 +121,7 @@ const commandArguments: Readonly<Record<string, readonly string[]>> = {
 /** Commands that run until they are ended, and print what they log; `createLogLines` and the log of the worker use the same stream. */
 const serverCommands = new Set(['codec-server', 'dev', 'worker', 'bridge', 'local', 'supervisor']);
 
-describe.each([true, false])('C9: a terminal obeys no text of a service (a terminal: %s)', (isTTY) => {
+describe.each([true, false])('a terminal obeys no text of a service (a terminal: %s)', (isTTY) => {
   describe.each([200, 403])('in an answer with status %d', (status) => {
     it('in any command', async () => {
       const env = { ...(await hostileService(status)), TEMPORAL_ADDRESS: '127.0.0.1:1' };
@@ -151,7 +151,7 @@ describe.each([true, false])('C9: a terminal obeys no text of a service (a termi
   });
 });
 
-describe('C9: the terminal output', () => {
+describe('the terminal output', () => {
   it('contains nothing that a terminal would obey', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -55,7 +55,7 @@ async function refusal(delivery: WorkflowHandle): Promise<string> {
 
 const neverRun = /^notify_failed: .* A worker runs no text from a workflow\.$/;
 
-describe('C1: a command in the input of a workflow is refused and not run', () => {
+describe('a command in the input of a workflow is refused and not run', () => {
   it('for a job', async () => {
     const { ran, command } = attack();
     const input = jobInput();
@@ -140,7 +140,7 @@ describe('C1: a command in the input of a workflow is refused and not run', () =
   });
 });
 
-describe('C1: a command is named by an id of the worker', () => {
+describe('a command is named by an id of the worker', () => {
   it.each(['unknown', 'sha256-00000000000000000000000000000000', '../../bin/sh', 'true'])(
     'and an unknown id runs nothing and reports it: %s',
     async (commandId) => {

@@ -63,7 +63,7 @@ function clientThatWrites(payload: Payload): Client {
   return clientWith({ payloadCodecs: [codec] });
 }
 
-describe('C6: an unreadable memo', () => {
+describe('an unreadable memo', () => {
   it.each(Object.keys(garbage))('that %s does not break the lists of jobs and batches', async (what) => {
     const deployment = newDeployment();
     const writer = clientThatWrites(garbage[what] as Payload);
@@ -99,7 +99,7 @@ describe('C6: an unreadable memo', () => {
   });
 });
 
-describe('C6: a cleanup with an unreadable memo', () => {
+describe('a cleanup with an unreadable memo', () => {
   const strict = () => clientWith(createEncryptedDataConverter(here, { requireEncrypted: true }));
 
   it.each([
@@ -140,7 +140,7 @@ describe('C6: a cleanup with an unreadable memo', () => {
   });
 });
 
-it('C6: a cleanup schedule with a lost key is listed, and can be written again with the current key', async () => {
+it('a cleanup schedule with a lost key is listed, and can be written again with the current key', async () => {
   const deployment = newDeployment();
   const policy = readPolicy(policyFor('nightly', 'stop'), 'test');
   const time = { kind: 'cron', expression: '0 3 * * *' } as const;

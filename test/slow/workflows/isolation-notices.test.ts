@@ -43,7 +43,7 @@ async function standWith(service: StandOptions['service']) {
 const promptsOf = (stand: Stand) => stand.service.books.prompts().length;
 const id = () => `i${Math.random().toString(36).slice(2, 10)}`;
 
-describe('C3: sandboxes that are not isolated', () => {
+describe('sandboxes that are not isolated', () => {
   const warning = 'Sandboxes are NOT isolated';
 
   it('are reported by run and rerun before the first prompt, even if quiet, and in --json', async () => {
@@ -87,7 +87,7 @@ describe('C3: sandboxes that are not isolated', () => {
   });
 });
 
-describe.skipIf(!usableIsolations.includes('bubblewrap'))('C1: a command agent without network', () => {
+describe.skipIf(!usableIsolations.includes('bubblewrap'))('a command agent without network', () => {
   it('is warned of before its first prompt', async () => {
     const commandAgents = { codex: { command: 'cat >/dev/null; echo answered' } };
     const { cli } = await standWith({ isolation: 'bubblewrap', network: { internet: false }, commandAgents });

@@ -12,7 +12,7 @@ describe('the stop in the answer to a stop request', () => {
     ['operation.id', { operation: { id: 'stop_0a' } }, 'pending'],
     ['stopId', { id: 'bx_23456789', stopId: 'stop_0a' }, 'pending'],
     ['id', { id: 'stop_0a' }, 'pending'],
-  ])('D3: is read from %s', (_, answer, status) => {
+  ])('is read from %s', (_, answer, status) => {
     expect(stopOfAnswer(answer)).toMatchObject({ id: 'stop_0a', status });
   });
 
@@ -20,7 +20,7 @@ describe('the stop in the answer to a stop request', () => {
     ['the id of the sandbox', { id: 'bx_23456789' }],
     ['another operation', { id: 'op_1', operation: { id: 'op_1', status: 'pending' }, stopId: 7 }],
     ['nothing', {}],
-  ])('D3: is not %s', (_, answer) => {
+  ])('is not %s', (_, answer) => {
     expect(stopOfAnswer(answer)).toBeNull();
   });
 });
@@ -30,7 +30,7 @@ describe('the operation in the answer to a deletion', () => {
     ['operationId', { operationId: 'del_1', operation: { id: 'del_2' } }, 'del_1'],
     ['operation.id', { operation: { id: 'del_1' } }, 'del_1'],
     ['nowhere', { operationId: null }, null],
-  ])('D10: is read from %s', (_, answer, operationId) => {
+  ])('is read from %s', (_, answer, operationId) => {
     expect(deletionOfAnswer(answer)).toBe(operationId);
   });
 });
@@ -40,14 +40,14 @@ describe('a deletion that is read by its id', () => {
     ['in a field of its own', { operation: { id: 'del_1', status: 'completed' } }],
     ['in the answer itself', { id: 'del_1', status: 'completed' }],
     ['with its status beside it', { status: 'completed', operation: { id: 'del_1' } }],
-  ])('D10: is found %s', (_, answer) => {
+  ])('is found %s', (_, answer) => {
     expect(deletionShown('del_1', { ok: true, type: 'deletion.status', ...answer })).toEqual({
       id: 'del_1',
       status: 'completed',
     });
   });
 
-  it('D10: is not believed without a status', () => {
+  it('is not believed without a status', () => {
     expect(() => deletionShown('del_1', { id: 'del_1' })).toThrow('operation.status');
   });
 });

@@ -28,14 +28,14 @@ it.each([
   ['claude-code', 'claude'],
   ['prime', 'prime-agent'],
   ['kimi-code', 'kimi'],
-])('B6: a prompt for the provider %s is found as one of %s', async (asked, shown) => {
+])('a prompt for the provider %s is found as one of %s', async (asked, shown) => {
   expect(await foundAmong([{ provider: shown }], { provider: asked })).toBe('conv_0');
 });
 
 it.each([
   ['claude', 'codex'],
   ['prime', 'pi'],
-])('B6: a prompt for the provider %s is not one of %s', async (asked, shown) => {
+])('a prompt for the provider %s is not one of %s', async (asked, shown) => {
   expect(await foundAmong([{ provider: shown }], { provider: asked })).toBeNull();
 });
 
@@ -44,7 +44,7 @@ it.each([
   ['claude-sonnet-4', 'claude-sonnet-4@20250514'],
   ['gpt-5', 'openai/gpt-5-latest'],
   ['claude-sonnet-4-20250514', 'claude-sonnet-4'],
-])('D1: a prompt for the model %s may be the only one of %s', async (asked, shown) => {
+])('a prompt for the model %s may be the only one of %s', async (asked, shown) => {
   expect(await foundAmong([{ model: shown }], { model: asked })).toBe('conv_0');
 });
 
@@ -52,15 +52,15 @@ it.each([
   ['one', 'another'],
   ['gpt-5', 'gpt-5-mini'],
   ['gpt-5', 'gpt-51'],
-])('D1: a prompt for the model %s is not one of %s', async (asked, shown) => {
+])('a prompt for the model %s is not one of %s', async (asked, shown) => {
   expect(await foundAmong([{ model: shown }], { model: asked })).toBeNull();
 });
 
-it('D1: a prompt with exactly the requested model comes before one whose model may be the same', async () => {
+it('a prompt with exactly the requested model comes before one whose model may be the same', async () => {
   expect(await foundAmong([{ model: 'opus-4' }, { model: 'opus' }], { model: 'opus' })).toBe('conv_1');
 });
 
-it('D1: is not found if two prompts may be it', async () => {
+it('a prompt is not found if two may be it', async () => {
   expect(await foundAmong([{ model: 'opus-4' }, { model: 'opus-4-1' }], { model: 'opus' })).toBeNull();
   expect(await foundAmong([{ provider: 'kimi' }, { provider: 'kimi-code' }], { provider: 'kimi' })).toBeNull();
 });

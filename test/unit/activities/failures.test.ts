@@ -79,14 +79,14 @@ describe('the failure of each error code', () => {
     expect(retryOwner('wait_out', effectOf(error))).toBe('temporal');
   });
 
-  it('D7: the pause follows the policy of the activity', () => {
+  it('the pause follows the policy of the activity', () => {
     const policy = { initialInterval: '500 milliseconds', maximumInterval: 3_000 } as const;
     expect([1, 2, 3, 4, 900].map((attempt) => pauseAfter(attempt, policy))).toEqual([500, 1_000, 2_000, 3_000, 3_000]);
     expect(pauseAfter(4, { initialInterval: 50, backoffCoefficient: 1 })).toBe(50);
     expect([pauseAfter(1), pauseAfter(50)]).toEqual([1_000, 100_000]);
   });
 
-  it('D7: pauses differ from call to call, with and without Retry-After, and none is shorter than asked', () => {
+  it('pauses differ from call to call, with and without Retry-After, and none is shorter than asked', () => {
     for (const [retryAfterMs, baseMs] of [
       [7_000, 7_000],
       [undefined, 2_000],

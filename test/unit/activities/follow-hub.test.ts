@@ -101,7 +101,7 @@ describe('the follow hub', () => {
     ['hangs', () => new Promise<Sandbox[]>(() => undefined)],
     ['leaves everything out', async () => []],
   ];
-  it.each(silences)('D4, B10: makes a follow read for itself if the list %s, and rejects none', async (_, list) => {
+  it.each(silences)('makes a follow read for itself if the list %s, and rejects none', async (_, list) => {
     const hub = createFollowHub(serviceWith(list).client);
     const follower = createFollower(hub, 'a');
     const read = follower.next(idle());
@@ -110,7 +110,7 @@ describe('the follow hub', () => {
   });
 
   it.each(silences)(
-    'D4: limits 1,000 follows to 4 reads per second if the list %s, with a growing interval for each',
+    'limits 1,000 follows to 4 reads per second if the list %s, with a growing interval for each',
     async (_, list) => {
       async function looksIn(ms: number, follows: number) {
         const { client, listAllSandboxes } = serviceWith(list);

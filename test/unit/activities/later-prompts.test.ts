@@ -121,7 +121,7 @@ describe('a later prompt of a conversation', () => {
     expect(await one.end('go on', record)).toMatchObject({ status: 'completed', result: 'answer 9' });
   });
 
-  it('A4: is not taken for that of the job in a shared sandbox, where somebody may have sent the same text', async () => {
+  it('is not taken for that of the job in a shared sandbox, where somebody may have sent the same text', async () => {
     const one = new Conversation(paged);
     const record = await one.record(null);
     one.queue('go on');

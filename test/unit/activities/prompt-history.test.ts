@@ -59,7 +59,7 @@ describe('the end of a prompt in a history', () => {
 describe('the end of a prompt in a history without prompt ids', () => {
   const by = { promptId: null, prompt: 'a', knownPromptIds: [] };
 
-  it('A18: is not that of an equal prompt in the record', () => {
+  it('is not that of an equal prompt in the record', () => {
     const before = [queued('a'), event('prompt.started'), said('one'), event('prompt.completed')];
     const record = whole(before.slice(0, 1));
     expect(promptEndOfEvents(before, { ...by, record })).toBeUndefined();
@@ -67,7 +67,7 @@ describe('the end of a prompt in a history without prompt ids', () => {
     expect(promptEndOfEvents(after, { ...by, record })).toMatchObject({ status: 'running', result: 'two' });
   });
 
-  it('A18: follows the prompts that were queued before it in the conversation', () => {
+  it('follows the prompts that were queued before it in the conversation', () => {
     const events = [
       ...[queued('other'), event('prompt.started'), queued('a'), said('of the other'), event('prompt.completed')],
       ...[event('prompt.started'), said('mine'), event('prompt.failed', { data: { error: 'no' } })],
@@ -105,7 +105,7 @@ describe('evidence that a prompt was accepted', () => {
     expect(found(events, { knownPromptIds: ['prm_1'] })).toEqual(['prm_3']);
   });
 
-  it('A4: is not a prompt that existed before the first byte', () => {
+  it('is not a prompt that existed before the first byte', () => {
     const events = [
       queued('a', 'prm_1', { conversationId: 'conv_0' }),
       queued('a', 'prm_2', { conversationId: 'conv_1' }),
@@ -114,7 +114,7 @@ describe('evidence that a prompt was accepted', () => {
     expect(found(events, {}, 2)).toEqual([]);
   });
 
-  it('A4: is the first prompt of a new conversation, and of the given one if there is one', () => {
+  it('is the first prompt of a new conversation, and of the given one if there is one', () => {
     const events = [queued('b', 'prm_1'), queued('a', 'prm_2')];
     expect(found(events)).toEqual([]);
     expect(found(events, { conversationId: 'conv_1' })).toEqual(['prm_2']);
@@ -127,7 +127,7 @@ describe('evidence that a prompt was accepted', () => {
     );
   });
 
-  it('A4: is not older than the fork if there is no record', () => {
+  it('is not older than the fork if there is no record', () => {
     const old = queued('a', 'prm_1');
     const sandboxMadeAt = new Date(Date.parse(old.createdAt) + 1).toISOString();
     expect(found([old], { sandboxMadeAt })).toEqual([]);

@@ -69,13 +69,13 @@ it('puts no older event after newer ones if a service sends a page again', async
 describe('events whose ids have another form', () => {
   const other = (at: number) => ({ ...event(at), id: `event-${at.toString(16)}` });
 
-  it('D5: are read to the end', async () => {
+  it('are read to the end', async () => {
     const [client] = await serving(250, other);
     const history = await readHistory(client, sandboxId, { conversationId: null, attempt });
     expect(history.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, at) => other(at).id));
   });
 
-  it('D5: end the read if the service sends no new one', async () => {
+  it('end the read if the service sends no new one', async () => {
     const [client, { seen }] = await serving(250, other, 'ignored');
     expect(await readHistory(client, sandboxId, { conversationId: null, attempt })).toHaveLength(100);
     expect(seen).toHaveLength(2);

@@ -4,7 +4,7 @@ import { decideResume, decideStop } from '../../../activities/sandbox/decide-sto
 const stop = (id: string, status: string) => ({ id, status });
 const sent = { previousStopId: 'old' };
 
-describe('A5: the decision about a stop, based on the state before it', () => {
+describe('the decision about a stop, based on the state before it', () => {
   it.each([
     ['never stopped, nothing sent', 'ready', null, null, 'ask'],
     ['a stop of others has ended, nothing sent', 'ready', stop('theirs', 'superseded'), null, 'ask'],
@@ -37,7 +37,7 @@ describe('A5: the decision about a stop, based on the state before it', () => {
   });
 });
 
-describe('B1: the decision about a resume', () => {
+describe('the decision about a resume', () => {
   it.each([
     ['archived by the stop that is known', 'archived', stop('old', 'completed'), 'ask'],
     ['archived by the stop that is known, and still failing', 'archived', stop('old', 'failing'), 'ask'],

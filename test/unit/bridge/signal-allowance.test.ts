@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createSignalAllowance } from '../../../src/bridge/signal-allowance.js';
 
-it('C12: a workflow gets a limited number of events per minute from each sandbox and from all together', () => {
+it('a workflow gets a limited number of events per minute from each sandbox and from all together', () => {
   let nowMs = 0;
   const allowance = createSignalAllowance(() => nowMs);
   const taken = (workflowId: string, sandboxId: string, times: number): number =>

@@ -7,7 +7,7 @@ import { createCodecServer, createPayloadCodec, newKeyLine, parseKeyRing } from 
 
 const options = { temporalClient: {} as Client, secrets: () => ['a-secret-of-the-test'] };
 
-it('B14: a bridge that could not serve its metrics says why, has ended, and can try again', async () => {
+it('a bridge that could not serve its metrics says why, has ended, and can try again', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const { port } = taken.address() as AddressInfo;
@@ -21,7 +21,7 @@ it('B14: a bridge that could not serve its metrics says why, has ended, and can 
   await new Promise((resolve) => taken.close(resolve));
 });
 
-it('B14: servers refuse a number out of range by its name, before they start', () => {
+it('servers refuse a number out of range by its name, before they start', () => {
   for (const name of ['signalTimeoutMs', 'maxBodyBytes', 'closeGraceMs']) {
     for (const value of [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY]) {
       const create = () => createBridge({ ...options, [name]: value });

@@ -23,7 +23,7 @@ describe('durations', () => {
     },
   );
 
-  it('U19: refuses what is longer than two years, and names the limit', () => {
+  it('refuses what is longer than two years, and names the limit', () => {
     expect(parseDurationMs('732d', '--ttl')).toBe(732 * 86_400_000);
     expect(() => parseDurationMs('733d', '--ttl')).toThrow('--ttl: 733d is too long. The limit is 732d.');
   });

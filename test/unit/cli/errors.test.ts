@@ -60,7 +60,7 @@ describe('a failing command', () => {
     [new UsageError('x'), 2],
     [new SandflowError('bad_configuration', 'x'), 2],
     [new SandflowError('job_not_found', 'x'), 2],
-    // U20: what an unchanged repetition cannot mend is 2.
+    // What an unchanged repetition cannot mend is 2.
     [new SandflowError('stack_differs', 'x'), 2],
     [new SandflowError('job_differs', 'x'), 2],
     [new SandflowError('stop_not_found', 'x'), 2],
@@ -102,14 +102,14 @@ describe('a failing command', () => {
     expect((await stat(log)).mode & 0o777).toBe(0o600);
   });
 
-  it('U20: says why a path cannot be used, and names no system call', () => {
+  it('says why a path cannot be used, and names no system call', () => {
     const fields = { code: 'EISDIR', path: '/tmp.17.part', dest: '/tmp', syscall: 'rename' };
     expect(failureOf(Object.assign(new Error('EISDIR: illegal operation'), fields)).error.message).toBe(
       '/tmp cannot be used: it is a folder. Choose another path, or correct this one.',
     );
   });
 
-  it('U20: the reference and the help list every exit code', async () => {
+  it('the reference and the help list every exit code', async () => {
     const codes = Object.values(exitCodes).map(String);
     const page = await readFile('docs/configuration.md', 'utf8');
     const [, table = ''] = /## Exit codes\n([\s\S]*?)\n## /.exec(page) ?? [];

@@ -29,7 +29,7 @@ function giveAway(): void {
   else chmodSync(home, 0o777);
 }
 
-describe('C7: a home that belongs to somebody else', () => {
+describe('a home that belongs to somebody else', () => {
   it.each([
     ['status', {}],
     ['up', {}],

@@ -7,7 +7,7 @@ import { cli } from './in-process.js';
 const unreachable = () => Promise.reject(new Error('the settings were read'));
 const run = (...args: string[]) => cli(args, { readConfig: unreachable });
 
-describe('U17: help', () => {
+describe('help', () => {
   it.each([...new Set([...groupNames(), ...commandNames()])])(
     '%s has an example, and no empty default',
     async (name) => {

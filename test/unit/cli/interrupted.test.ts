@@ -12,7 +12,7 @@ import { temporaryDirectory } from './temporary-directory.js';
 const env = { TEMPORAL_ADDRESS: '127.0.0.1:9', SANDBOX_API_URL: 'http://127.0.0.1:9/v1', SANDBOX_API_KEY: 'key' };
 const interrupted = AbortSignal.abort('SIGINT');
 
-it('O7: a batch that was not started is not said to run', async () => {
+it('a batch that was not started is not said to run', async () => {
   const cwd = await temporaryDirectory();
   await writeFile(join(cwd, 'prompts.txt'), 'one\ntwo\n');
   const { exitCode, stdout, stderr } = await cli(['fanout', 'prompts.txt', '--json'], { cwd, env, interrupted });
@@ -30,7 +30,7 @@ it.each([
   ['fanout resume one', 'resumed no batch'],
   ['stop bx_2345abcd', 'requested no stop'],
   ['cleanup run night.yaml', 'started no cleanup'],
-])('O7: so too after sandflow %s: it has %s', async (words, undone) => {
+])('a command that was interrupted at its start says so: %s has %s', async (words, undone) => {
   const cwd = await temporaryDirectory();
   await writeFile(join(cwd, 'night.yaml'), 'name: night\nrules: [{rule: a, action: stop}]\n');
   const { exitCode, stderr } = await cli(words.split(' '), { cwd, env, interrupted });
@@ -39,7 +39,7 @@ it.each([
   expect(stderr).not.toMatch(/may have started|running|continue/);
 });
 
-it('O7: a batch may have started once its first items were read, and not before', async () => {
+it('a batch may have started once its first items were read, and not before', async () => {
   const input = {
     deployment: 'd',
     batchId: 'b',
@@ -58,7 +58,7 @@ it('O7: a batch may have started once its first items were read, and not before'
   expect(onStart).toHaveBeenCalledOnce();
 });
 
-it('O7: a stop that waited for its turn was not requested', async () => {
+it('a stop that waited for its turn was not requested', async () => {
   const unreachable = () => expect.unreachable();
   const end = await watchStopToEnd('bx_2345abcd', {
     request: { requestId: 'r', deadlineMs: 1, alertAfterMs: null },

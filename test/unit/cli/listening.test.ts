@@ -45,7 +45,7 @@ it('an address of the metrics that cannot be had is not blamed on the port of th
 it.each([
   ['bridge', 'A bridge needs a Temporal server. Set TEMPORAL_ADDRESS'],
   ['worker', 'A worker needs a service. Set SANDBOX_API_URL'],
-])('U16: a %s without settings says what it needs, and ends', async (server, needs) => {
+])('a %s without settings says what it needs, and ends', async (server, needs) => {
   const { exitCode, stderr } = await cli([server]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(needs) });
 });

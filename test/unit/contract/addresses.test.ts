@@ -201,7 +201,7 @@ describe('the deployment', () => {
     expect(deploymentProblem(deployment)).toBeUndefined();
   });
 
-  it('U22: of a workflow id is found, and a stop or a watch has none', () => {
+  it('of a workflow id is found, and a stop or a watch has none', () => {
     expect(deploymentOfWorkflow(itemWorkflowId('abc', 'three', 85))).toBe('abc');
     expect(deploymentOfWorkflow(jobWorkflowId('abc', 'a-b'))).toBe('abc');
     expect(deploymentOfWorkflow(`of-another-${jobWorkflowId('abc', 'a-b')}`)).toBeUndefined();

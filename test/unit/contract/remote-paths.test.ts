@@ -24,12 +24,12 @@ it.each([
   ['out/*.txt', 'is a pattern'],
   ['out/?.txt', 'is a pattern'],
   ['{a,b}.txt', 'is a pattern'],
-])('B8: %s names no file, because it %s', (path, why) => {
+])('%s names no file, because it %s', (path, why) => {
   expect(fileProblem(path)).toContain(why);
 });
 
 it.each(['out', '.env', 'a/..b', 'app/[id]/page.tsx', '{a}.txt', 'a:b.txt', 'a b.txt'])(
-  'B8: %s may name a file',
+  '%s may name a file',
   (path) => {
     expect(fileProblem(path)).toBeUndefined();
   },

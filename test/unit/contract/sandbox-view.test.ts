@@ -37,7 +37,7 @@ it('client rows: the view of a sandbox has what a workflow decides on, and no UR
   expect(degradedOf(sandboxView({ ...sandbox, health: 'ok' }))).toBeNull();
 });
 
-it('D13: a share says that it takes effect at the next start, and whose sandbox it is', () => {
+it('a share says that it takes effect at the next start, and whose sandbox it is', () => {
   const team = { id: 'team_1', name: 'Blue', plan: 'x' };
   const creator = { createdBy: 'Ada', createdById: 'acct_1' };
   const shared = { ...sandbox, ...creator, team, wipePendingUntilRestart: true, holdsCreatorLogins: true };
@@ -52,7 +52,7 @@ it('D13: a share says that it takes effect at the next start, and whose sandbox 
   expect(sandboxView(personal)).toEqual(sandboxView(sandbox));
 });
 
-it('D13: a stop says when it ended, and a sandbox when it was restored and last saved', () => {
+it('a stop says when it ended, and a sandbox when it was restored and last saved', () => {
   const stop = { id: 'stop_1', status: 'completed', requestedAt: null, lastAttemptAt: null, error: null };
   const endedAt = '2026-01-01T00:00:00.000Z';
   expect(stopView({ ...stop, endedAt })).toEqual({ ...stop, endedAt });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { timeToReceive, timeToSend } from '../../../src/contract/workflow-safe/transfer-time.js';
 
-it('B7: a call that transfers a file has a timeout that fits a slow connection', () => {
+it('a call that transfers a file has a timeout that fits a slow connection', () => {
   const largest = Math.ceil((32 * 1024 * 1024 * 4) / 3);
   expect([1_000, 1_000_000, 1_000_001, 10_000_000].map(timeToSend)).toEqual([undefined, undefined, 38_001, 110_000]);
   expect((timeToSend(largest) ?? 0) / 1_000).toBeGreaterThan((largest * 8) / 1_000_000);

@@ -52,7 +52,7 @@ const inJson = ({ metadata, data }: Payload) => ({
 const sealed = async (value: unknown) =>
   JSON.stringify({ payloads: (await real.encode([defaultPayloadConverter.toPayload(value)])).map(inJson) });
 
-describe('C6: the codec server', () => {
+describe('the codec server', () => {
   test('decodes, and encodes, for a client with the token', async () => {
     const decoded = await call('/decode', authorized, await sealed({ hello: 'there' }));
     expect(decoded.status).toBe(200);

@@ -24,7 +24,7 @@ async function* pieces(content: readonly Uint8Array[]) {
   yield* content;
 }
 
-test('C6: objects are read as they were written, whole or in parts, with sizes and digests of the content', async () => {
+test('objects are read as they were written, whole or in parts, with sizes and digests of the content', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 200 })), async (parts) => {
       const content = Buffer.concat(parts);
@@ -40,7 +40,7 @@ test('C6: objects are read as they were written, whole or in parts, with sizes a
   );
 });
 
-test('C6: the store contains neither the content nor its digest, even in a name', async () => {
+test('the store contains neither the content nor its digest, even in a name', async () => {
   const canary = 'a canary that nobody may find';
   const digest = createHash('sha256').update(canary).digest('hex');
   const { ref } = await store.put(`inputs/${digest}`, Buffer.from(canary));
@@ -55,7 +55,7 @@ test('C6: the store contains neither the content nor its digest, even in a name'
   }
 });
 
-test('C6: every key of the ring reads, and a missing key is named', async () => {
+test('every key of the ring reads, and a missing key is named', async () => {
   const { ref } = await store.put('b', Buffer.from('earlier'));
   const now = encryptResults(clear, rotated);
   expect((await now.get(ref)).toString()).toBe('earlier');
@@ -63,14 +63,14 @@ test('C6: every key of the ring reads, and a missing key is named', async () => 
   await expect(store.get(later.ref)).rejects.toMatchObject({ code: 'encryption_key_unknown' });
 });
 
-test('C6: an unencrypted object stays readable unless encryption is required', async () => {
+test('an unencrypted object stays readable unless encryption is required', async () => {
   const { ref } = await clear.put('d', Buffer.from('clear'));
   expect((await store.get(ref)).toString()).toBe('clear');
   const strict = encryptResults(clear, ring, { requireEncrypted: true });
   await expect(strict.get(ref)).rejects.toMatchObject({ code: 'not_encrypted' });
 });
 
-test('C6: a changed or truncated object is refused', async () => {
+test('a changed or truncated object is refused', async () => {
   const { ref } = await store.put('e', Buffer.from('content'));
   const path = join(directory, 'e');
   const bytes = await readFile(path);

@@ -18,19 +18,19 @@ const keyFile = async (name: string, mode: number) => {
   return path;
 };
 
-test('C6: a key file that only its owner may read is accepted', async () => {
+test('a key file that only its owner may read is accepted', async () => {
   const { first, keys } = await readKeyRing(await keyFile('good', 0o600));
   expect(first.id).toBe('a');
   expect(keys.map(({ id }) => id)).toEqual(['a', 'b']);
   expect((await readKeyRing(await keyFile('read-only', 0o400))).keys).toHaveLength(2);
 });
 
-test.each([0o640, 0o604, 0o620, 0o602, 0o666])('C6: a key file of mode %o is refused', async (mode) => {
+test.each([0o640, 0o604, 0o620, 0o602, 0o666])('a key file of mode %o is refused', async (mode) => {
   const reading = readKeyRing(await keyFile(`mode-${mode}`, mode));
   await expect(reading).rejects.toMatchObject({ code: 'bad_configuration', message: expect.stringContaining('600') });
 });
 
-test('C6: a missing key file, a folder and a FIFO are refused at once', async () => {
+test('a missing key file, a folder and a FIFO are refused at once', async () => {
   const fifo = join(directory, 'fifo');
   execFileSync('mkfifo', ['-m', '600', fifo]);
   for (const path of [join(directory, 'none'), directory, fifo]) {

@@ -26,7 +26,7 @@ const payload = fc.record({
   data: bytes,
 });
 
-describe('C6: encryption of payloads', () => {
+describe('encryption of payloads', () => {
   test('restores every payload with its metadata, and leaves none of it readable', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(payload), async (payloads) => {
@@ -128,7 +128,7 @@ describe('C6: encryption of payloads', () => {
   });
 });
 
-describe('C6: key rings', () => {
+describe('key rings', () => {
   const key = newKeyLine('k').slice(2);
   test.each([
     ['no key', '\n# only a comment\n', 'holds no key'],

@@ -45,11 +45,11 @@ describe('items of a CSV file', () => {
     ['\ufeffid;prompt;put\r\n1;"say; hi, you";a:b\r\n', 1],
     ['\n"id, of it";prompt\n1;"say; hi, you"\n', 5],
     ['id\tprompt\n1\t"say; hi, you"\n', 2],
-  ])('B11: have the separator of their header: %j', async (content, pieceBytes) => {
+  ])('have the separator of their header: %j', async (content, pieceBytes) => {
     expect(await csv(content, { pieceBytes })).toMatchObject([{ prompts: [{ prompt: 'say; hi, you' }] }]);
   });
 
-  it('B11: are not the rows of separators that spreadsheets write', async () => {
+  it('are not the rows of separators that spreadsheets write', async () => {
     const rows = await csv(',\nid,prompt\n,\n1,hi\n , \n,\n', { templates: ['Fix {{prompt}}'] });
     expect(rows).toMatchObject([{ id: '1', prompts: [{ prompt: 'Fix hi' }], place: { line: 4 } }]);
     expect(await csv('id;prompt\n1;hi\n;\n;\n')).toHaveLength(1);

@@ -7,7 +7,7 @@ const list = (content: string, reading: Reading = {}) => read(content, { ...read
 
 describe('items of a JSON list', () => {
   it.each(['["a", {"id": "x", "prompt": "b"}]', '\ufeff[\n  "a",\n  {\n    "id": "x",\n    "prompt": "b"\n  }\n]\n'])(
-    'B3: are its entries: %j',
+    'are its entries: %j',
     async (content) => {
       expect(formatOf('Items.JSON')).toBe('json');
       expect(await list(content)).toMatchObject([
@@ -17,7 +17,7 @@ describe('items of a JSON list', () => {
     },
   );
 
-  it('B3: fill templates, and keep brackets and commas in texts', async () => {
+  it('fill templates, and keep brackets and commas in texts', async () => {
     const items = await list('[{"n": 12345678901234567890, "t": "],[\\"{"}]', { templates: ['{{n}} {{t}}'] });
     expect(items).toMatchObject([
       { prompts: [{ prompt: '12345678901234567890 ],["{' }], place: { file: 'f', line: 1 } },
@@ -54,7 +54,7 @@ describe('items of a JSON list', () => {
     ['["a", "b"]', 'f:1: this looks like a JSON list. Use --format json, or --format text if it is a prompt.'],
     ['[\n"a"\n]', 'f:1: this looks like a JSON list.'],
     ['{\n"prompt": "a"\n}', 'f:1: this looks like JSONL. Use --format jsonl'],
-  ])('B3: are not taken for prompts if the format is guessed: %j', async (content, message) => {
+  ])('are not taken for prompts if the format is guessed: %j', async (content, message) => {
     const source = (guessed: boolean) => ({
       file: 'f',
       format: 'text' as const,

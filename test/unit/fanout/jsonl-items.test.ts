@@ -71,7 +71,7 @@ describe('items of a JSONL file', () => {
 });
 
 describe('numbers of a JSONL file', () => {
-  it('B1: keep their digits in prompts, ids and labels', async () => {
+  it('keep their digits in prompts, ids and labels', async () => {
     const items = await jsonl(
       '{"ticket":1234567890123456789,"id":9007199254740993}\n{"ticket":2,"id":9007199254740992}',
       {
@@ -88,7 +88,7 @@ describe('numbers of a JSONL file', () => {
     ]);
   });
 
-  it('B1: keep their digits within lists and objects, and as labels of their own', async () => {
+  it('keep their digits within lists and objects, and as labels of their own', async () => {
     const line = '{ "prompt":"a", "labels":{"version":1.10}, "log": [ 12e45678, {"n": -0.0, "text": "\\u00e9 1.0"} ] }';
     expect((await jsonl('{"prompt":"a","labels":{"version":1.10}}'))[0]?.labels).toEqual({ version: '1.10' });
     expect(await prompts(line, { format: 'jsonl', templates: ['{{log}}'] })).toEqual([

@@ -31,7 +31,7 @@ describe('a matrix', () => {
     ]);
   });
 
-  it('O2: counts for the one limit of an id, however the item got it', async () => {
+  it('counts for the one limit of an id, however the item got it', async () => {
     const id = (length: number) => JSON.stringify({ id: 'x'.repeat(length), prompt: 'a' });
     const refusal = (length: number) => `f:1: the id has ${length} characters; the limit is 200.`;
     await expect(read(id(300), { format: 'jsonl' })).rejects.toThrow(refusal(300));
@@ -40,7 +40,7 @@ describe('a matrix', () => {
     await expect(read(id(199), { format: 'jsonl', matrix })).rejects.toThrow(refusal(201));
   });
 
-  it('O2: leaves room for every id that a batch takes', async () => {
+  it('leaves room for every id that a batch takes', async () => {
     const items = await read(JSON.stringify({ id: 'x'.repeat(200), prompt: 'a' }), { format: 'jsonl' });
     for (const { id, prompts } of items) expect(() => parseFanoutItem({ id, prompts }, 0)).not.toThrow();
     expect(() => parseFanoutItem({ id: 'x'.repeat(201), prompts: [{ prompt: 'a' }] }, 0)).toThrow('id');

@@ -49,14 +49,14 @@ describe('items of a text file', () => {
     ['csv', 'prompt\rone\rtwo\r'],
     ['csv', 'prompt,"a note"\rone,"two\nlines"\r'],
     ['tsv', '\r\rprompt\ta\rone\ttwo\r'],
-  ] as const)('O1: refuse lines that end in CR only: %s %j', async (format, content) => {
+  ] as const)('refuse lines that end in CR only: %s %j', async (format, content) => {
     await expect(read(content, { format })).rejects.toMatchObject({
       code: 'bad_items',
       message: expect.stringMatching(/^f:1: its lines end in CR only.*: tr '\\r' '\\n' < FILE/),
     });
   });
 
-  it('O1: keep a CR beside other line ends, and need no end of the last line', async () => {
+  it('keep a CR beside other line ends, and need no end of the last line', async () => {
     expect(await prompts('one\rtwo\r\nthree\r')).toEqual(['one\rtwo', 'three']);
     expect(await prompts('one\r')).toEqual(['one']);
     expect(await prompts('prompt\n"one\rtwo"\n', { format: 'csv' })).toEqual(['one\rtwo']);

@@ -16,7 +16,7 @@ const lookedAtInPassing = [
 ];
 const theirOwnFiles = ['src/cli/connect/ask-service.ts'];
 
-test('D6: every read of a command uses the retries of `reads`', () => {
+test('every read of a command uses the retries of `reads`', () => {
   const files = readdirSync(join(repository, 'src/cli'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `src/cli/${file}`);

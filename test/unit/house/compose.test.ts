@@ -99,7 +99,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe('K1, C5: the profile `local`', () => {
+describe('the profile `local`', () => {
   /** The networks of a service, including those of a service whose network it shares. */
   const networksOf = (name: string): readonly string[] => {
     const { networks = ['default'], network_mode: mode = '' } = compose.services[name] ?? { image: '' };
@@ -160,7 +160,7 @@ describe('K1, C5: the profile `local`', () => {
     expect(shared.map(([name]) => name).sort()).toEqual(['local-bridge', 'local-webhook', 'local-worker']);
   });
 
-  test('K2: treats a service with a missing address as an error, not as a local one', () => {
+  test('treats a service with a missing address as an error, not as a local one', () => {
     const { environment = {} } = compose.services.worker ?? { image: '' };
     // An unset variable has the default of its placeholder.
     const unset = (value: string) => value.replace(/^\$\{\w+:-(.*)\}$/, '$1');
@@ -180,7 +180,7 @@ describe('Dockerfile', () => {
     expect(images).toEqual([oldest, oldest]);
   });
 
-  test('C5: installs what isolates the sandboxes of the local service', () => {
+  test('installs what isolates the sandboxes of the local service', () => {
     expect(text).toMatch(/apt-get install .*\bbubblewrap\b/);
   });
 

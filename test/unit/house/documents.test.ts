@@ -99,7 +99,7 @@ test('the architecture lists the parts of the import rules', () => {
   expect(listed.map(([, part]) => part).sort()).toEqual(parts.sort());
 });
 
-test('U8: only a page that stays in the clone starts commands with npx, which would ask the registry elsewhere', () => {
+test('only a page that stays in the clone starts commands with npx, which would ask the registry elsewhere', () => {
   const clone = ['README.md', 'CONTRIBUTING.md'];
   expect(documents.filter((path) => readSource(path).includes('npx sandflow') && !clone.includes(path))).toEqual([]);
   for (const path of clone) expect(readSource(path)).not.toMatch(/alias sandflow=.*npx/);

@@ -85,7 +85,7 @@ describe('snippets of docs/library.md', () => {
     expect(readNotification(headers, rawBody, secret, had)).toBeUndefined();
   });
 
-  test('U7: a snippet that finds no Temporal server says how to start one', async () => {
+  test('a snippet that finds no Temporal server says how to start one', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'sandflow-snippet-'));
     directories.push(directory);
     const environment = { SANDFLOW_HOME: directory, TEMPORAL_ADDRESS: '', TEMPORAL_CONFIG_FILE: '' };

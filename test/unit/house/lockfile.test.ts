@@ -15,7 +15,7 @@ const { packages } = JSON.parse(readSource('package-lock.json')) as {
 };
 const locked = Object.entries(packages).filter(([path]) => path !== '');
 
-describe('C13: package-lock.json', () => {
+describe('package-lock.json', () => {
   test('has a checksum for every package, including those of other platforms', () => {
     expect(locked.length).toBeGreaterThan(300);
     expect(locked.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-')).map(([path]) => path)).toEqual(

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-describe('C10: a regular expression', () => {
+describe('a regular expression', () => {
   it('does not search for what is repeated at the end of a text', () => {
     // It is tried at each place, and each try reads all that is repeated: `/\n+$/` takes quadratic time.
     const open = /(?<=[\s(,=:?])\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^\\/[\n^])[+*]\$\/[a-z]*/g;

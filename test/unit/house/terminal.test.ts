@@ -12,24 +12,24 @@ function sources(folder: string): string[] {
 const found = (files: readonly string[], pattern: RegExp): string[] =>
   files.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8'))).sort();
 
-it('C9: only the program itself has the streams of its process, and passes them to the command line', () => {
+it('only the program itself has the streams of its process, and passes them to the command line', () => {
   const files = ['src', 'activities', 'workflows'].flatMap(sources);
   expect(found(files, /\bprocess\.(?:stdout|stderr)\b|\bconsole\.\w/)).toEqual(['src/cli/main.ts']);
 });
 
-it('C9: the command line makes its streams safe in one place', () => {
+it('the command line makes its streams safe in one place', () => {
   expect(found(sources('src'), /\bcreateTerminal\(/).sort()).toEqual([
     'src/cli/output/terminal.ts',
     'src/cli/run-cli.ts',
   ]);
 });
 
-it('C9: JSON is written through one file, which escapes what a terminal would obey', () => {
+it('JSON is written through one file, which escapes what a terminal would obey', () => {
   const written = found(sources('src/cli'), /(?:stream|stdout|stderr)\.write\([^;]*JSON\.stringify/);
   expect(written).toEqual([]);
 });
 
-it('C9: escape characters appear only in the files that may write them', () => {
+it('escape characters appear only in the files that may write them', () => {
   const allowed = ['screen-lines.ts', 'terminal.ts'];
   expect(found(sources('src/cli'), /\\u001b|\\x1b|\\u009b/i)).toEqual(allowed.map((name) => `src/cli/output/${name}`));
 });

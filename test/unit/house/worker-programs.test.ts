@@ -21,11 +21,11 @@ const importers = (modules: RegExp) =>
     importsIn(file, readSource(file)).some(({ target }) => modules.test(target)),
   );
 
-test('C1: in a worker only notify commands start programs', () => {
+test('in a worker only notify commands start programs', () => {
   expect(importers(/^(?:node:)?(?:child_process|cluster|vm)$/)).toEqual(['activities/notification/run-command.ts']);
 });
 
-test('C1: in a worker only its stores and its own settings read and write files', () => {
+test('in a worker only its stores and its own settings read and write files', () => {
   expect(importers(/^(?:node:)?fs(?:\/promises)?$/)).toEqual([
     // For programs that save a download. No activity gets as far: each streams to the result store.
     'src/client/download.ts',

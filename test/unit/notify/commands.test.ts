@@ -20,8 +20,8 @@ const write = async (text: string, mode = 0o600) => {
   return createNotifyCommands(path);
 };
 
-describe('C1: the file of notify commands', () => {
-  it('B19: may begin with a byte order mark', async () => {
+describe('the file of notify commands', () => {
+  it('may begin with a byte order mark', async () => {
     expect(await (await write('\uFEFF{"mail-me": "mail"}')).find('mail-me')).toBe('mail');
   });
 

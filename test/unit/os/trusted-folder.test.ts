@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(around, { recursive: true, force: true }));
 
-describe('C7: a home', () => {
+describe('a home', () => {
   it('that others may read is closed to them', async () => {
     chmodSync(home, 0o755);
     writeFileSync(join(home, 'temporal.db'), '', { mode: 0o644 });
@@ -111,7 +111,7 @@ describe('C7: a home', () => {
   );
 });
 
-describe('C7: a private file', () => {
+describe('a private file', () => {
   it('that others may read is closed to them, and one that they may write is refused', async () => {
     const file = join(home, 'local-api-key');
     writeFileSync(file, 'key\n', { mode: 0o644 });

@@ -42,7 +42,7 @@ function pageItems(count: number, matrix = false): PageItem[] {
   return items.map((item) => pageItem(item, startMs, startMs + 900_000));
 }
 
-describe('U14: the table of items', () => {
+describe('the table of items', () => {
   /** As a browser: a view is as high as its rows with their spacers, up to a maximum. */
   const drawnIn = (count: number, scrollTop: number, before: number) => {
     let [height, drawn, draws] = [before, { first: 0, end: 0 }, 0];

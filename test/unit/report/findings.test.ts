@@ -45,7 +45,7 @@ describe('failures', () => {
     ['killed by signal 9', 'killed by signal 15'],
     ['HTTP 500 for bx_abcd2345', 'HTTP 503 for bx_wxyz2345'],
     ['it exited with status: 1', 'it exited with status: 2'],
-  ])('U10: are two groups if they ended in different ways: %s', (one, other) => {
+  ])('are two groups if they ended in different ways: %s', (one, other) => {
     expect(failureGroups([failed(one), failed(other), failed(one)]).map(({ items }) => items.length)).toEqual([2, 1]);
     expect(failureGroups([failed(`${one} at line 4`), failed(`${one} at line 31`)])).toHaveLength(1);
   });
@@ -73,7 +73,7 @@ describe('variants', () => {
     expect(variantRows(pageItemsOf(sampleBatch(24)))).toEqual([]);
   });
 
-  test('U10: are compared by the items that ended by themselves', () => {
+  test('are compared by the items that ended by themselves', () => {
     const items = pageItemsOf(sampleBatch(24, { matrix: true, outcome: 'completed' }));
     const cut = items.map((item): PageItem => {
       if (item.index < 9) return item;
@@ -88,7 +88,7 @@ describe('variants', () => {
     expect(rows[0]?.machineSeconds).toBeLessThan(3_000);
   });
 
-  test('U10: of which no item ended by itself have no share', () => {
+  test('of which no item ended by itself have no share', () => {
     const shown = shownIn(sampleBatch(6, { matrix: true, outcome: 'cancelled' }));
     expect(shown).toContain('<span>–</span> <span class="note">0 of 0, 2 left out</span>');
     expect(shown).not.toMatch(/NaN|Infinity/);
@@ -116,7 +116,7 @@ describe('a resumed batch', () => {
   const earlier = whole.items.filter(({ times }) => Date.parse(times.endedAt ?? '') < startMs);
   const result = { ...whole.result, startedAt: new Date(startMs).toISOString(), durationMs: 3_600_000 };
 
-  test('U8: says which numbers are those of its newest run, and the machine times add up', () => {
+  test('says which numbers are those of its newest run, and the machine times add up', () => {
     const shown = shownIn({ ...whole, result });
     expect(shown).toContain('20 items ended in an earlier run');
     expect(shown).toContain('API calls of this run</dt>');
@@ -130,7 +130,7 @@ describe('a resumed batch', () => {
     expect(Math.abs(parts - seconds('All runs together'))).toBeLessThan(2);
   });
 
-  test('U8: keeps the times of earlier items, outside of the timeline', () => {
+  test('keeps the times of earlier items, outside of the timeline', () => {
     const [first] = earlier;
     if (!first) throw new Error('no item ended in an earlier run');
     const [whole, shifted] = [result.startedAt, new Date(Date.parse(first.times.queuedAt ?? '')).toISOString()].map(
@@ -141,7 +141,7 @@ describe('a resumed batch', () => {
     expect(whole?.segments.every(({ to }) => to <= 0)).toBe(true);
   });
 
-  test('U8: names the machine time of attempts that later ones replaced', () => {
+  test('names the machine time of attempts that later ones replaced', () => {
     const budget = { ...whole.result.budget, spentSeconds: whole.result.budget.spentSeconds + 500 };
     expect(shownIn({ ...whole, result: { ...result, budget } })).toMatch(
       /Attempts that were replaced<\/th><td class="number">500 s/,

@@ -34,7 +34,7 @@ describe('the report of a job', () => {
     expect(shown).toContain('stop completed, work saved');
   });
 
-  describe('U14: what the agent said and ran', () => {
+  describe('what the agent said and ran', () => {
     const command = (prompt: number | null, run: string, output = '', exitCode = 0) =>
       ({ kind: 'command', at: null, prompt, command: run, exitCode, output }) as const;
     const message = (prompt: number | null, text: string) => ({ kind: 'message', at: null, prompt, text }) as const;
@@ -69,7 +69,7 @@ describe('the report of a job', () => {
     });
   });
 
-  test('B25: has answers as a terminal shows them in the end, as that of a batch', () => {
+  test('has answers as a terminal shows them in the end, as that of a batch', () => {
     const answer = '10 %\r100 %\n\u001b[32mPASS\u001b[0m';
     const prompts = sampleJob().prompts.map((prompt) => ({ ...prompt, result: answer }));
     expect(shownIn(sampleJob({ prompts }))).toContain('tabindex="0">100 %\nPASS</pre>');
@@ -106,7 +106,7 @@ describe('the report of a job', () => {
     expect(titled('```')).toBe('nightly-42 – sandflow job');
   });
 
-  test('U10: calls a prompt that an agent works on under way, not queued', () => {
+  test('calls a prompt that an agent works on under way, not queued', () => {
     const [prompt] = sampleJob().prompts;
     if (!prompt) throw new Error('the sample has no prompt');
     const working = { ...prompt, status: 'queued', result: null, startedAt: null, endedAt: null };

@@ -67,7 +67,7 @@ describe('a folder', () => {
   });
 });
 
-describe('B14: a check at the start', () => {
+describe('a check at the start', () => {
   it('leaves nothing behind in a store that can be written to', async () => {
     const results = createResultStore(join(directory, 'a', 'b'));
     await results.checkWritable?.();

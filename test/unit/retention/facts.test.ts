@@ -136,13 +136,13 @@ describe('the owner of a sandbox', () => {
     ['a later execution of the same id that runs', name, { isOpen: true, closedFirstRunIds: [fits] }, 'open'],
     ['its execution, closed', name, { isOpen: false, closedFirstRunIds: [fits] }, 'closed'],
     [
-      'B3: its execution, closed, that kept it',
+      'its execution, closed, that kept it',
       name,
       { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_kept'] },
       'kept',
     ],
     [
-      'B3: its execution, closed, that kept another',
+      'its execution, closed, that kept another',
       name,
       { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_other'] },
       'closed',

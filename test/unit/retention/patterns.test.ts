@@ -15,7 +15,7 @@ const problemsOf = (text: string) => {
 };
 
 describe('a sign of another language', () => {
-  test('B4: is refused where it would protect nothing, with what to write instead', () => {
+  test('is refused where it would protect nothing, with what to write instead', () => {
     const problems = problemsOf(`protect: ["prod-{a,b}", "data-[0-9]*"]
 rules: [{rule: old, action: delete-sandbox}]`);
     expect(problems).toEqual([
@@ -24,7 +24,7 @@ rules: [{rule: old, action: delete-sandbox}]`);
     ]);
   });
 
-  test('B4: is refused in each field that takes patterns', () => {
+  test('is refused in each field that takes patterns', () => {
     const problems = problemsOf(`rules:
   - rule: old
     action: delete-snapshot
@@ -43,7 +43,7 @@ rules: [{rule: old, action: delete-sandbox}]`);
     ]);
   });
 
-  test('B4: is refused in a policy that a program wrote', () => {
+  test('is refused in a policy that a program wrote', () => {
     const policy = policyWith({ rules: [ruleWith({ match: { names: ['ci-[0-9]'] } })] });
     expect(() => checkCleanup({ deployment: 'd', policy })).toThrow(
       'The pattern "ci-[0-9]" of the name of "old" has "["',
@@ -81,7 +81,7 @@ describe('a pattern', () => {
     expect(fitsAny([pattern], text)).toBe(expected);
   });
 
-  test('B4: that matches nothing is told in the plan, and no other', () => {
+  test('that matches nothing is told in the plan, and no other', () => {
     const rules = [
       ruleWith({ match: { names: ['ci-*', 'build-*'], environments: [null, 'web'], creators: ['ann', 'bob'] } }),
       ruleWith({ rule: 'shots', action: 'delete-snapshot', snapshotNames: ['tmp-*', 'old-*'] }),

@@ -40,7 +40,7 @@ describe('the limit of a night', () => {
   });
 });
 
-describe('B5: a limit that lets nothing act', () => {
+describe('a limit that lets nothing act', () => {
   test('is told by name, with the least that lets one act', () => {
     const plan = planWith({ policy: limited(50, 20), candidates: aged([4, 3, 2, 1]) });
     expect(plan).toMatchObject({

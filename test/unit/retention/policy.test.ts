@@ -21,7 +21,7 @@ function problemsOf(text: string): string[] {
 const minimal = 'rules:\n  - rule: old\n    action: stop\n';
 
 describe('a policy', () => {
-  test('U18: says what is wrong in words, and not in those of the parser', () => {
+  test('says what is wrong in words, and not in those of the parser', () => {
     const text = `limits: {maxActions: many, maxPercent: 200}
 protect: demo
 rules:
@@ -79,7 +79,7 @@ rules:
     expect(readPolicy(text, 'p.json').warnBeforeExpiryMs).toBeNull();
   });
 
-  test('C1: names a command by its id, and contains no command text', () => {
+  test('names a command by its id, and contains no command text', () => {
     const text = (notify: string) => `notify: {${notify}}\n${minimal}`;
     const seen: string[] = [];
     const idOfCommand = (command: string) => `id-${seen.push(command)}`;

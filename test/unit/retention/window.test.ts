@@ -26,7 +26,7 @@ describe('a window', () => {
     expect(isOpen(night, at)).toBe(open);
   });
 
-  test('U13: is open at any time for a cleanup that ignores it, and begins at its time of day', () => {
+  test('is open at any time for a cleanup that ignores it, and begins at its time of day', () => {
     const weekend = withOpenWindows(policyOf('[{between: 22:00 and 04:00, days: [sat]}]', 'UTC'));
     for (const hour of Array.from({ length: 24 }, (_, index) => String(index).padStart(2, '0'))) {
       expect(isOpen(weekend, `2026-06-16T${hour}:30:00Z`), hour).toBe(true);

@@ -79,7 +79,7 @@ const spellings = (secret: string): string[] => {
   ];
 };
 
-describe.each(canaries)('B7: $kind', ({ read }) => {
+describe.each(canaries)('$kind', ({ read }) => {
   it.each(Object.entries(ways))('is not in %s', async (_, send) => {
     const secret = await read(await temporaryDirectory());
     const text = await send(secret);
@@ -100,7 +100,7 @@ describe.each(canaries)('B7: $kind', ({ read }) => {
   });
 });
 
-describe('B7: known secrets', () => {
+describe('known secrets', () => {
   it('leave other texts as they are, and short secrets, which are parts of words', () => {
     keepSecret('job');
     keepSecret('a-secret-of-this-test');

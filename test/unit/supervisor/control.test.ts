@@ -113,7 +113,7 @@ describe('the control connection', () => {
     expect(control.clients()).toEqual([]);
   });
 
-  it('C7: trusts no process on the port of a dead supervisor, and shows it no token', async () => {
+  it('trusts no process on the port of a dead supervisor, and shows it no token', async () => {
     let heard = '';
     const ready = { type: 'ready', stack: { ...stack, sandboxApiUrl: 'http://127.0.0.1:6666/v1' } };
     const impostor = createServer((socket) => {
@@ -141,7 +141,7 @@ describe('the control connection', () => {
     }
   });
 
-  it('C7: reads no file that a supervisor’s answer names', async () => {
+  it('reads no file that a supervisor’s answer names', async () => {
     control.ready({ ...stack, sandboxApiKeyFile: '/home/victim/.ssh/id_ed25519' } as typeof stack);
     const presence = await enter();
     if (typeof presence === 'string') throw new Error('it has not joined');
@@ -156,7 +156,7 @@ describe('the control connection', () => {
     expect(control.clients()).toEqual([]);
   });
 
-  it('U7: answers a command about the stack, names the clients, and does not count the command as one', async () => {
+  it('answers a command about the stack, names the clients, and does not count the command as one', async () => {
     control.ready(stack);
     const client = { pid: 7, command: 'jobs watch' };
     const presence = await joinSupervisor({ stateFile, settings: 'digest', client, onProgress: () => undefined });
@@ -171,7 +171,7 @@ describe('the control connection', () => {
     expect(asked).toEqual(['status']);
   });
 
-  it('U7: ends no stack for a program that does not know the token', async () => {
+  it('ends no stack for a program that does not know the token', async () => {
     const { port } = JSON.parse(readFileSync(stateFile, 'utf8')) as { port: number };
     const stranger = connect({ host: '127.0.0.1', port });
     stranger.write(`${JSON.stringify({ nonce: 'x'.repeat(48) })}\n`);

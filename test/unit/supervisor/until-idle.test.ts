@@ -26,7 +26,7 @@ describe('an idle stack', () => {
     expect(Date.now() - (looksAt[3] ?? Number.POSITIVE_INFINITY)).toBeGreaterThanOrEqual(80);
   });
 
-  it('U7: stays while it is kept, and says since when it has been idle', async () => {
+  it('stays while it is kept, and says since when it has been idle', async () => {
     let kept = true;
     const seen: (number | undefined)[] = [];
     const onCheck = (since: number | undefined) => {

@@ -29,7 +29,7 @@ it('an abort ends every request of a long wait, and does not affect the signal o
   expect(warned).not.toHaveBeenCalled();
 });
 
-it('O7: after the abort, no request is sent', async () => {
+it('after the abort, no request is sent', async () => {
   const { client } = clientOfManyRequests(1);
   const calls = vi.fn(async () => 'started');
   await expect(abortable(client, AbortSignal.abort('SIGINT'), calls)).rejects.toBe('SIGINT');

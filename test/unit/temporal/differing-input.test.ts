@@ -6,7 +6,7 @@ import { type NewJob, parseJobInput } from '../../../src/workflow-client/jobs/jo
 const job = (input: Partial<NewJob>) =>
   parseJobInput({ deployment: 'one', jobId: 'ci', prompts: [{ prompt: 'Say hello' }], ...input });
 
-describe('U9: what differs between two jobs with one id', () => {
+describe('what differs between two jobs with one id', () => {
   it.each<[string, Partial<NewJob>, string | null]>([
     ['nothing, whatever the deployment', { deployment: 'two' }, null],
     ['nothing if a default is given', { ttlSeconds: 1_800 }, null],

@@ -37,11 +37,11 @@ describe('the input of a batch', () => {
     expect(parseFanoutInput(input)).toEqual(input);
   });
 
-  it('U16: takes a fresh sandbox that is not prepared as the source', () => {
+  it('takes a fresh sandbox that is not prepared as the source', () => {
     expect(parseFanoutInput({ ...input, source: fresh }).source).toEqual(fresh);
   });
 
-  it('D12: keeps the fields of requests that the specification leaves open', () => {
+  it('keeps the fields of requests that the specification leaves open', () => {
     const source = { kind: 'snapshot', from: 'base', body: { team: 'blue' } } as const;
     const policy = { ...defaultPolicy, forkBody: { team: 'blue' } };
     expect(parseFanoutInput({ ...input, source, policy })).toMatchObject({ source, policy });
@@ -56,7 +56,7 @@ describe('the input of a batch', () => {
       { source: { ...fresh, body: { snapshot: true } } },
       'source.body.snapshot: unknown field, did you mean snapshots?',
     ],
-  ])('D12: refuses %j', (over, message) => {
+  ])('refuses %j', (over, message) => {
     expect(() => parseFanoutInput({ ...input, ...over })).toThrow(message);
   });
 

@@ -42,7 +42,7 @@ describe('the input of a job', () => {
     ['a create', { source: { kind: 'create', body: { type: 'small', ...open } } }],
     ['a fork', { source: { kind: 'fork', sandboxId: 'bx_22222222', ...open } }],
     ['a prompt', { prompts: [{ prompt: 'Say hello', temperature: 0.5, ...open }] }],
-  ])('D12: keeps the fields of %s that the specification leaves open', (_, change) => {
+  ])('keeps the fields of %s that the specification leaves open', (_, change) => {
     expect(parseJobInput({ ...input, ...change })).toEqual({ ...input, ...change });
   });
 
@@ -60,11 +60,11 @@ describe('the input of a job', () => {
     [{ prompts: [{ prompt: 'x', modle: 'm' }] }, 'prompts.0.modle: unknown field, did you mean model?'],
     [{ prompts: [{ prompt: 'x', new: true }] }, 'prompts.0.new: sandflow sets this field itself'],
     [{ colect: ['a'] }, 'colect: unknown field'],
-  ])('D12: refuses %j', (change, why) => {
+  ])('refuses %j', (change, why) => {
     expect(refusal(change)).toContain(why);
   });
 
-  it('D12: refuses an open field that is not JSON', () => {
+  it('refuses an open field that is not JSON', () => {
     expect(refusal({ prompts: [{ prompt: 'x', when: 10n }] })).toContain('prompts.0.when');
   });
 
@@ -133,7 +133,7 @@ describe('the input of a job', () => {
     ['collect', { collect: Array.from({ length: 1_001 }, () => 'a') }],
     ['collect.0', { collect: ['x'.repeat(5_000)] }],
     ['prompts.0.prompt', { prompts: [{ prompt: 'x'.repeat(40_000_000) }] }],
-  ])('A1: is refused if it is too large: %s', (field, change) => {
+  ])('is refused if it is too large: %s', (field, change) => {
     expect(refusal(change)).toContain(`${field}: `);
   });
 
@@ -146,7 +146,7 @@ describe('the input of a job', () => {
     expect(inputDigest({ ...input, prompts: [{ prompt: 'Say goodbye' }] })).not.toBe(inputDigest(input));
   });
 
-  it('A1: has the same digest wherever its texts and files are stored', async () => {
+  it('has the same digest wherever its texts and files are stored', async () => {
     const kept = await keepJobTexts(input, { results: memoryStore(), refuse: (why) => new Error(why), roomBytes: -1 });
     expect(inputDigest(kept)).toBe(inputDigest(input));
   });
@@ -170,7 +170,7 @@ function memoryStore() {
   return { kept, put } as unknown as ResultStore & { readonly kept: ReadonlyMap<string, Buffer> };
 }
 
-describe('A1: long texts', () => {
+describe('long texts', () => {
   const refuse = (why: string) => new Error(why);
 
   it('are stored once each, and only their references are sent', async () => {
@@ -184,7 +184,7 @@ describe('A1: long texts', () => {
     expect(parseJobInput(kept)).toEqual(kept);
   });
 
-  it('C2: include every setup script, whose beginning is not sent either', async () => {
+  it('include every setup script, whose beginning is not sent either', async () => {
     const create = (setupScript: string) => ({ ...input, source: { kind: 'create', body: { setupScript } } }) as const;
     const results = memoryStore();
     const kept = await keepJobTexts(create('export TOKEN=secret'), { results, refuse });

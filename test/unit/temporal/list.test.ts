@@ -45,7 +45,7 @@ function serverWith(executions: readonly Execution[]) {
   return { client: new Client({ connection }), read };
 }
 
-it('O4: a job that started later comes first, although an earlier one ended later or still runs', async () => {
+it('a job that started later comes first, although an earlier one ended later or still runs', async () => {
   const { client } = serverWith([
     { id: 'runs', start: 10 },
     { id: 'long', start: 20, end: 90 },
@@ -56,7 +56,7 @@ it('O4: a job that started later comes first, although an earlier one ended late
   expect(rows.map(({ jobId }) => jobId)).toEqual(['new', 'short', 'long', 'runs']);
 });
 
-it('O4: the newest batches are found on later pages, which are read no further than they can hold one', async () => {
+it('the newest batches are found on later pages, which are read no further than they can hold one', async () => {
   const long = Array.from({ length: 7 }, (_, at) => ({ id: `long-${at}`, start: at, end: 900 - at }));
   const short = Array.from({ length: 90 }, (_, at) => ({ id: `short-${at}`, start: 799 - at, end: 800 - at }));
   const running = Array.from({ length: 90 }, (_, at) => ({ id: `running-${at}`, start: 500 - at }));

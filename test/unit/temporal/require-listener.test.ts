@@ -14,7 +14,7 @@ const native = /tonic|transport|os error|hyper/i;
 /** No name server is asked for it: a part of a name has at most 63 letters. */
 const noHost = `no-such-host${'-'.repeat(60)}x.invalid:7233`;
 
-describe('U15: a dead TEMPORAL_ADDRESS', () => {
+describe('a dead TEMPORAL_ADDRESS', () => {
   const configured = { SANDBOX_API_URL: 'http://127.0.0.1:9/v1', SANDBOX_API_KEY: 'key' };
 
   it.each([

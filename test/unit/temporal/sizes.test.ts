@@ -126,7 +126,7 @@ function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
   return copy;
 }
 
-describe.each(inputs)('A1: the input of a %s', (_, schema, samples) => {
+describe.each(inputs)('the input of a %s', (_, schema, samples) => {
   const free = new Set(
     stringsOfSchema(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema).map(spoken),
   );

@@ -22,7 +22,7 @@ async function startServer() {
   return { seen, address: `127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-it('B7: a key with a line end reaches Temporal from clients and workers, whoever builds the target', async () => {
+it('a key with a line end reaches Temporal from clients and workers, whoever builds the target', async () => {
   const { seen, address } = await startServer();
   const env = { TEMPORAL_ADDRESS: address, TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'canary-of-temporal\n' };
   const { connect } = readConfig(env).temporal;
@@ -34,7 +34,7 @@ it('B7: a key with a line end reaches Temporal from clients and workers, whoever
   expect(new Set(seen)).toEqual(new Set(['Bearer canary-of-temporal', 'Bearer canary-of-a-program']));
 });
 
-it('B7: a program that builds the target itself gets the name of what is wrong', async () => {
+it('a program that builds the target itself gets the name of what is wrong', async () => {
   const wrong = { connectionOptions: { address: '127.0.0.1:1', tls: false, apiKey: 'canary-first\ncanary-second' } };
   for (const connect of [connectTemporal, connectWorker]) {
     const error = await connect(wrong).catch((caught: unknown) => caught);
@@ -47,7 +47,7 @@ it.each([
   ['TEMPORAL_API_KEY', { TEMPORAL_API_KEY: 'canary-first\ncanary-second' }],
   ['TEMPORAL_GRPC_META_X_TOKEN', { TEMPORAL_GRPC_META_X_TOKEN: 'canary-first\ncanary-second' }],
   ['SANDBOX_API_KEY', { SANDBOX_API_URL: 'https://api.example.com/v1', SANDBOX_API_KEY: 'canary-first\u0001canary' }],
-])('B7: %s that a header cannot carry is refused by its name, and not printed', async (name, env) => {
+])('%s that a header cannot carry is refused by its name, and not printed', async (name, env) => {
   for (const command of [['jobs', 'list', '--json'], ['run', 'x', '--json'], ['doctor', '--json'], ['worker']]) {
     const { exitCode, stdout, stderr } = await cli(command, { env: { TEMPORAL_ADDRESS: '127.0.0.1:1', ...env } });
     expect(exitCode).not.toBe(0);
@@ -56,7 +56,7 @@ it.each([
   }
 });
 
-it('B7: a broken configuration file of Temporal is not quoted', async () => {
+it('a broken configuration file of Temporal is not quoted', async () => {
   const file = join(await temporaryDirectory(), 'temporal.toml');
   await writeFile(file, '[profile.default]\napi_key = "canary-in-a-file\naddress = "x:1"\n');
   const { exitCode, stderr } = await cli(['jobs', 'list'], { env: { TEMPORAL_CONFIG_FILE: file } });

@@ -21,7 +21,7 @@ afterEach(() => rm(home, { recursive: true, force: true }));
 const encodingWith = (settings: Record<string, string>) =>
   openEncoding(readConfig({ SANDFLOW_HOME: home, ...settings }));
 
-test('C6: with keys, a worker encrypts payloads and what it stores', async () => {
+test('with keys, a worker encrypts payloads and what it stores', async () => {
   const { ring, dataConverter, results } = await encodingWith({ SANDFLOW_ENCRYPTION_KEYS_FILE: keys });
   expect(ring?.first.id).toBe('one');
   expect(dataConverter?.payloadCodecs).toHaveLength(1);
@@ -32,7 +32,7 @@ test('C6: with keys, a worker encrypts payloads and what it stores', async () =>
   expect(stored.includes(content)).toBe(false);
 });
 
-test('C6: a worker that requires encryption refuses payloads and objects that are not encrypted', async () => {
+test('a worker that requires encryption refuses payloads and objects that are not encrypted', async () => {
   const settings = { SANDFLOW_ENCRYPTION_KEYS_FILE: keys, SANDFLOW_REQUIRE_ENCRYPTED: 'true' };
   const { dataConverter, results } = await encodingWith(settings);
   const { ref } = await createResultStore(join(home, 'results')).put('a/b', content);

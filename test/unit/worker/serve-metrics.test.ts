@@ -41,7 +41,7 @@ it('the metrics of workers refuse an address in use or an invalid one, and then 
   await Runtime.instance().shutdown();
 });
 
-it('B29: the log takes the lines of the native part, which would print them with colours and secrets', async () => {
+it('the log takes the lines of the native part, which would print them with colours and secrets', async () => {
   logTo(() => undefined);
   expect(Runtime.instance().options).toMatchObject({ runtimeOptions: { logExporter: { type: 'forward' } } });
   await Runtime.instance().shutdown();

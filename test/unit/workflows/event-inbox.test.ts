@@ -52,7 +52,7 @@ describe('EventInbox', () => {
     );
   });
 
-  it('C12: keeps the events of its own sandbox, whatever the number of others with its name', () => {
+  it('keeps the events of its own sandbox, whatever the number of others with its name', () => {
     const inbox = new EventInbox();
     inbox.record(event('own'));
     for (let index = 0; index < 2_000; index += 1) inbox.record(event(`${index}`, { sandboxId: 'bx_33333333' }));

@@ -63,7 +63,7 @@ function busiest(chunk: number): ChunkRecord {
   };
 }
 
-it('B12: ended chunks are counted as one, repeatedly', () => {
+it('ended chunks are counted as one, repeatedly', () => {
   const ended = [1, 2, 3].map((chunk): ChunkRecord => ({ ...busiest(chunk), state: 'ended' }));
   const once = sumEndedChunks(ended.slice(0, 2));
   const twice = sumEndedChunks([...(once ? [once] : []), ...ended.slice(2)]);
@@ -73,7 +73,7 @@ it('B12: ended chunks are counted as one, repeatedly', () => {
   expect(Buffer.byteLength(JSON.stringify(twice))).toBeLessThan(1_500);
 });
 
-it('B12: what is left is named up to a limit, and counted from then on', () => {
+it('what is left is named up to a limit, and counted from then on', () => {
   const list = { left: [], leftMore: 0 };
   for (let more = 0; more < 5; more += 1) addLeft(list, left.slice(0, 7));
   expect(list).toMatchObject({ left: { length: 20 }, leftMore: 15 });
@@ -100,7 +100,7 @@ describe('what a batch of 1,000 chunks carries over to its next run', () => {
   /** The next run receives JSON. */
   const nextRun = (carried: BatchInput) => new BatchState(JSON.parse(JSON.stringify(carried)));
 
-  it('B12: leaves room in a payload of 2 MiB for an input of 600 kB while none has ended, and is taken over whole', () => {
+  it('leaves room in a payload of 2 MiB for an input of 600 kB while none has ended, and is taken over whole', () => {
     const carried = handedOn('open');
     expect(payloadBytes(carried)).toBeLessThan(1_300_000);
     expect(Object.keys(carried.carried?.left ?? {})).toHaveLength(100);
@@ -109,7 +109,7 @@ describe('what a batch of 1,000 chunks carries over to its next run', () => {
     expect(next.carry()).toEqual(carried);
   });
 
-  it('B12: takes less than 150 kB once all have ended, run after run, and counts all of them', () => {
+  it('takes less than 150 kB once all have ended, run after run, and counts all of them', () => {
     const carried = handedOn('ended');
     const next = nextRun(carried);
     expect(payloadBytes(next.carry())).toBeLessThan(150_000);
@@ -118,7 +118,7 @@ describe('what a batch of 1,000 chunks carries over to its next run', () => {
     expect(next.known).toHaveLength(1_000);
   });
 
-  it('B12: keeps the order of chunks, of which some have ended, when later ones arrive first', () => {
+  it('keeps the order of chunks, of which some have ended, when later ones arrive first', () => {
     const run = new BatchState(input);
     for (const chunk of [10, 2, 1]) run.take({ ...busiest(chunk), state: chunk === 2 ? 'ended' : 'open' });
     const next = nextRun(run.carry());

@@ -176,7 +176,7 @@ describe('a seal', () => {
 });
 
 describe('an item whose workflow ran when a chunk took it over', () => {
-  it('A2: is not run again if it ended before its result was read', () => {
+  it('is not run again if it ended before its result was read', () => {
     const place = { index: 0, item: { id: 'a', prompts: [{ prompt: 'x' }] } };
     const grant = { seq: 1, window: 1, budgetSeconds: null, pausedUntilMs: null, isEnding: false };
     const chunk: ChunkInput = {

@@ -132,7 +132,7 @@ describe('the result of a job or an item', () => {
     expect(result.prompts[2]?.result).toBe('short');
   });
 
-  it('A1: of 1,000 prompts with answers and errors of any size fits into a payload, side by side or in order', () => {
+  it('of 1,000 prompts with answers and errors of any size fits into a payload, side by side or in order', () => {
     fc.assert(
       fc.property(
         fc.boolean(),

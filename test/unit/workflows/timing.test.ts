@@ -10,11 +10,11 @@ import {
 } from '../../../workflows/shared/wait-intervals.js';
 
 describe('the default times', () => {
-  it('A6: are those that the documents promise: a 404 counts after 90 s, and a clean-up lasts at most 15 minutes', () => {
+  it('are those that the documents promise: a 404 counts after 90 s, and a clean-up lasts at most 15 minutes', () => {
     expect(defaultTiming).toMatchObject({ readLagMs: 90_000, cleanUpMs: 900_000, safetyPollMaxMs: 300_000 });
   });
 
-  it('A7, A8: renew a lease and a claim so early that one renewal may fail', () => {
+  it('renew a lease and a claim so early that one renewal may fail', () => {
     const claimLastsMs = 600_000;
     expect(2 * renewLeaseInMs(defaultTiming, true)).toBeLessThan(defaultTiming.leaseLastsMs);
     expect(renewLeaseInMs(defaultTiming, false)).toBeLessThanOrEqual(15_000);

@@ -25,14 +25,14 @@ const claimed = (
 const granted = { granted: true, claimedBy: [], leasedBy: [] };
 
 describe('the state of a watch', () => {
-  it('B8: counts from the request by its own clock, regardless of the requester’s', () => {
+  it('counts from the request by its own clock, regardless of the requester’s', () => {
     const { state } = leased(emptyWatch, 'a', { nowMs: 1_000_000 });
     expect(nextExpiryMs(state)).toBe(1_010_000);
     expect(expire(state, 1_009_999)).toEqual(state);
     expect(nextExpiryMs(expire(state, 1_010_000))).toBeUndefined();
   });
 
-  it('B8: uses its own clock for claims and registrations too', () => {
+  it('uses its own clock for claims and registrations too', () => {
     const { state } = claimed(emptyWatch, 'a', { nowMs: 1_000_000 });
     expect(nextExpiryMs(state)).toBe(1_010_000);
     expect(leased(state, 'b', { nowMs: 1_009_999 }).answer.granted).toBe(false);
@@ -52,7 +52,7 @@ describe('the state of a watch', () => {
     expect(expire(state, 12_000).registrations.map(({ workflowId }) => workflowId)).toEqual(['b']);
   });
 
-  it('A8: refuses a claim while another workflow holds a lease, and a lease while another holds a claim', () => {
+  it('refuses a claim while another workflow holds a lease, and a lease while another holds a claim', () => {
     const { state } = leased(emptyWatch, 'a');
     expect(claimed(state, 'b')).toEqual({ state, answer: { granted: false, claimedBy: [], leasedBy: ['a'] } });
     expect(claimed(state, 'a').answer, 'its own lease does not stand in its way').toEqual(granted);
@@ -64,7 +64,7 @@ describe('the state of a watch', () => {
     expect(leased(release(taken, { claimant: 'b', purpose: 'end' }), 'a').answer).toEqual(granted);
   });
 
-  it('A9: lets a stop end a sandbox that is forked from, and not one that is worked in', () => {
+  it('lets a stop end a sandbox that is forked from, and not one that is worked in', () => {
     const { state } = leased(emptyWatch, 'a', { use: 'fork' });
     expect(claimed(state, 'b', { ends: 'work' }).answer).toEqual(granted);
     expect(claimed(state, 'b', { ends: 'any' }).answer.leasedBy).toEqual(['a']);

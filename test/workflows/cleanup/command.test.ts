@@ -41,7 +41,7 @@ async function policyFile(name: string, rest = ''): Promise<string> {
 }
 
 describe('sandflow cleanup', () => {
-  it('B4, B5: tells by name a limit that lets nothing act, and patterns that match nothing', async () => {
+  it('tells by name a limit that lets nothing act, and patterns that match nothing', async () => {
     const policy = await policyFile('tiny', 'protect: [nobody-*]\n');
     const old = await archived(stand, 'tiny-old');
     const text = await readFile(join(home, policy), 'utf8');
@@ -71,7 +71,7 @@ describe('sandflow cleanup', () => {
     const plan = await cli(['plan', policy]);
     expect(plan).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('shown: planned · 1 due of') });
     expect(plan.stdout).toMatch(new RegExp(`${old}  shown-old +archived .* none +saved +old +delete-sandbox\n`));
-    // U13: what is due, and the rest as counts.
+    // What is due, and the rest as counts.
     expect(plan.stdout).not.toContain(mine);
     expect(plan.stdout).toMatch(/\n\d+ sandbox(?:es)? skipped \(list them with --all\):\n {2}\d+ {2}no rule matches\n/);
     const all = await cli(['plan', policy, '--all']);
@@ -100,7 +100,7 @@ describe('sandflow cleanup', () => {
     await expect.poll(async () => (await cli(['report', stdout.trim()])).exitCode).toBe(0);
   });
 
-  it('U13: does nothing outside its window and exits with 1, unless it ignores the window', async () => {
+  it('does nothing outside its window and exits with 1, unless it ignores the window', async () => {
     const hour = new Date(Date.now() + 3 * 3_600_000).getUTCHours();
     const at = String(hour).padStart(2, '0');
     const policy = await policyFile('windowed', `windows: [{between: "${at}:00 and ${at}:30"}]\n`);

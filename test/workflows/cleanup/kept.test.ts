@@ -12,7 +12,7 @@ afterAll(() => stand.close());
 const prompts = [{ prompt: script('true') }];
 const namingKept = (prefix: string) => policyFor(prefix, 'stop').replace('match: {', 'match: {owned: kept, ');
 
-it('B3: a cleanup leaves alone what a job kept on purpose unless a rule names it', async () => {
+it('a cleanup leaves alone what a job kept on purpose unless a rule names it', async () => {
   const jobId = 'keeper-1';
   const { sandboxId: first } = await (await stand.start({ jobId, prompts, end: 'keep' })).result();
   const id = first ?? '';
@@ -30,7 +30,7 @@ it('B3: a cleanup leaves alone what a job kept on purpose unless a rule names it
   expect((await clean(stand, named)).of(id)).toBe('stopped');
 });
 
-it('B3: a cleanup leaves alone what an item of a batch kept on purpose', async () => {
+it('a cleanup leaves alone what an item of a batch kept on purpose', async () => {
   const { sandbox } = await stand.api.createSandbox({ name: 'source of kept ones' });
   await expect.poll(() => stateOf(stand, sandbox.id)).toBe('ready');
   const input = fanoutInput({ kind: 'sandbox', sandboxId: sandbox.id, allowStale: false }, { policy: { end: 'keep' } });

@@ -43,7 +43,7 @@ it('the fork of an item is owned while its workflow runs, even if its batch was 
   expect(await statusOf(name)).toBe('closed');
 });
 
-it('B3: a cleanup knows what an earlier execution of an item kept, even if the latest kept nothing', async () => {
+it('a cleanup knows what an earlier execution of an item kept, even if the latest kept nothing', async () => {
   const batchId = `batch-${randomUUID().slice(0, 8)}`;
   const batch = await hold(jobWorkflowId(deployment, batchId));
   const execution = executionOf(batch.firstExecutionRunId);
@@ -59,7 +59,7 @@ it('B3: a cleanup knows what an earlier execution of an item kept, even if the l
   expect(await statusOf('bx_second', 2)).toBe('closed');
 });
 
-it('B9: a cleanup asks Temporal for its retention, beyond which every owner is unknown', async () => {
+it('a cleanup asks Temporal for its retention, beyond which every owner is unknown', async () => {
   const { status, message } = await checkRetention(client);
   expect(['ok', 'warning']).toContain(status);
   expect(message).toMatch(/^Temporal keeps closed workflows for [\d.]+ days/);

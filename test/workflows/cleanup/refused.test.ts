@@ -7,7 +7,7 @@ import { archived, clean, policyFor, ready, stateOf } from './cleanup-harness.js
 
 const { stand, change } = shareChangedStand();
 
-it('D1: a cleanup fails with the reason if the list is refused permanently', async () => {
+it('a cleanup fails with the reason if the list is refused permanently', async () => {
   await stand.fault({ kind: 'error', endpoint: 'listSandboxes', status: 401, code: 'unauthorized', times: 1_000 });
   const policy = policyFor('refused', 'stop');
   const refused = () => stand.service.books.calls().filter(({ status }) => status === 401).length;
@@ -20,7 +20,7 @@ it('D1: a cleanup fails with the reason if the list is refused permanently', asy
   expect(summary.error?.message).toContain('unauthorized');
 });
 
-it('D2: a cleanup reports a deletion that nobody can follow as unconfirmed, and releases its claim', async () => {
+it('a cleanup reports a deletion that nobody can follow as unconfirmed, and releases its claim', async () => {
   const id = await archived(stand, 'unnamed-1');
   Object.assign(change, {
     deleteSandbox: async (sandboxId, options) => {
@@ -50,7 +50,7 @@ it('D5: a cleanup accepts a missing sandbox only after it has been missing for l
   expect(done.of(id)).toBe('stopped');
 });
 
-it('D1: a cleanup handles the rest in time if the reads of one sandbox are refused permanently', async () => {
+it('a cleanup handles the rest in time if the reads of one sandbox are refused permanently', async () => {
   const [bad, good] = [await archived(stand, 'mixed-1'), await archived(stand, 'mixed-2')];
   const body = { error: { code: 'unauthorized', message: 'no' } };
   Object.assign(change, {
@@ -68,7 +68,7 @@ it('D1: a cleanup handles the rest in time if the reads of one sandbox are refus
   expect(await stateOf(stand, bad)).toBe('archived');
 });
 
-it('D4: a cleanup reports unreadable rows of the list, and leaves alone what they represent', async () => {
+it('a cleanup reports unreadable rows of the list, and leaves alone what they represent', async () => {
   const [read, unread] = [await archived(stand, 'torn-1'), await archived(stand, 'torn-2')];
   Object.assign(change, {
     listAllSandboxes: async (query, options) => {
@@ -83,7 +83,7 @@ it('D4: a cleanup reports unreadable rows of the list, and leaves alone what the
   expect(await stateOf(stand, unread)).toBe('archived');
 });
 
-it('D4: a cleanup counts unreadable rows of the list of snapshots too', async () => {
+it('a cleanup counts unreadable rows of the list of snapshots too', async () => {
   await archived(stand, 'frayed-1');
   Object.assign(change, {
     listSnapshots: async (options) => {

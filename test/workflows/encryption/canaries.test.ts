@@ -52,7 +52,7 @@ afterAll(async () => {
 const start = (input: ReturnType<typeof encryptedJob>, labels?: Labels) =>
   startJob(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results, labels });
 
-describe('C6: with the codec', () => {
+describe('with the codec', () => {
   it('no prompt, follow-up, answer, script, file, command or label is in the history, a memo, a heartbeat, a query or the result store', async () => {
     const names = 'prompt followup answer setup put long command collected label labelName'.split(' ');
     const canaries = Object.fromEntries(names.map((name) => [name, canary(name)]));

@@ -15,7 +15,7 @@ import { canary } from './encrypted-harness.js';
 
 const token = `token-of-the-test-${randomUUID()}`;
 
-it('C6: the command decodes for Temporal’s command line with the token, and for nobody else', async () => {
+it('the command decodes for Temporal’s command line with the token, and for nobody else', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-codec-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const files = { keys: join(directory, 'keys'), token: join(directory, 'token') };

@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-describe('C6: with keys that do not match those of the deployment', () => {
+describe('with keys that do not match those of the deployment', () => {
   it.each([['run', 'hello'], ['jobs', 'list'], ['bridge', '--port', '0'], ['worker']])(
     '%s %s refuses to start',
     async (...args) => {

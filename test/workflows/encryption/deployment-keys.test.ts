@@ -43,7 +43,7 @@ function newDeployment() {
   };
 }
 
-describe('C6: the comparison of keys at the start', () => {
+describe('the comparison of keys at the start', () => {
   it('refuses nobody and writes nothing if there are no keys', async () => {
     const { worker, client: command, deployment } = newDeployment();
     expect(await worker()).toEqual(agreed);
@@ -104,7 +104,7 @@ describe('C6: the comparison of keys at the start', () => {
   });
 });
 
-describe('C6: doctor reports about keys', () => {
+describe('doctor reports about keys', () => {
   it('which one encrypts, which can be read here, and whether the workers have the same', async () => {
     const { worker, deployment } = newDeployment();
     const look = async (...lines: string[]) => {
@@ -130,7 +130,7 @@ describe('C6: doctor reports about keys', () => {
   });
 });
 
-it('C6: an incomplete announcement lets no process with keys start', async () => {
+it('an incomplete announcement lets no process with keys start', async () => {
   const { client: command, deployment } = newDeployment();
   const args = [{ current: 'x', checks: { a: ring(a).first.check } }];
   const action = { type: 'startWorkflow', workflowType: 'none', workflowId: 'x', taskQueue: 'none', args } as const;
@@ -138,7 +138,7 @@ it('C6: an incomplete announcement lets no process with keys start', async () =>
   await expect(command(a)).rejects.toMatchObject(refused);
 });
 
-it('C6: a Temporal that does not answer refuses no server, and lets no command go on', async () => {
+it('a Temporal that does not answer refuses no server, and lets no command go on', async () => {
   const address = '127.0.0.1:1';
   const connection = Connection.lazy({ address });
   try {

@@ -29,7 +29,7 @@ async function running() {
   return { handle: handle as WorkflowHandle, strange: clear.workflow.getHandle(handle.workflowId) };
 }
 
-describe('C6: workers that require encryption', () => {
+describe('workers that require encryption', () => {
   it('refuse a job that was started unencrypted, and create nothing for it', async () => {
     const input = encryptedJob({});
     const handle = await clear.workflow.start('createThenPrompt', {

@@ -58,7 +58,7 @@ async function untilArchival(input: ReturnType<typeof fanoutInput>): Promise<str
   return batchKey;
 }
 
-describe('A2: an item whose workflow is terminated while its fork is being archived', () => {
+describe('an item whose workflow is terminated while its fork is being archived', () => {
   it('is not prompted again: its result exists, and its fork is followed to its end', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { end: 'stop' } }), items(1));
@@ -88,7 +88,7 @@ describe('A2: an item whose workflow is terminated while its fork is being archi
   });
 });
 
-it('A3: is followed in a fork that the list omits, and not prompted there again', async () => {
+it('a prompt is followed in a fork that the list omits, and not prompted there again', async () => {
   const mark = `/tmp/sandflow-${randomBytes(4).toString('hex')}`;
   const wait = `while [ ! -e ${mark} ]; do sleep 0.2; done; echo at last; rm ${mark}`;
   const input = await submit(
@@ -135,7 +135,7 @@ describe('a resumed batch with another size and auto-stop, whose stopped fork th
   const resume = (input: ReturnType<typeof fanoutInput>) =>
     resumeFanout(stand.client, input, { taskQueue: stand.taskQueue, policy: { ttlSeconds: 1_200, type: 'large' } });
 
-  it('B5: requests the fork with the original body, and adopts what was done in it', async () => {
+  it('requests the fork with the original body, and adopts what was done in it', async () => {
     const { input } = await cutShort();
     await resume(input);
     const result = await ended(stand, input);
@@ -144,7 +144,7 @@ describe('a resumed batch with another size and auto-stop, whose stopped fork th
     expect((await lines(stand, result))[0]).toMatchObject({ generation: 1, outcome: 'completed' });
   });
 
-  it('B2: reports an unknown outcome for a fork that was requested more than a day ago, and creates no second one', async () => {
+  it('reports an unknown outcome for a fork that was requested more than a day ago, and creates no second one', async () => {
     const { input, key } = await cutShort();
     const record = JSON.parse((await stand.results.get(`file-store:${key}`)).toString('utf8')) as object;
     const dayAgo = { ...record, firstSentAtMs: Date.now() - 25 * 3_600_000 };

@@ -56,7 +56,7 @@ const release = () => letGo(stand, promptsSent()[0]?.sandboxId);
 const promptsSent = () => stand.service.books.prompts().filter(({ sandboxId }) => sandboxId !== sourceId);
 
 describe('a second run of an item', () => {
-  it('A3: continues with the first prompt, in a fork that the list omits', async () => {
+  it('continues with the first prompt, in a fork that the list omits', async () => {
     stand.play({ listAllSandboxes: async () => [] });
     const first = await start(false);
     await expect.poll(() => promptStatus(first)).toBe('queued');
@@ -67,7 +67,7 @@ describe('a second run of an item', () => {
     expect(promptsSent()).toHaveLength(1);
   });
 
-  it('A3: does not repeat what the first run may have sent, and adopts what arrived', async () => {
+  it('does not repeat what the first run may have sent, and adopts what arrived', async () => {
     let arrive: () => void = () => undefined;
     const terminated = new Promise<void>((resolve) => (arrive = resolve));
     let calls = 0;
@@ -91,7 +91,7 @@ describe('a second run of an item', () => {
     expect([promptsSent().length, calls]).toEqual([1, 1]);
   });
 
-  it('A3: adopts a stopped fork that the list omits, and does not prompt another', async () => {
+  it('adopts a stopped fork that the list omits, and does not prompt another', async () => {
     stand.play({ listAllSandboxes: async () => [] });
     const first = await start(false);
     await expect.poll(() => promptStatus(first)).toBe('queued');

@@ -149,7 +149,7 @@ describe('a second run of an item after the first was terminated', () => {
     expect([forksOf('again').length, promptsOf('again').length]).toEqual([1, 1]);
   });
 
-  it('A2: collects the answer from its fork that was stopped since, and prompts nothing', async () => {
+  it('collects the answer from its fork that was stopped since, and prompts nothing', async () => {
     const key = keyOfBatch();
     const job = { prompts: [{ prompt: script(`${untilGo}; echo was done`) }] };
     const first = await start(itemInput('dead', 3, { job, origin: { key } }));
@@ -185,7 +185,7 @@ describe('a second run of an item after the first was terminated', () => {
     expect(second.left).toMatchObject([{ kind: 'sandbox', sandboxId: stoppedId }]);
   });
 
-  it('A2: reports an unknown outcome for a fork that was deleted since, and prompts in no other one', async () => {
+  it('reports an unknown outcome for a fork that was deleted since, and prompts in no other one', async () => {
     const key = keyOfBatch();
     const job = { prompts: [{ prompt: script('sleep 600') }], onUnknownOutcome: 'abandon' } as const;
     const first = await start(itemInput('deleted', 3, { job, origin: { key } }));
@@ -226,7 +226,7 @@ describe('an item whose fork request gets no answer', () => {
 });
 
 describe('an item whose fork is throttled', () => {
-  it('A11: reports to its chunk less and less often, waits, and then has its whole time', async () => {
+  it('reports to its chunk less and less often, waits, and then has its whole time', async () => {
     const chunkWorkflowId = `chunk-${randomBytes(4).toString('hex')}`;
     // It has no worker, so its history keeps its signals.
     const chunk = await stand.client.workflow.start('nobody', {
@@ -249,7 +249,7 @@ describe('an item whose fork is throttled', () => {
     await chunk.terminate();
   });
 
-  it('A11: continues as new when its history is long, and creates one fork', async () => {
+  it('continues as new when its history is long, and creates one fork', async () => {
     await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited', times: 2 });
     const handle = await start(itemInput('patient', 5, { job: { maxHistoryEvents: 12 } }));
     expect(await handle.result()).toMatchObject({ outcome: 'completed', generation: 1 });

@@ -71,7 +71,7 @@ describe('the budget of a batch', () => {
   });
 });
 
-describe('U13: the items of a batch', () => {
+describe('the items of a batch', () => {
   it('can be looked at while they run, without a trace in their histories, and after the end', async () => {
     const [signal, policy] = [new AbortController().signal, { concurrency: 1 }];
     const input = fanoutInput(source(sandboxId), { policy });

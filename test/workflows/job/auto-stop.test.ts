@@ -70,7 +70,7 @@ describe.concurrent('a job', () => {
     ['moves by no more than the length changes', async (answer) => fromItsStart(await answer()), 'does not move'],
     ['refuses', () => Promise.reject(refusal), 'needs sandbox.update'],
   ])(
-    'D4: says while it works if the service %s what should renew the auto-stop',
+    'says while it works if the service %s what should renew the auto-stop',
     async ([, play, why], { expect, onTestFinished }) => {
       let isPlayed = true;
       const stand = await standWith(onTestFinished, {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-it('A8: a job sends nothing to a sandbox that somebody has claimed, and continues when the claim is released', async () => {
+it('a job sends nothing to a sandbox that somebody has claimed, and continues when the claim is released', async () => {
   const { sandbox } = await stand.api.createSandbox({ name: 'claimed' });
   const sandboxId = sandbox.id;
   await expect.poll(async () => (await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('ready');

@@ -13,7 +13,7 @@ const { stand, change } = shareChangedStand();
 const missing = { kind: 'error', status: 404, code: 'sandbox_not_found' } as const;
 const stateOf = async (id: string | null | undefined) => (await stand.api.getSandbox(id ?? '')).sandbox.state;
 
-it('D3: a sandbox that the answer to a create wrongly named is not adopted if the list omits the job’s own', async () => {
+it('a sandbox that the answer to a create wrongly named is not adopted if the list omits the job’s own', async () => {
   const { sandbox: innocent } = await stand.api.createSandbox({ name: 'made a moment ago' });
   const touched: string[] = [];
   let answers = 0;
@@ -37,7 +37,7 @@ it('D3: a sandbox that the answer to a create wrongly named is not adopted if th
   expect((await stand.api.getSandbox(innocent.id)).sandbox).toMatchObject({ name: innocent.name, state: 'ready' });
 });
 
-it('A6: a 404 to a deletion counts as a lag until it has lasted, and the deletion is requested again', async () => {
+it('a 404 to a deletion counts as a lag until it has lasted, and the deletion is requested again', async () => {
   await stand.fault({ ...missing, endpoint: 'deleteSandbox', times: 1 });
   const result = await (await stand.start({ end: 'delete' })).result();
   expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, left: [] });
@@ -47,7 +47,7 @@ it.each([
   // A deletion is requested four times.
   ['deleteSandbox', 'delete', 'The deletion was last seen failed', 240_000],
   ['stopSandbox', 'stop', 'The stop was not accepted', 6_000],
-] as const)('A6: a sandbox that %s never finds, and reads show, is named in the result', async (...row) => {
+] as const)('a sandbox that %s never finds, and reads show, is named in the result', async (...row) => {
   const [endpoint, end, why, cleanUpMs] = row;
   await stand.fault({ ...missing, endpoint, times: 1_000 });
   const timing = { ...shortTiming, readLagMs: 500, cleanUpMs };
@@ -59,7 +59,7 @@ it.each([
   });
 });
 
-it('A6: a sandbox whose stop was cancelled at the moment of its call is named in the result', async () => {
+it('a sandbox whose stop was cancelled at the moment of its call is named in the result', async () => {
   change.stopSandbox = () => {
     throw ApplicationFailure.nonRetryable('A cancel came before the stop was sent', 'not_sent');
   };
@@ -71,7 +71,7 @@ it('A6: a sandbox whose stop was cancelled at the moment of its call is named in
   });
 });
 
-it('A6: a stop whose call fails after the cleanup time is reported as out of time, not by its failure', async () => {
+it('a stop whose call fails after the cleanup time is reported as out of time, not by its failure', async () => {
   const handle = await stand.start({ timing: { ...shortTiming, cleanUpMs: 3_000 } });
   const isCancelRequested = async () =>
     (await handle.fetchHistory()).events?.some((event) => event.activityTaskCancelRequestedEventAttributes) ?? false;
@@ -86,7 +86,7 @@ it('A6: a stop whose call fails after the cleanup time is reported as out of tim
   });
 });
 
-it('B6: a create that is repeated by decision has its own generation beyond the limit', async () => {
+it('a create that is repeated by decision has its own generation beyond the limit', async () => {
   let sent = 0;
   change.createSandbox = (...args) => {
     sent += 1;
@@ -103,7 +103,7 @@ it('B6: a create that is repeated by decision has its own generation beyond the 
   });
 });
 
-it('D11: a job counts every attempt of its own calls', async () => {
+it('a job counts every attempt of its own calls', async () => {
   const error = { kind: 'error', status: 503, code: 'http_500', times: 2 } as const;
   for (const endpoint of ['createSandbox', 'listEvents', 'runCommand', 'stopSandbox'] as const)
     await stand.fault({ ...error, endpoint });
@@ -114,7 +114,7 @@ it('D11: a job counts every attempt of its own calls', async () => {
   expect(result).toMatchObject({ outcome: 'completed', apiCalls: own.length });
 });
 
-it('A9: a sandbox that another job works in is not stopped, and is named', async () => {
+it('a sandbox that another job works in is not stopped, and is named', async () => {
   const owner = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo mine`) }] });
   await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await owner.query(progressQuery);
@@ -141,7 +141,7 @@ it('A9: a sandbox that another job works in is not stopped, and is named', async
   expect(await guest.result()).toMatchObject({ outcome: 'completed' });
 });
 
-it('A9: a sandbox that another job has worked in is stopped', async () => {
+it('a sandbox that another job has worked in is stopped', async () => {
   const owner = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo mine`) }] });
   await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await owner.query(progressQuery);
@@ -152,7 +152,7 @@ it('A9: a sandbox that another job has worked in is stopped', async () => {
   expect(await owner.result()).toMatchObject({ outcome: 'completed', stop: { status: 'completed' }, left: [] });
 });
 
-it('A9: a sandbox that a person has renamed is leased, so no cleanup stops it by its new name', async () => {
+it('a sandbox that a person has renamed is leased, so no cleanup stops it by its new name', async () => {
   // The job renews its auto-stop soon, and the sandbox has a longer one, which a busy machine does not miss.
   const longTtl = { ttlSeconds: 600 };
   change.createSandbox = (body, options) => stand.api.createSandbox({ ...body, ...longTtl }, options);

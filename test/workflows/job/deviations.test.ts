@@ -46,8 +46,8 @@ describe.each<[string, Profile]>([
 });
 
 describe.each<[string, Profile]>([
-  ['D2: names the sandbox in its answers about stops', { stopsNameSandbox: true }],
-  ['D10: names a deletion only in its operation', { nestedOperations: true }],
+  ['names the sandbox in its answers about stops', { stopsNameSandbox: true }],
+  ['names a deletion only in its operation', { nestedOperations: true }],
   allOfThem,
 ])('a service that %s', (_, profile) => {
   const stand = standOf(profile);
@@ -65,7 +65,7 @@ describe.each<[string, Profile]>([
   });
 });
 
-it('D12: fields that the specification leaves open reach the service', async () => {
+it('fields that the specification leaves open reach the service', async () => {
   const sent: object[] = [];
   const stand = await createStand({
     through: (client) => ({

@@ -94,7 +94,7 @@ describe('a job in an existing sandbox', () => {
     await expect.poll(() => watchStatus(sandboxId)).toBe('COMPLETED');
   });
 
-  it('A20: is rejected if the sandbox does not exist, and leaves no watch open', async () => {
+  it('is rejected if the sandbox does not exist, and leaves no watch open', async () => {
     const result = await (await stand.start(existing('bx_22222222'))).result();
     expect(result).toMatchObject({ outcome: 'rejected', error: { code: 'sandbox_not_found' }, sandboxId: null });
     await expect.poll(() => watchStatus('bx_22222222')).toBe('COMPLETED');

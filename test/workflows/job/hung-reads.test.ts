@@ -14,7 +14,7 @@ afterAll(() => stand.close());
 
 const hung = { kind: 'latency', ms: 600_000, times: 1_000 } as const;
 
-it('A20: a job at its deadline ends even if its reads hang', async () => {
+it('a job at its deadline ends even if its reads hang', async () => {
   await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
   await stand.fault({ ...hung, endpoint: 'getSandbox' });
   const pending = async (job: Awaited<ReturnType<Stand['start']>>) =>
@@ -32,7 +32,7 @@ it('A20: a job at its deadline ends even if its reads hang', async () => {
   expect(steps.filter((step) => /^getSandbox (?:completed|failed|timed out)$/.test(step))).toEqual([]);
 });
 
-it('A20: a cancelled job ends even if the reads of its stop hang', async () => {
+it('a cancelled job ends even if the reads of its stop hang', async () => {
   const handle = await stand.start({
     prompts: [{ prompt: script('sleep 600') }],
     timing: { ...shortTiming, cleanUpMs: 2_000 },
@@ -44,7 +44,7 @@ it('A20: a cancelled job ends even if the reads of its stop hang', async () => {
   expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
 });
 
-it.each(['getSandbox', 'getStop'] as const)('A20: a stop at its deadline ends even if %s hangs', async (endpoint) => {
+it.each(['getSandbox', 'getStop'] as const)('a stop at its deadline ends even if %s hangs', async (endpoint) => {
   const sandboxId = await readySandbox(stand);
   await stand.fault({ kind: 'stop_fails', times: 1_000 });
   const requested = await ask(stand, { sandboxId, deadlineMs: 4_000 });

@@ -28,7 +28,7 @@ describe('a refusal of a read', () => {
     { kind: 'error', endpoint: 'getSandbox', status: 403, html: true },
     { kind: 'error', endpoint: 'getSandbox', status: 413, html: true, times: 4 },
   ];
-  it.each([refusals[0], refusals[3]])('D1, D2: is waited out at any point: %j', async (fault = {} as never) => {
+  it.each([refusals[0], refusals[3]])('is waited out at any point: %j', async (fault = {} as never) => {
     const before = books();
     await stand.fault(fault);
     expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
@@ -37,7 +37,7 @@ describe('a refusal of a read', () => {
   });
 
   /** The workflow itself makes the first read of it, whose failure is not wrapped. */
-  it.each(refusals)('D1, D2: is waited out before an existing sandbox is adopted: %j', async (fault) => {
+  it.each(refusals)('is waited out before an existing sandbox is adopted: %j', async (fault) => {
     const sandboxId = await readySandbox(stand);
     await stand.fault(fault);
     expect(await run({ source: { kind: 'existing', sandboxId } })).toMatchObject({
@@ -45,7 +45,7 @@ describe('a refusal of a read', () => {
     });
   });
 
-  it('D1: that a person can fix is shown while it is waited out', async () => {
+  it('that a person can fix is shown while it is waited out', async () => {
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'error', endpoint: 'getSandbox', status: 401, code: 'unauthorized' });
     const handle = await stand.start({ source: { kind: 'existing', sandboxId } });
@@ -55,7 +55,7 @@ describe('a refusal of a read', () => {
     expect(await handle.result()).toMatchObject({ outcome: 'completed', left: [] });
   });
 
-  it.each(['stopSandbox', 'getStop'] as const)('D2: from a proxy page is no refusal by %s', async (endpoint) => {
+  it.each(['stopSandbox', 'getStop'] as const)('from a proxy page is no refusal by %s', async (endpoint) => {
     await stand.fault({ kind: 'error', endpoint, status: 403, html: true, times: 2 });
     const result = await run();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
@@ -63,7 +63,7 @@ describe('a refusal of a read', () => {
     await heal(stand);
   });
 
-  it('D1: for good, at the stop, ends the job with an outcome and names its sandbox', async () => {
+  it('for good, at the stop, ends the job with an outcome and names its sandbox', async () => {
     const fault = { kind: 'error', status: 403, code: 'api_key_sandbox_forbidden', times: 1_000 } as const;
     await stand.fault({ ...fault, endpoint: 'stopSandbox' });
     const result = await run({ timing: { cleanUpMs: 4_000 } });
@@ -80,7 +80,7 @@ describe('a read that fails on its worker', () => {
   it.each([
     ['three deploys in a row drain its workers', 'WorkerShutdown', 'Worker is shutting down'],
     ['workers of an older version do not know it', 'NotFoundError', 'Activity function getSandbox is not registered'],
-  ])('A1: is repeated until it succeeds, even if %s', async (_, type, message) => {
+  ])('is repeated until it succeeds, even if %s', async (_, type, message) => {
     const sandboxId = await readySandbox(stand);
     const { getSandbox } = stand.api;
     let failures = 0;
@@ -95,7 +95,7 @@ describe('a read that fails on its worker', () => {
 });
 
 describe('an answer of something else', () => {
-  it('D3: about a foreign sandbox is not believed, and that sandbox is not affected', async () => {
+  it('about a foreign sandbox is not believed, and that sandbox is not affected', async () => {
     const { sandbox: innocent } = await stand.api.createSandbox({ name: 'innocent' });
     const theirs = await stand.api.getSandbox(innocent.id);
     const confused = closing.client(closing.keep(await startStand((_, response) => sendJson(response, 200, theirs))));

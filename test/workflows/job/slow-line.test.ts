@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-it('A1: a prompt and a setup script of 10 MB have the time that they need at 1 Mbit/s', async () => {
+it('a prompt and a setup script of 10 MB have the time that they need at 1 Mbit/s', async () => {
   const { client, taskQueue, results } = stand;
   const long = (text: string) => `${text}\n${'#'.repeat(bytes)}`;
   const input = jobInput({

@@ -70,7 +70,7 @@ async function archivedSandbox(): Promise<string> {
   return sandbox.id;
 }
 
-it('D5: a job creates, prompts and stops one sandbox, and says so', async () => {
+it('a job creates, prompts and stops one sandbox, and says so', async () => {
   const before = stand.service.books.sandboxes().length;
   const result = await run({ prompts: [{ prompt: script('echo one') }, { prompt: script('echo two') }] });
   expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
@@ -81,7 +81,7 @@ it('D5: a job creates, prompts and stops one sandbox, and says so', async () => 
 });
 
 it.each(['reads', 'an event'])(
-  'D5: a job that resumes a sandbox, and is woken by %s, does not take its old stop for a new one',
+  'a job that resumes a sandbox, and is woken by %s, does not take its old stop for a new one',
   async (by) => {
     const sandboxId = await archivedSandbox();
     if (by === 'reads') await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
@@ -95,7 +95,7 @@ it.each(['reads', 'an event'])(
   },
 );
 
-it('D5: a job that stops a sandbox right after its resume stops it again, and does not take the old stop for its own', async () => {
+it('a job that stops a sandbox right after its resume stops it again, and does not take the old stop for its own', async () => {
   const sandboxId = await archivedSandbox();
   const result = await run({ source: { kind: 'existing', sandboxId }, prompts: [], end: 'stop' });
   expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
@@ -103,7 +103,7 @@ it('D5: a job that stops a sandbox right after its resume stops it again, and do
   expect(stopsOf(sandboxId).map(({ id }) => id)).toEqual([expect.any(String), result.stop?.stopId]);
 });
 
-it('D5: a job deletes its sandbox once, and says so', async () => {
+it('a job deletes its sandbox once, and says so', async () => {
   const result = await run({ end: 'delete' });
   expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, error: null, left: [] });
   await expect(stand.api.getSandbox(result.sandboxId ?? '')).rejects.toMatchObject({ status: 404 });

@@ -73,7 +73,7 @@ describe('a job', () => {
     expect(await details()).toMatch(/ended.*Outcome: completed/s);
   });
 
-  it('U22: shows its outcome and its error in the Temporal UI after its end', async () => {
+  it('shows its outcome and its error in the Temporal UI after its end', async () => {
     stand = await createStand();
     const handle = await stand.start({ prompts: [{ prompt: script('exit 3') }] });
     const { error } = await handle.result();

@@ -39,7 +39,7 @@ describe('sandflow stop', () => {
       [...ids].sort().map((id) => `${id}  stop ${stand.service.books.stops({ sandboxId: id })[0]?.id} accepted`),
     );
     for (const id of ids) await expect.poll(() => stateOf(id)).toBe('archived');
-    // U22: the id is the same for every deployment, so the summary names the one that asked first.
+    // The id is the same for every deployment, so the summary names the one that asked first.
     const workflow = stand.client.workflow.getHandle(sandboxStopId(ids[0] ?? ''));
     expect(await (await workflow.describe()).staticSummary()).toBe(`stop ${ids[0]}, deployment default`);
   });
@@ -81,7 +81,7 @@ describe('sandflow stop', () => {
     });
   });
 
-  it('D7: --all under a working agent ends its job as sandbox_failed, and not as a failed prompt', async () => {
+  it('--all under a working agent ends its job as sandbox_failed, and not as a failed prompt', async () => {
     const job = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
     const working = () => stand.service.books.prompts().find(({ status }) => status === 'running');
     await expect.poll(working).toBeDefined();
@@ -161,7 +161,7 @@ describe('sandflow stops', () => {
       const { exitCode, stdout } = await cli(['stops', 'explain', id, '--json']);
       return { exitCode, ...JSON.parse(stdout) };
     };
-    // U20: an id that does not exist is 2, as for every command.
+    // An id that does not exist is 2, as for every command.
     const unknown = { exitCode: 2, state: 'no_sandbox', requests: null, error: { code: 'sandbox_not_found' } };
     expect(await explain('bx_3b3b3b3b')).toMatchObject(unknown);
     expect(await explain(sandboxId)).toMatchObject({ exitCode: 0, state: 'never_stopped', stop: null, error: null });

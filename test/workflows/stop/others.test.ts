@@ -27,7 +27,7 @@ async function resumeByHand(sandboxId: string): Promise<void> {
 }
 
 describe('a stop', () => {
-  it('A5: of a sandbox that others have stopped and resumed is requested, also after it is lost once', async () => {
+  it('of a sandbox that others have stopped and resumed is requested, also after it is lost once', async () => {
     const sandboxId = await readySandbox(stand);
     await stopByHand(sandboxId);
     await resumeByHand(sandboxId);
@@ -57,7 +57,7 @@ describe('a stop', () => {
     expect(stops(sandboxId)).toHaveLength(1);
   });
 
-  it('A5: that a person undid before its lost answer was repeated is superseded, and not repeated', async () => {
+  it('that a person undid before its lost answer was repeated is superseded, and not repeated', async () => {
     const sandboxId = await readySandbox(stand);
     intercept.on('stopSandbox', async (call) => {
       await call();
@@ -71,7 +71,7 @@ describe('a stop', () => {
     expect(stops(sandboxId)).toHaveLength(1);
   });
 
-  it('A5: remembers through a refusal the state before a request that may have been accepted', async () => {
+  it('remembers through a refusal the state before a request that may have been accepted', async () => {
     const sandboxId = await readySandbox(stand);
     intercept.on('stopSandbox', async (call) => {
       await call();
@@ -86,14 +86,14 @@ describe('a stop', () => {
     expect(stops(sandboxId)).toHaveLength(1);
   });
 
-  it('D3: with an answer about an unknown stop is requested again, and ends by the real one', async () => {
+  it('with an answer about an unknown stop is requested again, and ends by the real one', async () => {
     const sandboxId = await readySandbox(stand);
     intercept.on('stopSandbox', (call, count) => (count === 1 ? Promise.resolve({ id: 'stop_00000000' }) : call()));
     const ended = await outcomeOf(stand, await ask(stand, { sandboxId }));
     expect(ended).toMatchObject({ outcome: 'archived', askedAgain: 1, stopId: stops(sandboxId)[0]?.id });
   });
 
-  it('D5: continues if its reads answer 404 for a while', async () => {
+  it('continues if its reads answer 404 for a while', async () => {
     const sandboxId = await readySandbox(stand);
     const lagging = (call: () => Promise<unknown>, count: number) =>
       count <= 2 ? stand.api.getSandbox('bx_2a2a2a2a') : call();
@@ -103,7 +103,7 @@ describe('a stop', () => {
     expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived' });
   });
 
-  it('D10: with an unknown status has ended when the sandbox is archived', async () => {
+  it('with an unknown status has ended when the sandbox is archived', async () => {
     const sandboxId = await readySandbox(stand);
     intercept.on('getSandbox', async (call) => {
       const answer = (await call()) as { sandbox: { stop: object | null } };

@@ -6,7 +6,7 @@ import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
 
 const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
 
-describe('C6: the embedded stack with a key file', () => {
+describe('the embedded stack with a key file', () => {
   const canary = `canary${randomBytes(8).toString('hex')}`;
   const answer = `answer${randomBytes(8).toString('hex')}`;
   let cli: CliHome;

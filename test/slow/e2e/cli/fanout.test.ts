@@ -124,7 +124,7 @@ describe('sandflow fanout without configuration', () => {
       exitCode: 0,
       stdout: expect.stringContaining('"outcome":"cancelled"'),
     });
-    expect(await cli.run(['fanout', 'cancel', 'long']), 'U20').toMatchObject({
+    expect(await cli.run(['fanout', 'cancel', 'long'])).toMatchObject({
       exitCode: 0,
       stderr: expect.stringContaining('Batch long had already ended: cancelled.'),
     });

@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => cli.close());
 
-it('C1: the embedded stack runs the command of --notify, whose text is in a file of the home and not in Temporal', async () => {
+it('the embedded stack runs the command of --notify, whose text is in a file of the home and not in Temporal', async () => {
   const told = join(cli.home, 'told.json');
   const command = `command:cat > ${told}.part && mv ${told}.part ${told} # canary-of-the-command`;
   const run = () => cli.run(['run', prompt, '--id', 'told', '--notify', command, '--json']);
@@ -33,16 +33,16 @@ it('C1: the embedded stack runs the command of --notify, whose text is in a file
   }
 });
 
-it('U3: an undeliverable notification delays no answer of the command line, which warns of it at the end', async () => {
+it('an undeliverable notification delays no answer of the command line, which warns of it at the end', async () => {
   const begin = Date.now();
   const plain = await cli.run(['run', prompt, '--json', '--quiet']);
   const plainMs = Date.now() - begin;
   const target = 'http://127.0.0.1:1/secret-path';
   const { exitCode, stderr } = await cli.run(['run', prompt, '--id', 'dead', '--notify', target, '--json', '--quiet']);
   expect([plain.exitCode, exitCode]).toEqual([0, 0]);
-  expect(stderr, 'U3').toMatch(/The notification to http:\/\/127\.0\.0\.1:1 is not delivered.*repeated for a day/);
+  expect(stderr).toMatch(/The notification to http:\/\/127\.0\.0\.1:1 is not delivered.*repeated for a day/);
   expect(stderr).not.toContain('secret-path');
-  expect((await cli.run(['jobs', 'list', '--open'])).stdout, 'U3: the list and show agree').not.toContain('dead');
+  expect((await cli.run(['jobs', 'list', '--open'])).stdout, 'the list and show agree').not.toContain('dead');
   expect((await cli.run(['jobs', 'show', 'dead', '--json'])).stdout).toContain('"outcome":"completed"');
   // Without a limit it takes two and a half minutes.
   expect(Date.now() - begin - plainMs).toBeLessThan(60_000 + 5 * plainMs);

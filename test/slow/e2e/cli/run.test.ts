@@ -23,7 +23,7 @@ describe('sandflow run without configuration', () => {
     expect(stdout).toMatch(/^Hello from .*\nwritten by a durable job\n$/);
   });
 
-  it('U11: prints all lines of the agent in a pipe, in order, and the transcript of a job whose sandbox is deleted', async () => {
+  it('prints all lines of the agent in a pipe, in order, and the transcript of a job whose sandbox is deleted', async () => {
     const prompt = `${shell('echo first; sleep 1')}\n${shell('echo second')}`;
     const id = `told-${randomUUID().slice(0, 8)}`;
     const { stderr } = await cli.run(['run', prompt, '--id', id, '--then', 'delete']);
@@ -98,7 +98,7 @@ describe('sandflow run without configuration', () => {
     expect(await run('--again')).not.toBe(first);
   });
 
-  it('U9: refuses an id with another prompt, and prints the earlier result with --reuse', async () => {
+  it('refuses an id with another prompt, and prints the earlier result with --reuse', async () => {
     const earlier = await cli.run(['run', shell('echo earlier'), '--id', 'ci-8']);
     expect(earlier).toMatchObject({ exitCode: 0, stdout: 'earlier\n' });
     const refused = await cli.run(['run', shell('echo later'), '--id', 'ci-8', '--ttl', '10m', '--json']);
@@ -132,7 +132,7 @@ describe('sandflow run without configuration', () => {
     const { exitCode, stdout } = await cli.run(['jobs', 'watch', 'long', '--json']);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'cancelled', stop: { status: 'completed' } });
-    // U20: what was asked for is there.
+    // What was asked for is there.
     expect(await cli.run(['jobs', 'cancel', 'long'])).toMatchObject({
       exitCode: 0,
       stderr: expect.stringContaining('Job long had already ended: cancelled.'),
@@ -151,7 +151,7 @@ describe('sandflow run without configuration', () => {
     const followed = cli.start(['jobs', 'logs', 'later', '-f']);
     await expect.poll(followed.stdout, { timeout: 60_000 }).toContain('the agent is working');
     const shown = await cli.run(['jobs', 'show', 'later']);
-    expect(shown.stdout, 'U10').toMatch(/workflow sf-\S+-later · http:\/\/127[\s\S]*prompt 1: the agent is working · /);
+    expect(shown.stdout).toMatch(/workflow sf-\S+-later · http:\/\/127[\s\S]*prompt 1: the agent is working · /);
     expect(shown.stdout).not.toMatch(/queued|not_sent/);
     const page = (await cli.run(['open', 'later'])).stdout.trim();
     expect(shown.stdout).toContain(page);
@@ -182,7 +182,7 @@ describe('sandflow run without configuration', () => {
     expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 0, healthy: true });
   });
 
-  it('U4: reset and import keep the webhook of the bridge, and act on no other service than the one they name', async () => {
+  it('reset and import keep the webhook of the bridge, and act on no other service than the one they name', async () => {
     const wakes = async () => {
       const { stdout } = await cli.run(['run', shell('echo awake'), '--json', '--quiet']);
       return JSON.parse(stdout).wakes;
@@ -206,7 +206,7 @@ describe('sandflow run without configuration', () => {
     expect((await cli.run(['local', 'clock'])).exitCode).toBe(0);
   });
 
-  it('U7: status starts nothing, down refuses while a job is open, and up keeps the stack', async () => {
+  it('status starts nothing, down refuses while a job is open, and up keeps the stack', async () => {
     const started = Date.now();
     const readStatus = async () => JSON.parse((await cli.run(['status', '--json'])).stdout);
     const idle = { running: true, status: { kept: false, openJobs: 0, clients: [], endsAt: expect.any(String) } };

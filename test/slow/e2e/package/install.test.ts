@@ -37,7 +37,7 @@ describe('every command of the guides, with the installed package', () => {
   );
 });
 
-describe('U12: the package, installed from its tarball', () => {
+describe('the package, installed from its tarball', () => {
   test('warns of nothing', () => {
     expect(installed.warnings).toBe('');
   });

@@ -90,7 +90,7 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
     }, patience);
   });
 
-  it('C15: run as the user that the sandbox itself names', async () => {
+  it('run as the user that the sandbox itself names', async () => {
     const { host } = await machine(isolation);
     await begin(host, { script: 'sleep 1125 & id -un >user 2>/dev/null || id -u >user;' });
     const user = (await host.run(ownSandboxId, { command: 'cat user' })).stdout.trim();
@@ -118,7 +118,7 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
   });
 });
 
-describe('C15: the user of a process', () => {
+describe('the user of a process', () => {
   it('has the first name that its number has, or else the number', async () => {
     const file = join(await temporaryDirectory(), 'passwd');
     await writeFile(

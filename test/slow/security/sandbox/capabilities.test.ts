@@ -6,7 +6,7 @@ import { attackedHost, ownSandboxId, whyNot } from '../../../security/sandbox/at
 
 const bubblewrap = usableIsolations.includes('bubblewrap');
 
-describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sandbox of %s', (user) => {
+describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
   it.skipIf(whyNot(user))('has no capability and gains none', async () => {
     const host = await attackedHost(user);
     const { stdout } = await host.run(ownSandboxId, 'grep ^Cap /proc/self/status; grep NoNewPrivs /proc/self/status');

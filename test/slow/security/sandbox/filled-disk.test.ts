@@ -66,7 +66,7 @@ const attacks: readonly Attack[] = [
   ...(hasPython() ? [{ how: 'with files that it only maps', command: `exec python3 -c '${mapped}'` }] : []),
 ];
 
-describe.skipIf(!bubblewrap || !isRoot).each(['root', 'a plain user'] as const)('C11: a sandbox of %s', (user) => {
+describe.skipIf(!bubblewrap || !isRoot).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
   it.skipIf(whyNot(user)).each(attacks)('that fills the disk $how is killed, and others continue', async (attack) => {
     const host = await attackedHost(user, options);
     if (attack.before) expect((await host.run(ownSandboxId, attack.before)).exitCode).toBe(0);

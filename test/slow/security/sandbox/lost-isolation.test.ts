@@ -31,7 +31,7 @@ async function hostWith(scripts: Readonly<Record<string, string>>, programs: rea
   return { host, messages };
 }
 
-describe('C3: a bubblewrap that does not work', () => {
+describe('a bubblewrap that does not work', () => {
   it('is abandoned if it hangs, and reported', async () => {
     const { host, messages } = await hostWith({ bwrap: 'exec sleep 600' });
     expect(host.description.isolation).toBe('plain');
@@ -61,7 +61,7 @@ exec ${await findProgram('bwrap', defaultProgramPath)} "$@"`;
   });
 });
 
-describe.skipIf(!bubblewrap)('C11: without control groups', () => {
+describe.skipIf(!bubblewrap)('without control groups', () => {
   const unmount = 'umount -l /sys/fs/cgroup/* 2>/dev/null; umount -l /sys/fs/cgroup';
   const readOnly = 'for d in /sys/fs/cgroup /sys/fs/cgroup/*; do mount -o remount,ro,bind "$d" 2>/dev/null; done; :';
 
@@ -75,7 +75,7 @@ describe.skipIf(!bubblewrap)('C11: without control groups', () => {
   });
 });
 
-describe.skipIf(!bubblewrap || !isRoot)('C1: a network that ends during a command', () => {
+describe.skipIf(!bubblewrap || !isRoot)('a network that ends during a command', () => {
   it('leaves the command without a network, never with that of the machine, and is reported', async (test) => {
     const { host, messages } = await hostWith({}, ['bwrap', 'slirp4netns', 'ip', 'unshare', 'nsenter']);
     if (host.description.network.kind !== 'internet') test.skip(host.description.network.reason);

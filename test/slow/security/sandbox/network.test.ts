@@ -43,7 +43,7 @@ const internalAddresses = [
   ...['10.0.2.2', '10.1.2.3', '100.64.0.1', '172.17.0.1', '192.168.1.1', '198.18.0.1', '224.0.0.251'],
 ];
 
-describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (user) => {
+describe.skipIf(!bubblewrap).each(users)('the network of a sandbox of %s', (user) => {
   it.skipIf(whyNot(user))('reaches no listener of the host through any address, and no internal address', async () => {
     const port = await openService();
     const host = await attackedHost(user);
@@ -141,7 +141,7 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
   });
 });
 
-describe.skipIf(!bubblewrap || !isRoot)('C1: if a plain user may not open the tun device', () => {
+describe.skipIf(!bubblewrap || !isRoot)('if a plain user may not open the tun device', () => {
   it('sandboxes have no network, and the reason is reported', async () => {
     const host = await attackedHost('a plain user', { tun: false });
     if (host.network.kind === 'internet') return;
@@ -151,7 +151,7 @@ describe.skipIf(!bubblewrap || !isRoot)('C1: if a plain user may not open the tu
   });
 });
 
-describe.skipIf(!bubblewrap)('C1: without slirp4netns', () => {
+describe.skipIf(!bubblewrap)('without slirp4netns', () => {
   it('sandboxes have no network, the log reports it, and the user can choose the host network', async () => {
     const messages: string[] = [];
     const log = (message: string) => void messages.push(message);

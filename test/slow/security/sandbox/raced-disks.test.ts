@@ -30,7 +30,7 @@ const works = (promise: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sandbox swaps a folder for a link', () => {
+describe.skipIf(!usableIsolations.includes('bubblewrap'))('a disk whose sandbox swaps a folder for a link', () => {
   it('is exported without files of the host', async () => {
     const { host, outside } = await racedDisk();
     const folder = await temporaryDirectory();

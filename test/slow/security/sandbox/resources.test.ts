@@ -9,7 +9,7 @@ const bubblewrap = usableIsolations.includes('bubblewrap');
 const size = { vcpu: 0.25, memoryGB: 0.25 };
 const mib = 1024 * 1024;
 
-describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C11: a sandbox of %s', (user) => {
+describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
   it.skipIf(whyNot(user))(
     'that forks, allocates memory or opens files is stopped at its limit, and others continue',
     async (test) => {

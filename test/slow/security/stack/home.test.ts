@@ -12,7 +12,7 @@ const pathsOf = ({ home }: CliHome): string[] =>
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 const openToOthers = (cli: CliHome): string[] => pathsOf(cli).filter((path) => modeOf(join(cli.home, path)) & 0o077);
 
-describe('C7: the home of a running stack', () => {
+describe('the home of a running stack', () => {
   let cli: CliHome;
   let said: Readonly<Record<string, string>>;
 
@@ -48,7 +48,7 @@ describe('C7: the home of a running stack', () => {
   });
 });
 
-describe('C7: only its user can read', () => {
+describe('only its user can read', () => {
   function ownHome(): CliHome {
     const cli = createCliHome();
     onTestFinished(() => cli.close());

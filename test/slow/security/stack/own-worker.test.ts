@@ -16,7 +16,7 @@ const packages = ['@temporalio', '@types', 'typescript'];
 /** A workflow that cannot read what the stack sends to it never ends. */
 const longestRunMs = 60_000;
 
-describe('C6: the example of a worker of your own', () => {
+describe('the example of a worker of your own', () => {
   let cli: CliHome;
   let folder: string;
   let ended: { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string };

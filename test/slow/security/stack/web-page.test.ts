@@ -12,7 +12,7 @@ import { type ListeningPort, listeningPorts } from './listening-ports.js';
 const canary = 'canary-of-a-job';
 
 /** Needs a browser, and Linux, where the kernel reports listeners. */
-describe.skipIf(process.platform !== 'linux' || !browserPath)('C1: a web page beside a running stack', () => {
+describe.skipIf(process.platform !== 'linux' || !browserPath)('a web page beside a running stack', () => {
   let cli: CliHome;
   let client: Client;
   let pages: HostilePages;

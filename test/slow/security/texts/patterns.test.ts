@@ -122,7 +122,7 @@ function growsTooFast(act: (length: number) => unknown, small = smallSize): bool
   });
 }
 
-describe('C10: reading takes linear time', () => {
+describe('reading takes linear time', () => {
   it.each(Object.entries(readers))('%s', (_name, read) => {
     const slow = beginnings
       .flatMap((start) => pieces.flatMap((piece) => endings.map((end) => ({ start, piece, end }))))

@@ -85,7 +85,7 @@ function expectNone(held: string, canaries: Readonly<Record<string, string>>) {
   }
 }
 
-it('C6: a batch with a preparation, items, files, a refusal and a notification leaves nothing unencrypted, nor a digest', async () => {
+it('a batch with a preparation, items, files, a refusal and a notification leaves nothing unencrypted, nor a digest', async () => {
   const names = ['setup', 'prep', 'prompt', 'put', 'command', 'answer', 'path', 'url', 'title', 'label'] as const;
   const canaries = Object.fromEntries(names.map((name) => [name, canary(name)])) as Record<
     (typeof names)[number],
@@ -139,7 +139,7 @@ it('C6: a batch with a preparation, items, files, a refusal and a notification l
   expect(held).not.toMatch(/chunk-\d+-[0-9a-f]{16}\b(?!-)/);
 });
 
-it('C6: a stop with a notification leaves nothing unencrypted', async () => {
+it('a stop with a notification leaves nothing unencrypted', async () => {
   const url = canary('url');
   const sandboxId = await readySandbox(stand, { name: canary('name') });
   const stop = await ask(stand, { sandboxId, notify: { url: `http://127.0.0.1:1/${url}` } });
@@ -149,7 +149,7 @@ it('C6: a stop with a notification leaves nothing unencrypted', async () => {
   expectNone(held, { url });
 });
 
-it('C6: a cleanup and its schedule leave nothing unencrypted except the name', async () => {
+it('a cleanup and its schedule leave nothing unencrypted except the name', async () => {
   const url = canary('url');
   const rule = canary('rule');
   const more = `protect: ["${rule}"]\nwarnBeforeExpiry: 3d\nnotify: {url: "http://127.0.0.1:1/${url}"}`;

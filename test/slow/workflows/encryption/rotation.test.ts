@@ -21,7 +21,7 @@ import { createStand, letGo, script, untilGo } from '../../../workflows/workflow
 
 const folder = new URL('../../../histories/', import.meta.url);
 
-describe('C6: a change of keys', () => {
+describe('a change of keys', () => {
   it('lets a job that began with one key end with the next, and its history replays with the keys', async () => {
     const one = newKeyLine('one');
     const two = newKeyLine('two');

@@ -38,7 +38,7 @@ async function runsOf(workflow: ReturnType<typeof batchOf>): Promise<number> {
   return runs;
 }
 
-it('A11: a chunk whose items are refused hundreds of times continues as new, and cancels and repeats nothing', async () => {
+it('a chunk whose items are refused hundreds of times continues as new, and cancels and repeats nothing', async () => {
   const refusal = { kind: 'error', endpoint: 'sendPrompt', status: 429, code: 'rate_limited' } as const;
   await stand.fault({ ...refusal, retryAfterSeconds: 1, times: 100 });
   const maxHistoryEvents = 100;
@@ -79,7 +79,7 @@ it('A11: a chunk whose items are refused hundreds of times continues as new, and
   expect(most).toBeLessThan(maxHistoryEvents + 400);
 }, 240_000);
 
-it('A11: a batch continues as new after many messages', async () => {
+it('a batch continues as new after many messages', async () => {
   const input = fanoutInput(source(sandboxId), { pace: { maxMessages: 4 } });
   await submitInChunks(stand, input, items(8), 1);
   const result = await ended(stand, input);
@@ -87,7 +87,7 @@ it('A11: a batch continues as new after many messages', async () => {
   expect(await runsOf(batchOf(stand, input)), 'past the limit again and again').toBeGreaterThanOrEqual(3);
 }, 120_000);
 
-it('A7: a batch whose runs follow each other quickly still notices a terminated chunk', async () => {
+it('a batch whose runs follow each other quickly still notices a terminated chunk', async () => {
   const pace = { maxMessages: 2, checkChunksEveryMs: 1_500 };
   const input = fanoutInput(source(sandboxId), { pace, policy: { concurrency: 2 } });
   await submitInChunks(

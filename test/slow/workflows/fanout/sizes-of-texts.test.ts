@@ -24,7 +24,7 @@ const preparing = (over: Partial<Preparation>): Preparation => ({
 const small = (over: Partial<FanoutItem> = {}): FanoutItem => ({ id: 'one', prompts: [{ prompt: 'hello' }], ...over });
 const isThere = (input: FanoutInput) => describeFanout(stand.client, input);
 
-describe('A1: texts and files of a batch of 0.9 to 12 MB', () => {
+describe('texts and files of a batch of 0.9 to 12 MB', () => {
   it('are used completely if client and worker share the result store', async () => {
     const prepared = preparing({
       put: sizes.map((bytes) => longFile(`source-${bytes}`, bytes)),
@@ -92,7 +92,7 @@ describe('A1: texts and files of a batch of 0.9 to 12 MB', () => {
   });
 });
 
-describe('A1: items of 0.9 to 12 MB in total', () => {
+describe('items of 0.9 to 12 MB in total', () => {
   const each = 30_000;
   const many = (bytes: number) =>
     items(Math.ceil(bytes / each), () => 'true').map((item) => ({ ...item, prompts: [{ prompt: longPrompt(each) }] }));

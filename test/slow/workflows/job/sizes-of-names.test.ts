@@ -31,7 +31,7 @@ const long = (bytes: number) => 'x'.repeat(bytes);
 const noWorkflow = (workflowId: string) =>
   expect(stand.client.workflow.getHandle(workflowId).describe()).rejects.toThrow();
 
-describe('A1: a name in a job', () => {
+describe('a name in a job', () => {
   const fields: readonly (readonly [field: string, over: (name: string) => Partial<JobInput>])[] = [
     ['source.body.environment', (environment) => ({ source: { kind: 'create', body: { environment } } })],
     ['source.body.from', (from) => ({ source: { kind: 'create', body: { from } } })],
@@ -51,7 +51,7 @@ describe('A1: a name in a job', () => {
   });
 });
 
-describe('A1: a message to a job', () => {
+describe('a message to a job', () => {
   it('is refused before it is sent if it is too long, and the job continues', async () => {
     const lost = { kind: 'drop_response', endpoint: 'sendPrompt' } as const;
     await stand.fault(lost);
@@ -75,7 +75,7 @@ describe('A1: a message to a job', () => {
   });
 });
 
-describe('A1: a request to stop a sandbox', () => {
+describe('a request to stop a sandbox', () => {
   it('is refused before anything starts if it is too long', async () => {
     const sandboxId = await readySandbox(stand);
     for (const bytes of sizes) {
@@ -93,7 +93,7 @@ describe('A1: a request to stop a sandbox', () => {
   });
 });
 
-describe('A1: a cleanup policy', () => {
+describe('a cleanup policy', () => {
   const plain = readPolicy(policyFor('sized', 'stop'), 'test');
   /** A policy with this many bytes of patterns. */
   const policyOf = (bytes: number): CleanupPolicy => ({

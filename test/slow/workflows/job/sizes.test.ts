@@ -29,7 +29,7 @@ const started = async (workflowId: string) =>
       () => 'none',
     );
 
-describe.each(sizes)('A1: texts of %i bytes', (bytes) => {
+describe.each(sizes)('texts of %i bytes', (bytes) => {
   it('are used completely if client and worker share the result store', { timeout: 120_000 }, async () => {
     const { results, taskQueue, client } = stand;
     const input = jobInput(longJob(bytes));
@@ -77,7 +77,7 @@ describe.each(sizes)('A1: texts of %i bytes', (bytes) => {
   });
 });
 
-describe('A1: a job', () => {
+describe('a job', () => {
   it('refuses a follow-up that it has no room for, and continues', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 3; echo done') }] });
     for (const bytes of sizes.slice(0, 2)) {

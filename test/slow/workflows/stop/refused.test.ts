@@ -77,7 +77,7 @@ async function isInHistory(sandboxId: string, code: string): Promise<boolean> {
   return JSON.stringify(failures).includes(code);
 }
 
-describe('D1, D2: a stop', () => {
+describe('a stop', () => {
   it.concurrent.each(rows)('whose $endpoint ($part it) meets $name once', async ({ name, endpoint, part }) => {
     const sandboxId = await readySandbox(stand);
     plans.set(sandboxId, { fault: faults[name] as Fault, endpoint, part, left: 1 });

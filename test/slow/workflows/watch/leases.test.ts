@@ -41,7 +41,7 @@ const watchStatus = async (sandboxId: string) =>
   (await stand.client.workflow.getHandle(sandboxWatchId(sandboxId)).describe()).status.name;
 
 describe('a lease', () => {
-  it('A8: that is requested while a cleanup holds its claim waits, and finds the sandbox gone', async () => {
+  it('that is requested while a cleanup holds its claim waits, and finds the sandbox gone', async () => {
     const id = await archived(stand, 'claimed-1');
     let job: Awaited<ReturnType<Stand['start']>> | undefined;
     atTheLast = {
@@ -62,11 +62,11 @@ describe('a lease', () => {
     expect(resumes.map(({ gone }) => gone)).toEqual([]);
   });
 
-  it('A9: keeps a batch from stopping its source while a job works in it by command', async () => {
+  it('keeps a batch from stopping its source while a job works in it by command', async () => {
     const id = await ready(stand, 'shared source');
     const job = await stand.start({ ...existing(id), commands: ['sleep 4; echo done > made'], prompts: [] });
     await expect.poll(() => watchStatus(id)).toBe('RUNNING');
-    // U22: the id is the same for every deployment, so the summary names the one that asked first.
+    // The id is the same for every deployment, so the summary names the one that asked first.
     const watch = await stand.client.workflow.getHandle(sandboxWatchId(id)).describe();
     expect(await watch.staticSummary()).toBe(`watch ${id}, deployment ${deploymentOfWorkflow(job.workflowId)}`);
     await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('running_commands');
@@ -77,7 +77,7 @@ describe('a lease', () => {
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
   });
 
-  it('A10: outlasts its time while the job works, even if the service refuses to renew the auto-stop', async () => {
+  it('outlasts its time while the job works, even if the service refuses to renew the auto-stop', async () => {
     const { sandbox } = await stand.api.createSandbox({ name: 'lent for long', ttlSeconds: 600 });
     const { id } = sandbox;
     await untilState(stand, id, 'ready');
@@ -99,7 +99,7 @@ describe('a lease', () => {
     await job.result();
   });
 
-  it('A7: of a job that continues as new more often than it renews does not lapse', async () => {
+  it('of a job that continues as new more often than it renews does not lapse', async () => {
     const { sandbox } = await stand.api.createSandbox({ name: 'lent again and again', ttlSeconds: 600 });
     const { id } = sandbox;
     await untilState(stand, id, 'ready');
@@ -120,7 +120,7 @@ describe('a lease', () => {
     expect((await job.describe()).runId).not.toBe(job.firstExecutionRunId);
   });
 
-  it('A8: is refused while a deletion lasts, whose claim is renewed', async () => {
+  it('is refused while a deletion lasts, whose claim is renewed', async () => {
     isPending = true;
     const timing = { ...shortTiming, renewLeaseEveryMs: 1_000 };
     const job = await stand.start({ prompts: [{ prompt: script('true') }], end: 'delete', timing });
@@ -138,7 +138,7 @@ describe('a lease', () => {
     expect(await job.result()).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' } });
   });
 
-  it('A20: of a job that deletes its sandbox leaves no watch open', async () => {
+  it('of a job that deletes its sandbox leaves no watch open', async () => {
     const result = await (await stand.start({ prompts: [{ prompt: script('true') }], end: 'delete' })).result();
     expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' } });
     await expect.poll(() => watchStatus(result.sandboxId ?? '')).toBe('COMPLETED');

@@ -27,7 +27,7 @@ const runOf = async (sandboxId: string) => (await watchOf(stand, sandboxId).desc
 const refused = { granted: false, leasedBy: ['borrower'] };
 
 describe.concurrent('a watch', () => {
-  it('A7: that has received many Updates continues as new, and loses no lease and no claim', async ({ expect }) => {
+  it('that has received many Updates continues as new, and loses no lease and no claim', async ({ expect }) => {
     const id = 'bx_limits01';
     await leaseAs(stand, id, 'borrower', { limits: { updates: 5 } });
     const first = await runOf(id);
@@ -40,7 +40,7 @@ describe.concurrent('a watch', () => {
     expect((await claimAs(stand, id, 'another-0')).leasedBy).toHaveLength(8);
   });
 
-  it('A7: that has received many signals, or has a long history, continues as new', async ({ expect }) => {
+  it('that has received many signals, or has a long history, continues as new', async ({ expect }) => {
     for (const [id, limits] of [
       ['bx_limits02', { signals: 5 }],
       ['bx_limits03', { historyEvents: 30 }],
@@ -58,7 +58,7 @@ describe.concurrent('a watch', () => {
     }
   });
 
-  it('A8: grants a lease when the claim is released, and a claim when the lease is over', async ({ expect }) => {
+  it('grants a lease when the claim is released, and a claim when the lease is over', async ({ expect }) => {
     const id = 'bx_limits04';
     expect(await claimAs(stand, id, 'cleanup', 60_000)).toMatchObject({ granted: true });
     expect(await leaseAs(stand, id, 'borrower')).toMatchObject({ granted: false, claimedBy: ['cleanup'] });
@@ -84,7 +84,7 @@ describe.concurrent('a watch', () => {
 });
 
 describe('a busy batch', () => {
-  it('A7: that continues as new every few events keeps its lease, and detects a terminated chunk', async () => {
+  it('that continues as new every few events keeps its lease, and detects a terminated chunk', async () => {
     const sandboxId = await archivedSandbox(stand);
     const pace = { maxHistoryEvents: 40, checkChunksEveryMs: 1_500 };
     const timing = { ...shortTiming, leaseLastsMs: 10_000, renewLeaseEveryMs: 2_000 };

@@ -56,7 +56,7 @@ describe('sandflow api', () => {
     });
   });
 
-  it('B2: sends a number that would lose a digit, and every raw field, as text', async () => {
+  it('sends a number that would lose a digit, and every raw field, as text', async () => {
     const { stand, env } = await serving(ok);
     const typed = ['name=12e45678', 'ticket=1234567890123456789', 'version=1.10', 'count=-1.5', 'off=null'];
     const raw = ['flag=true', 'none=null', 'at=@none', 'number=7'];
@@ -81,11 +81,11 @@ describe('sandflow api', () => {
     return (await planRequest('POST', '/sandboxes', options, io)).body;
   };
 
-  it('O3: sends a scalar with a blank beside it as text', async () => {
+  it('sends a scalar with a blank beside it as text', async () => {
     expect(await bodyOf(['h= true'])).toBe('{"h":" true"}');
   });
 
-  it('O3: so too after it, and for null and quotes, but not for a list or an object', async () => {
+  it('so too after it, and for null and quotes, but not for a list or an object', async () => {
     expect(await bodyOf(['a=null ', 'b=\tfalse\n', 'c= "x"', 'd= 7'])).toBe(
       String.raw`{"a":"null ","b":"\tfalse\n","c":" \"x\"","d":" 7"}`,
     );
@@ -95,7 +95,7 @@ describe('sandflow api', () => {
     });
   });
 
-  it('B2: sends JSON as it is written, and the text of a file', async () => {
+  it('sends JSON as it is written, and the text of a file', async () => {
     const { stand, env } = await serving(ok);
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'name.txt'), '12');
@@ -104,7 +104,7 @@ describe('sandflow api', () => {
     expect(stand.seen[0]?.body).toBe('{"ids":[9007199254740993, 1.0],"name":"12","__proto__":"a"}');
   });
 
-  it('B2: prints the digits of an answer, and of a refusal, as they came', async () => {
+  it('prints the digits of an answer, and of a refusal, as they came', async () => {
     const texts = ['{"ok":true,"id":1234567890123456789,"cost":[0.10,12e45678]}', '{"code":"x","at":9007199254740993}'];
     for (const [index, text] of texts.entries()) {
       const { env } = await serving((_, response) =>

@@ -37,7 +37,7 @@ const summaryWith = (
 });
 
 test.each(['planned', 'applied'] as const)(
-  'B5: a limit that lets nothing act is told, and needs attention: %s',
+  'a limit that lets nothing act is told, and needs attention: %s',
   (outcome) => {
     const limitProblem = 'limits.maxActions is 0, so nothing is ever stopped or deleted';
     const summary = summaryWith({ limitProblem, overLimit: 3 }, outcome);
@@ -50,7 +50,7 @@ test.each(['planned', 'applied'] as const)(
   },
 );
 
-test('B4: patterns that match nothing are named in one line, at most ten of them', () => {
+test('patterns that match nothing are named in one line, at most ten of them', () => {
   const one = { unmatched: [{ where: 'protect', pattern: 'golden-*' }], unmatchedCount: 1 };
   expect(summaryLines(summaryWith(one))[1]).toBe('1 pattern of the policy matches nothing now: golden-* (protect).');
   const unmatched = Array.from({ length: 50 }, (_, at) => ({ where: 'the name of "a\nb"', pattern: `p${at}` }));
@@ -61,14 +61,14 @@ test('B4: patterns that match nothing are named in one line, at most ten of them
   expect(wentWell(summaryWith(one))).toBe(true);
 });
 
-test('O5: with --all, every pattern that matches nothing is named', () => {
+test('with --all, every pattern that matches nothing is named', () => {
   const unmatched = Array.from({ length: 60 }, (_, at) => ({ where: 'protect', pattern: `p${at}` }));
   const summary = summaryWith({ unmatched: unmatched.slice(0, 50), unmatchedCount: 60 });
   const line = summaryLines(summary, { unmatched, warnings: [] })[1];
   expect(line).toMatch(/^60 patterns .*: p0 \(protect\), .*, p59 \(protect\)\.$/);
 });
 
-test('O5: with --all, every warning is shown; without, the number of the others', () => {
+test('with --all, every warning is shown; without, the number of the others', () => {
   const warnings = Array.from({ length: 51 }, (_, at) => ({
     sandboxId: `bx_${at}`,
     name: null,

@@ -28,7 +28,7 @@ const setting = async (name: string, args: readonly string[] = [], env: Record<s
   return { value: found?.value, from: found?.from, stderr };
 };
 
-it('B19: a file of settings, of the user or of a project, may begin with a byte order mark', async () => {
+it('a file of settings, of the user or of a project, may begin with a byte order mark', async () => {
   await project('\uFEFF{"run": {"model": "opus"}}');
   await writeFile(join(home, 'config.json'), '\uFEFF{"profiles": {}}', { mode: 0o600 });
   expect((await run(['config'])).stderr).toBe('');

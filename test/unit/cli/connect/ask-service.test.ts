@@ -54,7 +54,7 @@ function late(answer: Fault): Fault {
   };
 }
 
-describe('D6: the initial requests of a command', () => {
+describe('the initial requests of a command', () => {
   it.each(Object.entries(faults))('fail in none of 50 starts if every tenth answer is %s', async (_, fault) => {
     const { stand, check } = await answering((index) => (index % 10 === 3 ? fault : me));
     const logins = await Promise.all(Array.from({ length: 50 }, check));

@@ -30,7 +30,7 @@ async function check(wanted: Partial<WantedModels>, status = 200, body: object =
   return { message: error?.error.message ?? null, exitCode: error?.exitCode, notices, reads: reads() };
 }
 
-it('D16: a provider without credentials, and an effort that its model does not take, are refused before the start', async () => {
+it('a provider without credentials, and an effort that its model does not take, are refused before the start', async () => {
   expect(await check({ providers: ['claude'] })).toMatchObject({
     exitCode: 2,
     message: expect.stringMatching(/^--provider: claude has no credentials/),
@@ -43,7 +43,7 @@ it('D16: a provider without credentials, and an effort that its model does not t
   expect(await check({ providers: ['codex'], models: ['large', 'plain'], efforts: ['low'] })).toMatchObject(fine);
 });
 
-it('D16: what the service does not list or say stops nothing, and nothing is asked if nothing is named', async () => {
+it('what the service does not list or say stops nothing, and nothing is asked if nothing is named', async () => {
   expect(await check({ providers: ['codex'], models: ['newest'], efforts: ['max'] })).toMatchObject({
     message: null,
     notices: [expect.stringMatching(/does not list newest.*It lists large, plain/)],
@@ -54,7 +54,7 @@ it('D16: what the service does not list or say stops nothing, and nothing is ask
   expect(await check({ efforts: ['low'] })).toMatchObject({ ...silent, reads: 0 });
 });
 
-it('D16: more concurrent forks than the account may have are told', async () => {
+it('more concurrent forks than the account may have are told', async () => {
   const { options, notices } = await open(200, { ok: true, limits: { sandboxes: { used: 1, max: 10 } } });
   await checkConcurrency(10, options);
   expect(notices).toEqual([]);

@@ -54,7 +54,7 @@ const json =
     sendJson(response, status, body);
 const missing = json(404, errorBody(404, 'sandbox_not_found', 'No such sandbox.'));
 
-describe('U14: the check of a named sandbox', () => {
+describe('the check of a named sandbox', () => {
   it('is one read of that sandbox', async () => {
     expect(await check(fork, [json(200, sandbox({}))])).toEqual({
       error: null,
@@ -137,7 +137,7 @@ describe('U14: the check of a named sandbox', () => {
   });
 });
 
-describe('U14: the check of a named snapshot', () => {
+describe('the check of a named snapshot', () => {
   it('is one read of the list', async () => {
     const { error, reads } = await check(base, [json(200, listed(row('other'), row('base')))]);
     expect({ error, reads }).toEqual({ error: null, reads: ['GET /v1/snapshots'] });
@@ -169,7 +169,7 @@ describe('U14: the check of a named snapshot', () => {
   });
 });
 
-it('U14: only a source that must exist before the start is checked', () => {
+it('only a source that must exist before the start is checked', () => {
   const none = [
     namedSourceOf({ kind: 'create', body: {} }),
     namedSourceOf({ kind: 'prepare', body: {}, put: [], commands: [], prompts: [], deadlineMs: 1, end: 'stop' }),
@@ -184,7 +184,7 @@ it('U14: only a source that must exist before the start is checked', () => {
   ]).toEqual([base, base, work, fork, fork]);
 });
 
-describe('U14: fanout --dry-run', () => {
+describe('fanout --dry-run', () => {
   const unknown: Answer = ({ url }, response) =>
     url.endsWith('/snapshots') ? sendJson(response, 200, listed()) : missing({} as never, response);
   async function dryRun(answer: Answer, ...args: string[]) {

@@ -13,7 +13,7 @@ import { cli } from '../in-process.js';
 
 const content = Buffer.alloc(64 * 1024, 'x');
 
-describe.skipIf(!mounts())('U5: a full disk', () => {
+describe.skipIf(!mounts())('a full disk', () => {
   it('is named with the file that cannot be written, wherever it strikes', async () => {
     const { path } = await fullFolder();
     const writes: readonly (() => Promise<unknown>)[] = [

@@ -54,7 +54,7 @@ describe('a hostile service', () => {
     expect(await cli(['api', 'GET', '/sandboxes'], { env })).toMatchObject({ exitCode: 0, stdout: `${deep}\n` });
   });
 
-  it('C4: writes no export into a file that somebody else has created for it meanwhile', async () => {
+  it('writes no export into a file that somebody else has created for it meanwhile', async () => {
     const cwd = await temporaryDirectory();
     const planted = join(cwd, `state.tgz.${process.pid}.part`);
     const env = await serving(async (request, response) => {

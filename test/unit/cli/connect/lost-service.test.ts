@@ -13,7 +13,7 @@ const commands = [
 
 const lost: readonly Record<string, string>[] = [{ SANDBOX_API_KEY: 'k' }, { TEMPORAL_ADDRESS: '127.0.0.1:9' }];
 
-describe('K2: an installation without the setting of its service', () => {
+describe('an installation without the setting of its service', () => {
   it.each(commands)('%s %s starts no local service and names the missing setting', async (...args) => {
     for (const env of lost) {
       const { exitCode, stderr } = await cli(args.filter(Boolean), { env });

@@ -31,7 +31,7 @@ async function flaky() {
   };
 }
 
-describe('D6: commands with an unreliable service', () => {
+describe('commands with an unreliable service', () => {
   it.each([[['sandboxes']], [['sandboxes', 'show', aSandbox.id]], [['webhooks', 'list']]])(
     '%j repeats a read',
     async (args) => {

@@ -42,7 +42,7 @@ describe('the clock of a local service', () => {
   });
 });
 
-it('D16: the legacy base URL is recognised by its Sunset header, and the current one is not warned of', async () => {
+it('the legacy base URL is recognised by its Sunset header, and the current one is not warned of', async () => {
   const { service } = await startService();
   expect(await checkHeaders(service.legacyUrl ?? '')).toMatchObject([
     { name: 'clock', status: 'ok' },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { judgeDeployments, judgeRetention, otherDeployments } from '../../../../src/cli/doctor/check-reach.js';
 
 describe('doctor', () => {
-  it('B9: warns of a namespace that forgets within two weeks, and says how to fix it', () => {
+  it('warns of a namespace that forgets within two weeks, and says how to fix it', () => {
     expect(judgeRetention({ seconds: 86_400 })).toMatchObject({
       status: 'warning',
       message: expect.stringMatching('for 1 days'),
@@ -12,7 +12,7 @@ describe('doctor', () => {
     expect(judgeRetention(null)).toMatchObject({ status: 'skipped' });
   });
 
-  it('B4: names deployments with sandboxes on the account and jobs elsewhere', () => {
+  it('names deployments with sandboxes on the account and jobs elsewhere', () => {
     const nameOf = (deployment: string) => `sf-${deployment}-job-aaaaaaaaaaaa-main-1`;
     const names = [null, 'by hand', nameOf('mine'), nameOf('theirs'), nameOf('theirs'), nameOf('a')];
     expect(otherDeployments(names, 'mine')).toEqual(['a', 'theirs']);

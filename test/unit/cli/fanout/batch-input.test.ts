@@ -142,7 +142,7 @@ describe('the source of a batch', () => {
     });
   });
 
-  it('U16: forks a fresh sandbox if no option names or prepares a source, and says so', () => {
+  it('forks a fresh sandbox if no option names or prepares a source, and says so', () => {
     expect(sourceOf(none, parts)).toMatchObject({ kind: 'prepare', body: {}, put: [], commands: [], prompts: [] });
     expect(freshSourceText(none)).toContain('The batch creates a fresh sandbox and forks it.');
     expect(freshSourceText({ ...none, command: ['ls'] })).toBeUndefined();

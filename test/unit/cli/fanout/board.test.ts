@@ -106,7 +106,7 @@ describe('the board of a batch', () => {
     ]);
   });
 
-  it('U13: lists items below the counters: failures first, then what runs, then how many more there are', () => {
+  it('lists items below the counters: failures first, then what runs, then how many more there are', () => {
     const running = [
       row(300, { phase: 'blocked', isBlocked: true, text: 'quota' }),
       row(30),
@@ -236,7 +236,7 @@ describe('the board of a batch', () => {
   });
 });
 
-describe('U1: the board never ends a command', () => {
+describe('the board never ends a command', () => {
   const absent = undefined as never;
   const shapes: readonly [string, Partial<BoardView>][] = [
     ['an item without an id', { failures: [row(1, { itemId: absent })] }],
@@ -324,7 +324,7 @@ describe('U1: the board never ends a command', () => {
 });
 
 describe('the rate of a batch', () => {
-  it('U9: counts only what ended since, also for a batch that a resume has just started again', () => {
+  it('counts only what ended since, also for a batch that a resume has just started again', () => {
     const out: string[] = [];
     let nowMs = startMs;
     const view = createBatchView({

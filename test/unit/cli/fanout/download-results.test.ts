@@ -134,7 +134,7 @@ describe('items that fail while somebody watches', () => {
     expect(await items.look()).toEqual({ fresh: [], all: [row] });
   });
 
-  it('U13: are listed with earlier ones where there is room, without those whose retry completed', async () => {
+  it('are listed with earlier ones where there is room, without those whose retry completed', async () => {
     const store = createResultStore(await temporaryDirectory());
     const end = (index: number, generation: number, outcome: ItemResult['outcome']) => {
       const item = storedJson(itemResult(index, { outcome, generation }));
@@ -152,7 +152,7 @@ describe('items that fail while somebody watches', () => {
     expect([shown(fresh), shown(all)]).toEqual([[4], [4, 2]]);
   });
 
-  it('U1: are found among the other objects of an item, such as the keys of its forks', async () => {
+  it('are found among the other objects of an item, such as the keys of its forks', async () => {
     const store = createResultStore(await temporaryDirectory());
     const put = (key: string, value: object) => store.put(`fanout/sf-d-b/key/items/${key}`, storedJson(value));
     const items = createFailedItems(store, batch);

@@ -36,7 +36,7 @@ describe('sandflow fanout --dry-run', () => {
     ]);
   });
 
-  it('U9: reserves at once what the items with the longest deadlines reserve', async () => {
+  it('reserves at once what the items with the longest deadlines reserve', async () => {
     const item = (deadline: string) => JSON.stringify({ prompt: 'a', deadline });
     await writeFile(join(cwd, 'mixed.jsonl'), ['5m', '45m', '15m', '105m'].map(item).join('\n'));
     const { stdout } = await fanout('mixed.jsonl', ...source, '--dry-run', '--concurrency', '2');
@@ -44,7 +44,7 @@ describe('sandflow fanout --dry-run', () => {
     expect(stdout).toContain('Machine time in total: at most 3 h 50 m.');
   });
 
-  it('U16: says that the source is a fresh sandbox if no option names one', async () => {
+  it('says that the source is a fresh sandbox if no option names one', async () => {
     const { exitCode, stdout } = await fanout('prompts.txt', '--dry-run');
     expect(exitCode).toBe(0);
     expect(stdout).toContain('The batch creates a fresh sandbox and forks it.');

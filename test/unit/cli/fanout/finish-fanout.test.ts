@@ -84,7 +84,7 @@ describe('the output of a finished batch', () => {
     );
   });
 
-  it('U8: keeps the newest run of a resumed batch apart from all runs', () => {
+  it('keeps the newest run of a resumed batch apart from all runs', () => {
     const { stderr } = finished(batchResult(), { dollarsPerSecond: 1 / 36_000 }, { ...home, forks: 1, earlier: 2 });
     expect(stderr.split('\n').slice(0, 3)).toEqual([
       'completed · batch b · 3 items · 2 of them from earlier runs',
@@ -93,7 +93,7 @@ describe('the output of a finished batch', () => {
     ]);
   });
 
-  it('A14: exits with 1 and names what is left of a completed batch, even if quiet', () => {
+  it('exits with 1 and names what is left of a completed batch, even if quiet', () => {
     const text =
       'issue-1: left behind: the sandbox bx_2345abcd may still be running. Why. Stop it: sandflow stop bx_2345abcd --wait';
     const { exitCode, stderr } = finished(batchResult(), { quiet: true }, { ...home, left: [text] });

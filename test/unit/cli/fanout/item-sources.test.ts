@@ -17,7 +17,7 @@ const text = async (content: AsyncIterable<string | Uint8Array>) => {
 };
 
 describe('the sources of items', () => {
-  it('B10: are files, pipes and stdin, and each can be read twice', async () => {
+  it('are files, pipes and stdin, and each can be read twice', async () => {
     const cwd = await temporaryDirectory();
     await promisify(execFile)('mkfifo', [join(cwd, 'pipe.jsonl')]);
     await writeFile(join(cwd, 'items.txt'), 'from a file');
@@ -39,7 +39,7 @@ describe('the sources of items', () => {
     expect((await readdir(cwd)).sort()).toEqual(['items.txt', 'pipe.jsonl']);
   });
 
-  it('B10: may be a device, and not a folder', async () => {
+  it('may be a device, and not a folder', async () => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, 'folder'));
     const { sources, close } = await openItemSources(['/dev/null'], 'csv', { cwd, stdin: stdin() });

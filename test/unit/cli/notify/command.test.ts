@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../temporary-directory.js';
 const service = { SANDBOX_API_URL: 'https://api.example.com/v1', SANDBOX_API_KEY: 'k' };
 const elsewhere = { TEMPORAL_ADDRESS: 'temporal.example.com:7233', ...service };
 
-describe('C1: the notify commands of a worker', () => {
+describe('the notify commands of a worker', () => {
   it('no longer come with jobs: the old option names the new one', async () => {
     const { exitCode, stderr } = await cli(['worker', '--allow-notify-commands'], {
       readConfig: () => Promise.reject(new Error('the settings were read')),

@@ -47,7 +47,7 @@ describe('the output of a finished job', () => {
     expect((await finished(end)).stdout).toBe('cut\n');
   });
 
-  it('U3: names the command for a follow-up, unless there is no sandbox or no single conversation', async () => {
+  it('names the command for a follow-up, unless there is no sandbox or no single conversation', async () => {
     const next = async (change: Partial<typeof jobResult>) =>
       /next: .*/.exec((await finished({ kind: 'ended', result: { ...jobResult, ...change } })).stderr)?.[0];
     expect(await next({})).toBe('next: sandflow jobs logs j · sandflow continue j "…"');
@@ -92,7 +92,7 @@ describe('the output of a finished job', () => {
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', error: { code: 'files_missing' } });
   });
 
-  describe('A14: what a job left behind', () => {
+  describe('what a job left behind', () => {
     const left = {
       kind: 'sandbox',
       sandboxId: 'bx_2345abcd',
@@ -139,7 +139,7 @@ describe('the output of a finished job', () => {
     'a\nb',
     'a|b',
     'x'.repeat(300),
-  ])('C9: suggests no command with %j in it, which a person would paste into a shell', async (text) => {
+  ])('suggests no command with %j in it, which a person would paste into a shell', async (text) => {
     const one = { kind: 'sandbox', sandboxId: text, sandboxName: text, conversationId: null, why: 'no' } as const;
     const file = { ...{ size: 1, sha256: null, error: null }, path: text, ref: 'r', partial: false, unchanged: null };
     const hostile = {
@@ -162,7 +162,7 @@ describe('the output of a finished job', () => {
     ]);
   });
 
-  it('B13: includes whether a file is partial or unchanged', async () => {
+  it('includes whether a file is partial or unchanged', async () => {
     const file = {
       path: 'a',
       size: 1,

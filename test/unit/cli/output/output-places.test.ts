@@ -24,7 +24,7 @@ it.skipIf(process.platform === 'win32')(
 );
 
 it.skipIf(process.platform !== 'linux')(
-  'O6: a place below /proc is none, although its folder is writable for root',
+  'a place below /proc is none, although its folder is writable for root',
   async () => {
     const cwd = await temporaryDirectory();
     const place = { option: '--get', path: '/proc/nope/x', kind: 'file' } as const;
@@ -36,7 +36,7 @@ it.skipIf(process.platform !== 'linux')(
   },
 );
 
-it.skipIf(process.platform === 'win32')('O6: a link that leads nowhere, or where it may not, is no place', async () => {
+it.skipIf(process.platform === 'win32')('a link that leads nowhere, or where it may not, is no place', async () => {
   const cwd = await temporaryDirectory();
   symlinkSync('none', join(cwd, 'dangling'));
   symlinkSync('.', join(cwd, 'round'));
@@ -50,7 +50,7 @@ it.skipIf(process.platform === 'win32')('O6: a link that leads nowhere, or where
   await requireResultPlaces('b', { out: 'round', report: 'round/a/b.html' }, { cwd });
 });
 
-it('O6: the try leaves nothing behind', async () => {
+it('the try leaves nothing behind', async () => {
   const cwd = await temporaryDirectory();
   await requirePlaces(
     [

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createPacedWrite } from '../../../../src/cli/output/paced-output.js';
 
-describe('U1: writing to a reader that may be slow or gone', () => {
+describe('writing to a reader that may be slow or gone', () => {
   const never = new AbortController().signal;
 
   it('waits until a slow reader has read', async () => {

@@ -49,7 +49,7 @@ describe('the progress of a job', () => {
     { kind: 'phase', phase: 'stopping', at: null },
   ];
 
-  it('U11: is one line per entry in a pipe, in order, and a message that repeats an output is left out', () => {
+  it('is one line per entry in a pipe, in order, and a message that repeats an output is left out', () => {
     const { reporter, text } = reporterOn({});
     reporter.entries(entries, progress);
     reporter.progress(progress);
@@ -64,7 +64,7 @@ describe('the progress of a job', () => {
     ]);
   });
 
-  it('U11: says once a minute in a pipe that a silent agent is alive', () => {
+  it('says once a minute in a pipe that a silent agent is alive', () => {
     vi.useFakeTimers();
     const { reporter, text } = reporterOn({});
     const since = new Date().toISOString();
@@ -76,7 +76,7 @@ describe('the progress of a job', () => {
     expect(text().match(/the agent is working · bx_2345abcd · \d m/g)).toHaveLength(2);
   });
 
-  it('U21: shows on a terminal what the command waits for, and removes it', () => {
+  it('shows on a terminal what the command waits for, and removes it', () => {
     vi.useFakeTimers();
     const { reporter, text } = reporterOn({ isTTY: true, columns: 60, hasColors: () => false });
     reporter.busy?.('starting the worker');

@@ -4,7 +4,7 @@ import { oneLine, setIn, shownText } from '../../../../src/cli/output/terminal-s
 import { agentLines, createRepeats } from '../../../../src/cli/transcript/entry-text.js';
 import { jobResult, promptResult } from './sample-job.js';
 
-describe('B25: what an agent writes for a terminal', () => {
+describe('what an agent writes for a terminal', () => {
   it.each([
     ['colours', '\u001b[32mPASS\u001b[0m 3 of 3', 'PASS 3 of 3'],
     ['a progress bar', '10 %\r50 %\r100 %\r\nnext', '100 %\nnext'],

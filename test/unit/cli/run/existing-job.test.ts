@@ -17,7 +17,7 @@ const failing = (code: 'job_not_found' | 'fanout_not_found' | 'not_a_job' | 'tem
 const job = { deployment: 'd', jobId: 'j' };
 const batch = { deployment: 'd', batchId: 'b' };
 
-it('U14: a repeated id attaches to a job that runs, and to one that has ended unless --again is given', async () => {
+it('a repeated id attaches to a job that runs, and to one that has ended unless --again is given', async () => {
   expect(await isAttachedTo(status('RUNNING'), job, {})).toBe(true);
   expect(await isAttachedTo(status('RUNNING'), job, { again: true })).toBe(true);
   expect(await isAttachedTo(status('COMPLETED'), job, {})).toBe(true);
@@ -26,7 +26,7 @@ it('U14: a repeated id attaches to a job that runs, and to one that has ended un
   await expect(isAttachedTo(failing('not_a_job'), job, {})).rejects.toMatchObject({ code: 'not_a_job' });
 });
 
-it('U14: a repeated id attaches to a batch that runs or has ended', async () => {
+it('a repeated id attaches to a batch that runs or has ended', async () => {
   expect(await batchExists(status('RUNNING'), batch)).toBe(true);
   expect(await batchExists(status('COMPLETED'), batch)).toBe(true);
   expect(await batchExists(failing('fanout_not_found'), batch)).toBe(false);

@@ -67,7 +67,7 @@ describe('--put and --get', () => {
     expect(() => parseGetPairs([text])).toThrow('--get must be REMOTE or REMOTE:LOCAL');
   });
 
-  it('U19: refuses paths that lead out of the sandbox before anything starts', () => {
+  it('refuses paths that lead out of the sandbox before anything starts', () => {
     expect(() => parsePutPair('x:../../etc/passwd')).toThrow('--put: ../../etc/passwd leads out of the sandbox');
     expect(() => parsePutPair('x:a/../../b')).toThrow('leads out of the sandbox');
     expect(() => parseGetPairs(['../x'])).toThrow('--get: ../x leads out of the sandbox');
@@ -136,7 +136,7 @@ describe('--put and --get', () => {
     expect(stored).toEqual([50 * 1024]);
   });
 
-  it('U6: reports a file that the job did not collect', async () => {
+  it('reports a file that the job did not collect', async () => {
     const cwd = await temporaryDirectory();
     const pairs = parseGetPairs(['a.md', 'b.md']);
     const [saved, absent] = await saveFiles([collected('a.md', 'x')], pairs, async () => Buffer.from('x'), cwd);
@@ -170,7 +170,7 @@ describe('--put and --get', () => {
     expect(await readdir(join(cwd, 'here'))).toEqual(['a.md']);
   });
 
-  it('U12: keeps another file in its place unless the option names it, and saves the same content again', async () => {
+  it('keeps another file in its place unless the option names it, and saves the same content again', async () => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, 'here'));
     for (const name of ['a.md', 'here/a.md', 'named.md']) await writeFile(join(cwd, name), 'mine');
@@ -238,13 +238,13 @@ describe('more than 1,000 files', () => {
     return cwd;
   };
 
-  it('B12: are refused when they are counted, before one is read', async () => {
+  it('are refused when they are counted, before one is read', async () => {
     const cwd = await folders();
     await expect(findPutFiles([a, b], cwd)).rejects.toThrow('--put: there are more than 1000 files.');
     expect(await findPutFiles([a], cwd)).toHaveLength(600);
   });
 
-  it('B12: are refused for an item that adds its own to those of all items', async () => {
+  it('are refused for an item that adds its own to those of all items', async () => {
     const files = createItemFiles({ cwd: await folders(), put: [a], collect: [] });
     const item = (put: readonly PutPair[]) => ({ id: '1', prompts: [], put, place: { file: 'f', line: 3 } });
     await expect(files.check(item([b]))).rejects.toThrow('f:3: put: there are more than 1000 files.');
@@ -252,7 +252,7 @@ describe('more than 1,000 files', () => {
   });
 });
 
-it.skipIf(process.platform === 'win32')('B18: says which files lose the permission to execute', async () => {
+it.skipIf(process.platform === 'win32')('a warning says which files lose the permission to execute', async () => {
   const cwd = await temporaryDirectory();
   for (const name of ['a.sh', 'b.sh', 'data.csv']) await writeFile(join(cwd, name), '');
   for (const name of ['a.sh', 'b.sh']) await chmod(join(cwd, name), 0o755);

@@ -5,22 +5,22 @@ import { optionNameOf } from '../../../../src/cli/run/option-names.js';
 import { readBody } from '../../../../src/cli/run/read-body.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
-it('D12: further fields of a request are read from the command line or from a file', async () => {
+it('further fields of a request are read from the command line or from a file', async () => {
   const cwd = await temporaryDirectory();
   await writeFile(join(cwd, 'body.json'), '{"team": "blue"}');
   expect(await readBody('{"team": "blue"}', '--create-body', cwd)).toEqual({ team: 'blue' });
   expect(await readBody('@body.json', '--create-body', cwd)).toEqual({ team: 'blue' });
   await writeFile(join(cwd, 'marked.json'), '\uFEFF{"team": "blue"}');
-  expect(await readBody('@marked.json', '--create-body', cwd), 'B19').toEqual({ team: 'blue' });
+  expect(await readBody('@marked.json', '--create-body', cwd)).toEqual({ team: 'blue' });
   expect(await readBody(undefined, '--create-body', cwd)).toEqual({});
 });
 
-it.each(['team=blue', '["team"]', 'null', '"team"'])('D12: further fields are refused as %s', async (given) => {
+it.each(['team=blue', '["team"]', 'null', '"team"'])('further fields are refused as %s', async (given) => {
   await expect(readBody(given, '--prompt-body', '/')).rejects.toThrow('--prompt-body must be a JSON object');
 });
 
 it.each(['12345678901234567890', '0.12345678901234567', '-1e999'])(
-  'B2: a number that would lose digits is refused in further fields: %s',
+  'a number that would lose digits is refused in further fields: %s',
   async (number) => {
     const given = `{"a": [{"b": ${number}}]}`;
     await expect(readBody(given, '--create-body', '/')).rejects.toThrow(`the number ${number} would lose digits`);
@@ -38,6 +38,6 @@ it.each([
   ['policy.forkBody.name', '--fork-body: name'],
   ['prompts.0.prompt', 'the prompts'],
   ['source.sandboxId', 'the sandbox (--sandbox, --fork or --from)'],
-])('D12: a wrong field %s is named as %s', (field, option) => {
+])('a wrong field %s is named as %s', (field, option) => {
   expect(optionNameOf(field)).toBe(option);
 });

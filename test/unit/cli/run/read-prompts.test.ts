@@ -34,7 +34,7 @@ describe('prompts of run', () => {
   it.each([
     ['an image', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d])],
     ['a text with NUL', Buffer.from('a\0b')],
-  ])('U19: refuses a file that is %s', async (_, content) => {
+  ])('refuses a file that is %s', async (_, content) => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'task.md'), content);
     const reading = readPrompts(['task.md'], [], { cwd, stdin: stdin() });
@@ -47,20 +47,20 @@ describe('prompts of run', () => {
     [['Say hello', 'again'], '"again" would be a prompt of its own.'],
     [['folder'], 'folder is a folder, not a prompt file.'],
     [['@none'], 'The prompt: the file none cannot be read.'],
-  ])('B9: refuses %j, which lacks its quotes or its file', async (given, why) => {
+  ])('refuses %j, which lacks its quotes or its file', async (given, why) => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, 'folder'));
     await expect(readPrompts(given, [], { cwd, stdin: stdin() })).rejects.toThrow(why);
   });
 
-  it('B9: takes one word, a URL, and a word of --prompt as texts', async () => {
+  it('takes one word, a URL, and a word of --prompt as texts', async () => {
     const io = { cwd: await temporaryDirectory(), stdin: stdin() };
     expect(await readPrompts(['hello'], ['again'], io)).toEqual(['hello', 'again']);
     expect(await readPrompts(['修复测试', '写文档'], [], io)).toEqual(['修复测试', '写文档']);
     expect(await readPrompts(['https://example.com/issues/1'], [], io)).toEqual(['https://example.com/issues/1']);
   });
 
-  it('B9: reads @file wherever a prompt is given', async () => {
+  it('reads @file wherever a prompt is given', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'f'), 'from the file');
     expect(await readPrompts(['@f'], ['@f'], { cwd, stdin: stdin() })).toEqual(['from the file', 'from the file']);
@@ -69,7 +69,7 @@ describe('prompts of run', () => {
     );
   });
 
-  it('B10: reads a pipe, and stdin by its names in the system', async () => {
+  it('reads a pipe, and stdin by its names in the system', async () => {
     const cwd = await temporaryDirectory();
     const pipe = join(cwd, 'pipe');
     await promisify(execFile)('mkfifo', [pipe]);

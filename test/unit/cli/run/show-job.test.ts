@@ -20,11 +20,11 @@ it.each([
   [prompt({ status: 'unknown' }), 'it is unknown whether it was sent'],
   [prompt({ status: 'unknown', promptId: 'pr_1' }), 'it is unknown how it ended'],
   [prompt({ status: 'completed', startedAt: at(1), endedAt: at(6) }), 'completed after 5.0 s'],
-])('U10: says what an agent does in words, and not by a status (%#)', (given, words) => {
+])('a job says what its agent does in words, and not by a status (%#)', (given, words) => {
   expect(promptText(given, following, nowMs)).toBe(words);
 });
 
-it('U10: shows the elapsed time, the workflow and its page in the UI', () => {
+it('a job shows the elapsed time, the workflow and its page in the UI', () => {
   const progress = {
     ...{ jobId: 'j', ...following, blocked: null, sandboxId: 'bx_2345abcd', prompts: [prompt({ status: 'queued' })] },
     ...{ wakes: [], apiCalls: 3, deadlineAt: at(100), outcome: null, phases: [], machineType: null },

@@ -18,7 +18,7 @@ const create = {
   lastFailure: { message: 'No complete response of the service within 30000 ms.' },
 };
 
-describe('D9: the display of what a job waits for', () => {
+describe('the display of what a job waits for', () => {
   it('names a sandbox that an unanswered create may have created', () => {
     const [call, ...others] = waitingCalls(described([create]), job, { sandboxId: null });
     expect(others).toEqual([]);
@@ -30,7 +30,7 @@ describe('D9: the display of what a job waits for', () => {
     );
   });
 
-  it('B27: claims no response of a call that was not sent, and no next attempt while one runs', () => {
+  it('claims no response of a call that was not sent, and no next attempt while one runs', () => {
     const message = 'No connection to the service (ECONNREFUSED). The call was not sent.';
     const unsent = { ...create, activityType: { name: 'getSandbox' }, lastFailure: { message } };
     const [paused] = waitingCalls(described([unsent]), job, { sandboxId: null });

@@ -143,7 +143,7 @@ describe('sandflow sandboxes show', () => {
   });
 });
 
-it('B4: a pattern with signs of another language is refused before anything is asked', async () => {
+it('a pattern with signs of another language is refused before anything is asked', async () => {
   const refused = await cli(['sandboxes', '--name', 'sf-{a,b}']);
   expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--name: "sf-{a,b}" has "{"') });
   expect(['a[1]', 'a1'].filter(nameMatches('a\\[1\\]'))).toEqual(['a[1]']);

@@ -170,7 +170,7 @@ describe('open stops', () => {
     ]);
   });
 
-  it('U22: name the job, or the batch of a fork, that stops its own sandbox and still runs', async () => {
+  it('name the job, or the batch of a fork, that stops its own sandbox and still runs', async () => {
     const named = (id: string, name: string) => ({
       ...aSandbox,
       id,

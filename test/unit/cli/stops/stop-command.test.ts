@@ -167,7 +167,7 @@ it('the command that resumes a wait is safe for a shell', () => {
   expect(text("it's; rm")).toMatch(/--request 'it'\\''s; rm'$/);
 });
 
-it('O7: after Ctrl-C, stops that were not requested are not said to continue', () => {
+it('after Ctrl-C, stops that were not requested are not said to continue', () => {
   const error = { code: 'interrupted', message: 'no', status: null, requestId: null, details: null };
   const [going, missing] = [
     { sandboxId: 'bx_22222222', error: null },

@@ -83,7 +83,7 @@ const inOrder = ['wake', 'prompt', 'phase', 'command', 'message', 'prompt_ended'
 const folder = async () => 'place';
 
 describe('a transcript', () => {
-  it('U11: has what the job did and what the agent said in order, and says each thing once', async () => {
+  it('has what the job did and what the agent said in order, and says each thing once', async () => {
     const [client] = await serving(eventsFrom(history));
     const transcript = createTranscript({ service: () => client, results: storeOf({}), folder });
     const early = await transcript.readOn({ ...job, phases: job.phases.slice(0, 1) }, never);
@@ -91,7 +91,7 @@ describe('a transcript', () => {
     expect(kindsOf(await transcript.readEnd(job, never))).toEqual(['phase']);
   });
 
-  it('U11: holds a phase back while what the agent said before it cannot be read', async () => {
+  it('holds a phase back while what the agent said before it cannot be read', async () => {
     const [client] = await serving(refusing);
     const stored = { sandboxId, readAt: second(9), complete: true, events: history };
     const results = storeOf({ [transcriptKey('place', sandboxId)]: stored });
@@ -117,7 +117,7 @@ describe('a transcript', () => {
     expect(transcript.hasHistory()).toBe(false);
   });
 
-  it('U3: leaves out what its conversation said before the job, live and stored', async () => {
+  it('leaves out what its conversation said before the job, live and stored', async () => {
     const before = [
       event(0, 'prompt.queued', { prompt: 'earlier' }),
       event(1, 'agent.message', { text: 'earlier' }),
@@ -132,7 +132,7 @@ describe('a transcript', () => {
     expect(kindsOf(await live.readEnd(job, never))).toEqual([]);
   });
 
-  it('U3: keeps what another caller prompted in its conversation after it began, and a history without prompt ids', async () => {
+  it('keeps what another caller prompted in its conversation after it began, and a history without prompt ids', async () => {
     const other = { ...event(6, 'agent.message', { text: 'other' }), promptId: 'prm_other' };
     const unnamed = { ...event(0, 'agent.message', { text: 'unnamed' }), promptId: null };
     const [client] = await serving(eventsFrom([unnamed, ...history, other]));
@@ -221,14 +221,14 @@ describe('the reader of a history', () => {
   it.each([
     ['names', (at: number) => `event-${String(at).padStart(6, '0')}`],
     ['numbers', (at: number) => String(1_000_000 + at)],
-  ])('D5: reads all pages of events whose ids are %s', async (_, idOf) => {
+  ])('reads all pages of events whose ids are %s', async (_, idOf) => {
     const long = Array.from({ length: 250 }, (_unused, at) => ({ ...event(at, 'agent.message', {}), id: idOf(at) }));
     const [client] = await serving(inPages(100, long));
     const { events, isCurrent } = await createHistoryReader(() => client).readOn(job, never);
     expect({ ids: events.map(({ id }) => id), isCurrent }).toEqual({ ids: long.map(({ id }) => id), isCurrent: true });
   });
 
-  it('D5: ends at the first page of a service that ignores where a read begins', async () => {
+  it('ends at the first page of a service that ignores where a read begins', async () => {
     const long = Array.from({ length: 150 }, (_, at) => ({ ...event(at, 'agent.message', {}), id: `event ${at}` }));
     const [client, { seen }] = await serving(eventsFrom(long));
     expect((await createHistoryReader(() => client).readOn(job, never)).isCurrent).toBe(true);

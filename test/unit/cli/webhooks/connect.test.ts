@@ -139,7 +139,7 @@ test('setting up needs the public URL of a bridge that it does not know', async 
   });
 });
 
-test('U4: doctor names the registration that is not the bridge of the stack, the other secret, and the cure', async () => {
+test('doctor names the registration that is not the bridge of the stack, the other secret, and the cure', async () => {
   const { secretFile, path, connect, env } = await setUp();
   const bridge = await bridgeWith(secretFile);
   await connect(`${bridge}${path}`);

@@ -32,7 +32,7 @@ const texts = (change: (text: string, client: SandboxClient, id: string) => Prom
   }),
 });
 
-describe('A17: a command', () => {
+describe('a command', () => {
   it('runs once if its answer is lost, and its result is the recorded one', async () => {
     stand = await createStand();
     await stand.fault({ kind: 'drop_response', endpoint: 'runCommand' });

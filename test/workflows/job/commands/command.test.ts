@@ -29,7 +29,7 @@ const command = (args: readonly string[], cwd?: string, env: Readonly<Record<str
   });
 
 describe('jobs show', () => {
-  it('D9: names the sandbox that may exist while a create gets no valid answer', async () => {
+  it('names the sandbox that may exist while a create gets no valid answer', async () => {
     await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 503, code: 'http_500', times: 1_000 });
     const handle = await stand.start({});
     const { jobId } = await handle.query(progressQuery);
@@ -46,7 +46,7 @@ describe('jobs show', () => {
 });
 
 describe('jobs cancel', () => {
-  it('B13: sent twice makes the job skip collecting files, and reports it', async () => {
+  it('sent twice makes the job skip collecting files, and reports it', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
     // The job does not end before the second cancel.
@@ -66,7 +66,7 @@ describe('jobs cancel', () => {
     expect(signals).toContain('skipCollecting');
   });
 
-  it('U20: of a job that has ended is no error: it reports how the job ended', async () => {
+  it('of a job that has ended is no error: it reports how the job ended', async () => {
     const handle = await stand.start({});
     const { jobId } = await handle.result();
     expect(await cli(['cancel', jobId, '--wait', '--json'])).toMatchObject({
@@ -118,7 +118,7 @@ it('run and doctor say that no webhook ended a wait although a bridge is registe
 });
 
 describe('continue', () => {
-  it('U3: goes on in the sandbox and conversation of a job, with its provider, model and effort, once per id', async () => {
+  it('goes on in the sandbox and conversation of a job, with its provider, model and effort, once per id', async () => {
     const step = { provider: 'codex', model: 'codex-local', reasoningEffort: 'high' } as const;
     const handle = await stand.start({ prompts: [{ prompt: script('echo one > kept'), ...step }] });
     const { jobId, sandboxId, prompts } = await handle.result();
@@ -141,7 +141,7 @@ describe('continue', () => {
     expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('prompts.0.prompt') });
   });
 
-  it('U3: says why a job cannot be continued', async () => {
+  it('says why a job cannot be continued', async () => {
     const running = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
     const { jobId: runningId } = await running.query(progressQuery);
     const refused = async (jobId: string) => {
@@ -169,7 +169,7 @@ describe('continue', () => {
   });
 });
 
-it('U12: a new job does not replace the file of another one, and the same id saves its file again', async () => {
+it('a new job does not replace the file of another one, and the same id saves its file again', async () => {
   const cwd = await temporaryDirectory();
   const run = (id: string) => command(['run', script(`echo ${id} > out.txt`), '--id', id, '--get', 'out.txt'], cwd);
   expect((await run('saves')).exitCode).toBe(0);

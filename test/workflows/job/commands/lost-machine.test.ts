@@ -28,7 +28,7 @@ const meanwhile = (act: (client: SandboxClient, sandboxId: string) => Promise<un
 };
 const input = { prompts: [], commands: ['echo one'], end: 'keep' } as const;
 
-describe('A12: a job with commands whose sandbox', () => {
+describe('a job with commands whose sandbox', () => {
   it('was stopped by somebody ends as sandbox_failed, not at its deadline', async () => {
     stand = await createStand(meanwhile((client, id) => client.stopSandbox(id)));
     const result = await (await stand.start(input)).result();

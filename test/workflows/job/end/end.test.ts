@@ -70,8 +70,8 @@ describe('a deletion', () => {
   });
 
   it.each([
-    ['B8: a file turned out to be a folder', { prompts: [{ prompt: folder }], collect: ['note', 'out'] }],
-    ['B8: the patch has no repository', { prompts: [{ prompt: script('true') }], collectDiff: 'app' }],
+    ['a file turned out to be a folder', { prompts: [{ prompt: folder }], collect: ['note', 'out'] }],
+    ['the patch has no repository', { prompts: [{ prompt: script('true') }], collectDiff: 'app' }],
   ])('becomes a stop if %s', async (_, input) => {
     const result = await (await stand.start({ ...input, end: 'delete' })).result();
     expect(result).toMatchObject(isStoppedInstead(result.sandboxId));
@@ -79,7 +79,7 @@ describe('a deletion', () => {
     expect((await stand.api.getSandbox(result.sandboxId ?? '')).sandbox.state).toBe('archived');
   });
 
-  it('B8: follows if every file was collected, or if the work did not complete', async () => {
+  it('follows if every file was collected, or if the work did not complete', async () => {
     const collect = ['out/report.md'];
     const whole = await (await stand.start({ prompts: [{ prompt: folder }], collect, end: 'delete' })).result();
     expect(whole).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, left: [] });

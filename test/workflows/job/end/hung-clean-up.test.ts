@@ -61,7 +61,7 @@ it.each<[Hung, Partial<JobInput>]>([
   ['readFile', {}],
   ['stopSandbox', {}],
   ['deleteSandbox', { end: 'delete' }],
-])('A20: a job at its deadline ends even if %s hangs, and names what it leaves', async (endpoint, over) => {
+])('a job at its deadline ends even if %s hangs, and names what it leaves', async (endpoint, over) => {
   const { result, calls } = await cutShortWith(endpoint, over);
   expect(result.outcome).toBe('deadline_exceeded');
   // When the first call is given up, the time of the clean-up is over.
@@ -72,7 +72,7 @@ it.each<[Hung, Partial<JobInput>]>([
 });
 
 it.each(['interruptSandbox', 'readFile'] as const)(
-  'B13: a job at its deadline still has the time to stop its sandbox if %s hangs',
+  'a job at its deadline still has the time to stop its sandbox if %s hangs',
   async (endpoint) => {
     // Of this time, the hung call may take a quarter at most.
     const { result, calls } = await cutShortWith(endpoint, { timing: { ...shortTiming, cleanUpMs: 40_000 } });

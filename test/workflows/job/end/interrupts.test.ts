@@ -26,7 +26,7 @@ describe('an interrupt', () => {
     return handle.result();
   };
 
-  it('A15: that is refused is repeated, and the prompt is interrupted when the result says so', async () => {
+  it('that is refused is repeated, and the prompt is interrupted when the result says so', async () => {
     let refused = 0;
     change.interruptSandbox = (id, query, options) => {
       refused += 1;
@@ -39,7 +39,7 @@ describe('an interrupt', () => {
     expect(prompt.status).toBe('interrupted');
   });
 
-  it('A15: that is never accepted leaves a working agent, which is named', async () => {
+  it('that is never accepted leaves a working agent, which is named', async () => {
     change.interruptSandbox = () => Promise.reject(refusal('interruptSandbox', 429, 'rate_limited'));
     const result = await cancelled(await stand.start({ ...kept, timing: { ...shortTiming, cleanUpMs: 8_000 } }));
     expect(result.outcome).toBe('cancelled');
@@ -47,7 +47,7 @@ describe('an interrupt', () => {
     expect(result.left).toMatchObject([{ kind: 'prompt', sandboxId: result.sandboxId }]);
   });
 
-  it('A15: that has no effect is repeated while a read shows the prompt running', async () => {
+  it('that has no effect is repeated while a read shows the prompt running', async () => {
     let sent = 0;
     change.interruptSandbox = async (...args) => {
       sent += 1;
@@ -58,7 +58,7 @@ describe('an interrupt', () => {
     expect(sent).toBe(2);
   });
 
-  it('A15: is not repeated for the prompt of somebody else in the same conversation', async () => {
+  it('is not repeated for the prompt of somebody else in the same conversation', async () => {
     const conversations: unknown[] = [];
     let othersId: string | null | undefined;
     change.interruptSandbox = async (id, query, options) => {
@@ -73,7 +73,7 @@ describe('an interrupt', () => {
     await expectAtWork(result.sandboxId, othersId);
   });
 
-  it('A15: is not repeated while no read shows the prompt running', async () => {
+  it('is not repeated while no read shows the prompt running', async () => {
     let sent = 0;
     let othersId: string | null | undefined;
     change.interruptSandbox = async (id, query, options) => {

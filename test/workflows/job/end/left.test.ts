@@ -30,7 +30,7 @@ const refusal = (
 const notFound = () => Promise.reject(refusal('getSandbox', 404, 'sandbox_not_found', 'permanent'));
 
 describe('a created sandbox that is not found', () => {
-  it('A6, D5: is awaited while reads may lag, and no second one is created', async () => {
+  it('is awaited while reads may lag, and no second one is created', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     let asked = 0;
     change.getSandbox = (id, options) => {
@@ -46,7 +46,7 @@ describe('a created sandbox that is not found', () => {
     expect(stand.service.books.sandboxes().length - before).toBe(1);
   });
 
-  it('A6: is replaced after that time, named in `left`, and stopped if it appears', async () => {
+  it('is replaced after that time, named in `left`, and stopped if it appears', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     let first: string | undefined;
     let asked = 0;
@@ -71,7 +71,7 @@ describe('a created sandbox that is not found', () => {
 
 describe('a create', () => {
   it.each(['are all lost', 'name no sandbox'])(
-    'A13, D9: is named in `left` if its answers %s until the deadline',
+    'is named in `left` if its answers %s until the deadline',
     async (how) => {
       change.createSandbox = async (body, options) => {
         await stand.api.createSandbox(body, options);
@@ -99,7 +99,7 @@ describe('a create', () => {
     },
   );
 
-  it('A19: has a key whose age counts from the first call that may have been accepted; refused calls do not count', async () => {
+  it('has a key whose age counts from the first call that may have been accepted; refused calls do not count', async () => {
     const sent: number[] = [];
     let refused = 0;
     change.createSandbox = (body, options) => {
@@ -120,7 +120,7 @@ describe('a create', () => {
 });
 
 describe('a deletion', () => {
-  it('A14: that fails is requested again', async () => {
+  it('that fails is requested again', async () => {
     let asked = 0;
     change.deleteSandbox = async (id, options) => {
       asked += 1;
@@ -134,7 +134,7 @@ describe('a deletion', () => {
     expect(asked).toBe(2);
   });
 
-  it('A14: that keeps failing is named', async () => {
+  it('that keeps failing is named', async () => {
     change.deleteSandbox = async () => ({ ok: true, operationId: 'del_1' });
     change.getDeletionOperation = async () => ({
       ok: true,
@@ -161,7 +161,7 @@ describe('files', () => {
       .toContain('half');
   };
 
-  it('B13: are collected at a cancel, before the machine ends, and marked partial', async () => {
+  it('are collected at a cancel, before the machine ends, and marked partial', async () => {
     const handle = await stand.start(work);
     await works(handle);
     await handle.cancel();
@@ -172,7 +172,7 @@ describe('files', () => {
     });
   });
 
-  it('B13: are collected at a deadline', async () => {
+  it('are collected at a deadline', async () => {
     const half = async ({ workflowId }: Awaited<ReturnType<Stand['start']>>) => {
       const own = stand.service.books.sandboxes().find(({ name }) => ownerWorkflowId(name) === workflowId);
       return (await stand.api.readFile(own?.id ?? '', 'out.txt')).content === 'half\n';
@@ -184,7 +184,7 @@ describe('files', () => {
     expect(result).toMatchObject({ outcome: 'deadline_exceeded', files: [{ size: 5, partial: true, error: null }] });
   });
 
-  it('B13: are collected after a failed prompt, and marked partial', async () => {
+  it('are collected after a failed prompt, and marked partial', async () => {
     const result = await run({ ...work, prompts: [{ prompt: script('echo half > out.txt; exit 1') }] });
     expect(result).toMatchObject({
       outcome: 'prompt_failed',
@@ -193,7 +193,7 @@ describe('files', () => {
     });
   });
 
-  it('B13: are skipped by a second cancel', async () => {
+  it('are skipped by a second cancel', async () => {
     const handle = await stand.start({ ...work, timing: { ...shortTiming, cleanUpMs: 120_000 } });
     await works(handle);
     let asked = 0;
@@ -226,7 +226,7 @@ describe('files', () => {
     ]);
   });
 
-  it('A12: of a sandbox that somebody stopped are not awaited, and the outcome is sandbox_failed', async () => {
+  it('of a sandbox that somebody stopped are not awaited, and the outcome is sandbox_failed', async () => {
     // If the job waited for the files, or for its deadline, it would not end during the test.
     const handle = await stand.start({ ...work, timing: { ...shortTiming, cleanUpMs: 3_600_000 } });
     await works(handle);
@@ -238,7 +238,7 @@ describe('files', () => {
 });
 
 describe('the auto-stop of a sandbox', () => {
-  it('A20: of an existing sandbox is renewed to its current value, not to the one at the start', async () => {
+  it('of an existing sandbox is renewed to its current value, not to the one at the start', async () => {
     const { sandbox } = await stand.api.createSandbox({ name: 'shared', ttlSeconds: 900 });
     await expect.poll(async () => (await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
     const set: unknown[] = [];
@@ -268,7 +268,7 @@ describe('the auto-stop of a sandbox', () => {
     expect(new Set(set.map((body) => JSON.stringify(body)))).toEqual(new Set(['{"ttlSeconds":7200}']));
   });
 
-  it('B1: ends the wait for a ready sandbox if it has archived it without a stop record', async () => {
+  it('ends the wait for a ready sandbox if it has archived it without a stop record', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     change.getSandbox = async (id, options) => {
       const answer = await stand.api.getSandbox(id, options);

@@ -42,7 +42,7 @@ function onceCollected(act: (sandboxId: string) => Promise<void>): void {
 const collecting = { prompts: [{ prompt: script('echo done > out.txt') }], collect: ['out.txt'] };
 
 describe('a stop by somebody else', () => {
-  it('A5: that ended before the own request is not taken for it if the own request is lost once', async () => {
+  it('that ended before the own request is not taken for it if the own request is lost once', async () => {
     onceCollected(async (sandboxId) => {
       await stopByHand(sandboxId);
       await resumeByHand(sandboxId);
@@ -54,7 +54,7 @@ describe('a stop by somebody else', () => {
     expect(stops(result.sandboxId).map(({ id }) => id)).toEqual([expect.any(String), result.stop?.stopId]);
   });
 
-  it('A5: that is in progress is joined', async () => {
+  it('that is in progress is joined', async () => {
     await stand.fault({ kind: 'stop_fails', times: 3 });
     intercept.on('stopSandbox', async (call, count, [sandboxId]) => {
       if (count === 1) await stand.api.stopSandbox(String(sandboxId));
@@ -65,7 +65,7 @@ describe('a stop by somebody else', () => {
     expect(stops(result.sandboxId).map(({ id }) => id)).toEqual([result.stop?.stopId]);
   });
 
-  it('A5: that has completed is the answer if the sandbox is archived, and no second stop begins', async () => {
+  it('that has completed is the answer if the sandbox is archived, and no second stop begins', async () => {
     onceCollected(stopByHand);
     const result = await run(collecting);
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
@@ -74,7 +74,7 @@ describe('a stop by somebody else', () => {
 });
 
 describe('a person who resumes after the job’s stop', () => {
-  it('A5: keeps the machine if the answer to the stop was lost, and the result names it', async () => {
+  it('keeps the machine if the answer to the stop was lost, and the result names it', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     intercept.on('stopSandbox', async (call, count, [sandboxId]) => {
       const answer = await call();
@@ -89,7 +89,7 @@ describe('a person who resumes after the job’s stop', () => {
     expect(stops(result.sandboxId)).toHaveLength(1);
   });
 
-  it('A5: keeps the machine if the stop was awaited, and the result names it', async () => {
+  it('keeps the machine if the stop was awaited, and the result names it', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const handle = await stand.start({});
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('waiting_for_archive');
@@ -102,14 +102,14 @@ describe('a person who resumes after the job’s stop', () => {
 });
 
 describe('the job’s request to stop', () => {
-  it('A5: is repeated until it is accepted', async () => {
+  it('is repeated until it is accepted', async () => {
     intercept.on('stopSandbox', (call, count) => (count <= 2 ? Promise.reject(lost('stopSandbox')) : call()));
     const result = await run();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
     expect(stops(result.sandboxId)).toHaveLength(1);
   });
 
-  it('D3: is repeated if the answer names an unknown stop, and the machine does not keep running', async () => {
+  it('is repeated if the answer names an unknown stop, and the machine does not keep running', async () => {
     intercept.on('stopSandbox', (call, count) =>
       count === 1 ? Promise.resolve({ id: 'stop_00000000', stop: undefined }) : call(),
     );
@@ -118,7 +118,7 @@ describe('the job’s request to stop', () => {
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
   });
 
-  it.each(['{}', 'null id'])('D2: is followed up if it is answered with %s', async (shape) => {
+  it.each(['{}', 'null id'])('is followed up if it is answered with %s', async (shape) => {
     intercept.on('stopSandbox', async (call, count) => {
       const answer = await call();
       return count > 1 ? answer : shape === '{}' ? {} : { id: undefined, stop: undefined };
@@ -129,9 +129,9 @@ describe('the job’s request to stop', () => {
 
 describe('reads after the stop', () => {
   it.each([
-    ['D1', 'refused by the service', { status: 429, code: 'rate_limited', typed: true }, 0],
-    ['D2', 'answered by a proxy, for longer than reads lag,', { status: 404, code: 'http_404', typed: false }, 4_000],
-  ] as const)('%s: are repeated if they are %s', async (_row, _what, refused, lastsMs) => {
+    ['refused by the service', { status: 429, code: 'rate_limited', typed: true }, 0],
+    ['answered by a proxy, for longer than reads lag,', { status: 404, code: 'http_404', typed: false }, 4_000],
+  ] as const)('are repeated if they are %s', async (_, refused, lastsMs) => {
     let [asked, untilMs] = [0, 0];
     intercept.on('stopSandbox', async (call) => {
       const answer = await call();
@@ -148,7 +148,7 @@ describe('reads after the stop', () => {
     expect(asked).toBeGreaterThan(1);
   });
 
-  it('D5: are not believed while they answer 404 for a while', async () => {
+  it('are not believed while they answer 404 for a while', async () => {
     let asked = 0;
     const lagging = (call: () => Promise<unknown>) => {
       asked += 1;
@@ -165,7 +165,7 @@ describe('reads after the stop', () => {
     expect(asked).toBeGreaterThan(2);
   });
 
-  it('D5: are believed if they answer 404 for longer than reads lag', async () => {
+  it('are believed if they answer 404 for longer than reads lag', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     intercept.on('stopSandbox', async (call, _count, [sandboxId]) => {
       const answer = await call();
@@ -175,7 +175,7 @@ describe('reads after the stop', () => {
     expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'gone', kept: null } });
   });
 
-  it('D10: with an unknown status of the stop end with the archived sandbox', async () => {
+  it('with an unknown status of the stop end with the archived sandbox', async () => {
     const strange = (stop: { status: string } | null | undefined) => stop && { ...stop, status: 'sealed' };
     intercept.on('stopSandbox', async (call) => {
       intercept.on('getSandbox', async (read) => {

@@ -27,7 +27,7 @@ describe('a follow whose shared list', () => {
       async () => (await stand.api.listAllSandboxes()).map((row) => ({ ...row, state: 7 as never })),
     ],
   ];
-  it.each(lists)('D4, B10: %s detects the end of its prompt', async (_, listAllSandboxes) => {
+  it.each(lists)('%s detects the end of its prompt', async (_, listAllSandboxes) => {
     stand.play({ listAllSandboxes });
     // It would not end at its deadline during the test.
     const result = await (await start()).result();
@@ -35,7 +35,7 @@ describe('a follow whose shared list', () => {
   });
 });
 
-it('D10: an unknown state does not hide the end of a prompt', async () => {
+it('an unknown state does not hide the end of a prompt', async () => {
   const strange: Partial<SandboxClient> = {
     listAllSandboxes: async () => (await stand.api.listAllSandboxes()).map((row) => ({ ...row, state: 'dreaming' })),
     getSandbox: async (id) => {
@@ -50,7 +50,7 @@ it('D10: an unknown state does not hide the end of a prompt', async () => {
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 
-it('D7: a prompt that ended because its sandbox was stopped is a failed sandbox', async () => {
+it('a prompt that ended because its sandbox was stopped is a failed sandbox', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
@@ -64,14 +64,14 @@ it('D7: a prompt that ended because its sandbox was stopped is a failed sandbox'
   });
 });
 
-it('D7: a prompt that ended because its sandbox was deleted says so', async () => {
+it('a prompt that ended because its sandbox was deleted says so', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   await stand.api.deleteSandbox((await handle.query(progressQuery)).sandboxId ?? '');
   expect(await handle.result()).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'sandbox_gone' } });
 });
 
-it('D7: a setup script that ended because its sandbox was deleted says so', async () => {
+it('a setup script that ended because its sandbox was deleted says so', async () => {
   const source = { kind: 'create', body: { setupScript: 'sleep 600' } } as const;
   const handle = await start({ source, prompts: [{ prompt: 'hello' }] });
   await expect.poll(() => phaseOf(handle)).toBe('waiting_for_setup');
@@ -79,7 +79,7 @@ it('D7: a setup script that ended because its sandbox was deleted says so', asyn
   expect(await handle.result()).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'sandbox_gone' } });
 });
 
-it('D7: a prompt that somebody interrupted is a failed prompt', async () => {
+it('a prompt that somebody interrupted is a failed prompt', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
@@ -88,7 +88,7 @@ it('D7: a prompt that somebody interrupted is a failed prompt', async () => {
   expect(await handle.result()).toMatchObject({ outcome: 'prompt_failed', error: { code: 'prompt_interrupted' } });
 });
 
-it('D5: a temporary 404 does not end the sandbox under its prompt', async () => {
+it('a temporary 404 does not end the sandbox under its prompt', async () => {
   const prompts = [{ prompt: script(`${untilGo}; echo said`) }];
   const handle = await start({ prompts, timing: believesNothing });
   await expect.poll(() => phaseOf(handle)).toBe('following');
@@ -104,7 +104,7 @@ it('D5: a temporary 404 does not end the sandbox under its prompt', async () => 
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 
-describe('A18: a service without any prompt ids', () => {
+describe('a service without any prompt ids', () => {
   const without: Partial<SandboxClient> = {
     sendPrompt: async (id, body, options) => ({ ...(await stand.api.sendPrompt(id, body, options)), promptId: null }),
     getPrompt: () => Promise.reject(refusal('getPrompt', 404, 'not_found')),

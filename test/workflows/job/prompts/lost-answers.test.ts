@@ -35,7 +35,7 @@ describe('a lost answer', () => {
     expectOneOfEach();
   });
 
-  it('B6: to a prompt with the alias of a provider is replaced by evidence, and nothing is sent again', async () => {
+  it('to a prompt with the alias of a provider is replaced by evidence, and nothing is sent again', async () => {
     await stand.fault({ kind: 'drop_response', endpoint: 'sendPrompt' });
     const prompts = [{ prompt: script('echo mine'), provider: 'claude' }];
     const result = await run({ prompts, onUnknownOutcome: 'resend' });

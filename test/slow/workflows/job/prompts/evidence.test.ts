@@ -29,14 +29,14 @@ const overtakenBy = (body: { prompt: string; provider?: string; model?: string }
 });
 
 describe('a prompt whose request was lost', () => {
-  it("A4: has an unknown outcome in a shared sandbox with somebody's prompt of the same text", async () => {
+  it("has an unknown outcome in a shared sandbox with somebody's prompt of the same text", async () => {
     const sandboxId = await somebodysSandbox(stand);
     stand.play(overtakenBy({ prompt: text }));
     const result = await (await stand.start({ ...decided, ...inSandbox(sandboxId) })).result();
     expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown', result: null }] });
   });
 
-  it('A4: is not an older prompt of the source, when the history of a fork begins with its source', async () => {
+  it('is not an older prompt of the source, when the history of a fork begins with its source', async () => {
     const sourceId = await somebodysSandbox(stand);
     const { conversationId } = await stand.api.sendPrompt(sourceId, { prompt: text });
     const eventsOf = async (id: string) => (await stand.api.listEvents(id)).events;
@@ -60,7 +60,7 @@ describe('a prompt whose request was lost', () => {
     expect(conversationId).toBeTruthy();
   });
 
-  it('D3: is not one of a history that was misrouted once', async () => {
+  it('is not one of a history that was misrouted once', async () => {
     let looks = 0;
     stand.play({
       sendPrompt: async (id, body) => {
@@ -82,7 +82,7 @@ describe('a prompt whose request was lost', () => {
   it.each([
     ['provider', { provider: 'claude-code' }, { provider: 'codex' }],
     ['model', { model: 'one' }, { model: 'another' }],
-  ] as const)('A4: is not one of another %s', async (_, theirs, ours) => {
+  ] as const)('is not one of another %s', async (_, theirs, ours) => {
     stand.play(overtakenBy({ prompt: text, ...theirs }));
     const result = await (await stand.start({ ...decided, prompts: [{ prompt: text, ...ours }] })).result();
     expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown' }] });
@@ -137,7 +137,7 @@ describe('a policy', () => {
 });
 
 describe('an answer about something else', () => {
-  it('D3: to a prompt in a given conversation is replaced by evidence', async () => {
+  it('to a prompt in a given conversation is replaced by evidence', async () => {
     let calls = 0;
     stand.play({
       sendPrompt: async (id, body, options) => {
@@ -156,7 +156,7 @@ describe('an answer about something else', () => {
   describe.each(['create', 'existing'] as const)(
     'an answer about something else to the first prompt, in a sandbox of source %s',
     (kind) => {
-      it('D3: is detected if nothing appears of what it named', async () => {
+      it('is detected if nothing appears of what it named', async () => {
         stand.play({
           sendPrompt: async (id, body, options) => {
             const answer = await stand.api.sendPrompt(id, body, options);
@@ -175,7 +175,7 @@ describe('an answer about something else', () => {
 });
 
 describe('a prompt that is accepted slowly', () => {
-  it('A16: heartbeats, and is not taken for one of a dead worker', async () => {
+  it('heartbeats, and is not taken for one of a dead worker', async () => {
     await stand.fault({ kind: 'latency', endpoint: 'sendPrompt', ms: 17_000 });
     const handle = await stand.start({ onUnknownOutcome: 'abandon' });
     const result = await handle.result();
@@ -183,7 +183,7 @@ describe('a prompt that is accepted slowly', () => {
     expect(JSON.stringify(await handle.fetchHistory())).not.toContain('outcome_unknown');
   });
 
-  it('A16: is interrupted by a cancel before the answer, in a sandbox that stays', async () => {
+  it('is interrupted by a cancel before the answer, in a sandbox that stays', async () => {
     const sandboxId = await somebodysSandbox(stand);
     await stand.fault({ kind: 'latency', endpoint: 'sendPrompt', ms: 12_000 });
     const handle = await stand.start({ ...inSandbox(sandboxId), prompts: [{ prompt: script('sleep 60') }] });
