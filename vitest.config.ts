@@ -42,7 +42,7 @@ export default defineConfig({
           ...shared,
           ...inOneProcess,
           name: 'unit',
-          include: ['test/unit/**/*.test.ts', 'test/local-service/**/*.test.ts', 'test/client/**/*.test.ts'],
+          include: ['test/unit/**/*.test.ts', 'test/local-service/**/*.test.ts'],
         },
       },
       {

@@ -12,7 +12,7 @@ import type { SandboxClientOptions } from '../../src/client/index.js';
 import { createResultStore, type ResultStore } from '../../src/result-store/index.js';
 import { createSecretStore, type SecretStore } from '../../src/secret-store/index.js';
 import { countCalls } from '../../src/worker/index.js';
-import { type Answer, createClosing, startStand } from '../client/http-harness.js';
+import { type Answer, createClosing, startStand } from '../unit/client/http-harness.js';
 import type { CalledActivity, callActivity } from './own/call-activity.js';
 
 export interface ActivityStand {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorBody, sendJson } from '../client/http-harness.js';
+import { errorBody, sendJson } from '../unit/client/http-harness.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 let stand: ActivityStand;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { patchPieceBytes } from '../../activities/sandbox/diff-script.js';
-import { sendJson } from '../client/http-harness.js';
+import { sendJson } from '../unit/client/http-harness.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 let stand: ActivityStand;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Endpoint, type EndpointName, endpoints } from '../../src/contract/endpoints/endpoints.js';
-import { aSandbox, sendJson } from '../client/http-harness.js';
-import { accountRows } from '../client/rows/account-rows.js';
-import { id, type Row } from '../client/rows/row.js';
-import { sandboxRows } from '../client/rows/sandbox-rows.js';
-import { workRows } from '../client/rows/work-rows.js';
+import { aSandbox, sendJson } from '../unit/client/http-harness.js';
+import { accountRows } from '../unit/client/rows/account-rows.js';
+import { id, type Row } from '../unit/client/rows/row.js';
+import { sandboxRows } from '../unit/client/rows/sandbox-rows.js';
+import { workRows } from '../unit/client/rows/work-rows.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 const rows: Record<EndpointName, Row> = { ...accountRows, ...sandboxRows, ...workRows };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sendJson } from '../client/http-harness.js';
+import { sendJson } from '../unit/client/http-harness.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 let stand: ActivityStand;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aSandbox, errorBody, type SeenRequest, sendJson } from '../client/http-harness.js';
+import { aSandbox, errorBody, type SeenRequest, sendJson } from '../unit/client/http-harness.js';
 import { type ActivityStand, createActivityStand, lateForMs } from './activity-harness.js';
 
 let stand: ActivityStand;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { keepSecret } from '../../src/contract/secrecy/known-secrets.js';
-import { errorBody, sendJson, startStand as startHttpStand } from '../client/http-harness.js';
+import { errorBody, sendJson, startStand as startHttpStand } from '../unit/client/http-harness.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 const open: ActivityStand[] = [];

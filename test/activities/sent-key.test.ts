@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedJson } from '../../src/result-store/stored-json.js';
-import { aSandbox, errorBody, sendJson } from '../client/http-harness.js';
+import { aSandbox, errorBody, sendJson } from '../unit/client/http-harness.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 let stand: ActivityStand;

@@ -1,6 +1,6 @@
 /** A connection on which no file arrives within the client's own deadline. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sendJson } from '../client/http-harness.js';
+import { sendJson } from '../unit/client/http-harness.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 const clientMs = 200;

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startRefusingPort } from '../client/http-harness.js';
+import { startRefusingPort } from '../unit/client/http-harness.js';
 import { connectClient, deliver, eventBody, newOwned, newSandboxId, startBridge } from './bridge-harness.js';
 
 const open: { close(): Promise<unknown> }[] = [];

@@ -4,10 +4,6 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     testTimeout: 60_000,
-    include: [
-      'test/unit/{activities,bridge,contract,fanout,retention,workflows}/**/*.test.ts',
-      'test/unit/{webhook,notification}-signature.test.ts',
-      'test/client/**/*.test.ts',
-    ],
+    include: ['test/unit/{activities,bridge,client,contract,fanout,retention,webhook,workflows}/**/*.test.ts'],
   },
 });

@@ -32,7 +32,7 @@ export const eventDeliveryRules = {
     'signature.hex-64': 'The signature is 64 hex characters.',
     'signature.receiver': untestable(
       'Receivers compare in constant time, reject timestamps over 300 s off, deduplicate, and verify raw bytes first.',
-      'Advice to receivers; our receiver is tested in test/unit/webhook-signature.test.ts and test/bridge.',
+      'Advice to receivers; our receiver is tested in test/unit/webhook/webhook-signature.test.ts and test/bridge.',
     ),
   }),
   ...section('Delivery semantics', {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.js';
 import { readConfig } from '../../../src/config.js';
-import { startRefusingPort, startStand } from '../../client/http-harness.js';
+import { startRefusingPort, startStand } from '../../unit/client/http-harness.js';
 import { apiKey, emptyDirectory, startService } from '../service-under-test.js';
 
 interface Commands {

@@ -5,8 +5,8 @@ import { type SandboxIsolation, sayIsolation } from '../../../src/cli/connect/is
 import { readLocalFacts } from '../../../src/cli/connect/local-facts.js';
 import { checkIsolation } from '../../../src/cli/doctor/check-isolation.js';
 import { readLocalConfig } from '../../../src/cli/serve/local-config.js';
-import { createClosing, sendJson, startStand } from '../../client/http-harness.js';
 import { apiKey, emptyDirectory, startService } from '../../local-service/service-under-test.js';
+import { createClosing, sendJson, startStand } from '../../unit/client/http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

@@ -7,8 +7,8 @@ import { createReporter } from '../../../src/cli/output/reporter.js';
 import { createPaint, createTerminal } from '../../../src/cli/output/terminal.js';
 import { runCli } from '../../../src/cli/run-cli.js';
 import { readConfig } from '../../../src/config.js';
-import { aSandbox, createClosing, sendJson, startStand } from '../../client/http-harness.js';
 import { temporaryDirectory } from '../../unit/cli/temporary-directory.js';
+import { aSandbox, createClosing, sendJson, startStand } from '../../unit/client/http-harness.js';
 import { commandNames } from '../../unit/house/cli-grammar.js';
 import { hostileTexts, madeHostile, unsafeIn } from './hostile-texts.js';
 

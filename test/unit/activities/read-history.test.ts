@@ -3,7 +3,7 @@ import { readNewHistory, readQueuedPrompts } from '../../../activities/prompt/ev
 import { readHistory } from '../../../activities/prompt/history.js';
 import { recordOf } from '../../../activities/prompt/record.js';
 import { createSandboxClient, type SandboxClient } from '../../../src/client/index.js';
-import { type Stand, startStand } from '../../client/http-harness.js';
+import { type Stand, startStand } from '../client/http-harness.js';
 import { attempt } from './attempt.js';
 
 const sandboxId = 'bx_0123456789abcdef01234567';

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FaultInput } from '../../../src/local-service/index.js';
 import type { JobResult } from '../../../workflows/index.js';
-import { createClosing, sendJson, startStand } from '../../client/http-harness.js';
+import { createClosing, sendJson, startStand } from '../../unit/client/http-harness.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { heal, readySandbox } from '../stop/stop-harness.js';
 

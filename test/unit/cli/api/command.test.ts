@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { planRequest } from '../../../../src/cli/api/plan-request.js';
 import { runCli } from '../../../../src/cli/run-cli.js';
 import { readConfig } from '../../../../src/config.js';
-import { type Answer, aSandbox, createClosing, errorBody, sendJson, startStand } from '../../../client/http-harness.js';
+import { type Answer, aSandbox, createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAsk, createServiceReads } from '../../../../src/cli/connect/ask-service.js';
 import { checkService } from '../../../../src/cli/connect/check-service.js';
 import { failureOf } from '../../../../src/cli/errors.js';
-import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from '../../../client/http-harness.js';
+import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from '../../client/http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { checkConcurrency, checkModels, type WantedModels } from '../../../../src/cli/connect/check-account.js';
 import { failureOf } from '../../../../src/cli/errors.js';
-import { createClosing, errorBody, sendJson, startStand } from '../../../client/http-harness.js';
+import { createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

@@ -12,7 +12,7 @@ import {
   rejectionOf,
   sendJson,
   startStand,
-} from '../../../client/http-harness.js';
+} from '../../client/http-harness.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 

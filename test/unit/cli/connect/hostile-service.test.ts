@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkBridge, checkWebhook } from '../../../../src/cli/doctor/check-webhook.js';
 import { formatTable } from '../../../../src/cli/output/table.js';
-import { type Answer, createClosing, errorBody, sendJson, startStand } from '../../../client/http-harness.js';
+import { type Answer, createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 import { cli } from '../in-process.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { aSandbox, createClosing, type SeenRequest, sendJson, startStand } from '../../../client/http-harness.js';
+import { aSandbox, createClosing, type SeenRequest, sendJson, startStand } from '../../client/http-harness.js';
 import { cli } from '../in-process.js';
 
 const closing = createClosing();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nameMatches } from '../../../../src/cli/sandboxes/list-sandboxes.js';
 import { linesOf } from '../../../../src/cli/sandboxes/show-sandbox.js';
-import { aSandbox, createClosing, errorBody, sendJson, startStand } from '../../../client/http-harness.js';
+import { aSandbox, createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 import { cli } from '../in-process.js';
 
 const closing = createClosing();

@@ -4,7 +4,7 @@ import { fits, openStops } from '../../../../src/cli/stops/list-stops.js';
 import { withOwners } from '../../../../src/cli/stops/stop-owners.js';
 import type { Sandbox, StopOperation } from '../../../../src/contract/records/sandbox-records.js';
 import type { StopReport, StopRequestView } from '../../../../src/protocol/stop.js';
-import { aSandbox } from '../../../client/http-harness.js';
+import { aSandbox } from '../../client/http-harness.js';
 import { grammarProblems } from '../../house/cli-grammar.js';
 import { cli } from '../in-process.js';
 

@@ -6,7 +6,7 @@ import { endText, isGood, newsText, reattachHint, type StopEnd } from '../../../
 import type { SandboxClient } from '../../../../src/client/index.js';
 import { notifyCommandId } from '../../../../src/notify/index.js';
 import type { StopRequestView } from '../../../../src/protocol/stop.js';
-import { aSandbox } from '../../../client/http-harness.js';
+import { aSandbox } from '../../client/http-harness.js';
 import { cli } from '../in-process.js';
 
 const id = 'bx_23456789';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createVisibilityCheck } from '../../../../src/cli/stops/visibility-check.js';
-import { aSandbox, createClosing, errorBody, sendJson, startStand } from '../../../client/http-harness.js';
+import { aSandbox, createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

@@ -6,7 +6,7 @@ import { createSandboxClient, type SandboxClient } from '../../../../src/client/
 import type { SandboxHistoryEvent } from '../../../../src/contract/records/sandbox-records.js';
 import { transcriptKey } from '../../../../src/contract/workflow-safe/transcript-places.js';
 import type { PromptResult } from '../../../../src/protocol/job/job-result.js';
-import { type Answer, type Stand, startStand } from '../../../client/http-harness.js';
+import { type Answer, type Stand, startStand } from '../../client/http-harness.js';
 
 const sandboxId = 'bx_2345abcd';
 const conversationId = 'conv_0123456789abcdef01234567';

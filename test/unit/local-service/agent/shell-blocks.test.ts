@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fencedBlocks, shellBlocks } from '../../../src/local-service/agent/shell-blocks.js';
+import { fencedBlocks, shellBlocks } from '../../../../src/local-service/agent/shell-blocks.js';
 
 describe('the shell blocks of a prompt', () => {
   it.each([

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createClosing, startStand } from '../../client/http-harness.js';
+import { createClosing, startStand } from '../../../unit/client/http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ConnectionError, TimeoutError } from '../../src/client/index.js';
+import { ConnectionError, TimeoutError } from '../../../src/client/index.js';
 import {
   aSandbox,
   createClosing,

@@ -1,7 +1,7 @@
 /** Real servers on port 0, and clients for them. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { createSandboxClient, type SandboxClient, type SandboxClientOptions } from '../../src/client/index.js';
+import { createSandboxClient, type SandboxClient, type SandboxClientOptions } from '../../../src/client/index.js';
 
 export interface SeenRequest {
   readonly method: string;

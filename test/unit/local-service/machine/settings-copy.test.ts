@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { copySettings } from '../../../src/local-service/machine/isolation/settings-copy.js';
+import { copySettings } from '../../../../src/local-service/machine/isolation/settings-copy.js';
 
 let directory: string;
 let source: string;

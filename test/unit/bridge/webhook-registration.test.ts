@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureWebhook, rotateWebhook } from '../../src/bridge/index.js';
+import { ensureWebhook, rotateWebhook } from '../../../src/bridge/index.js';
 import {
   createClosing,
   errorBody,

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type CallRecord, ConnectionError } from '../../src/client/index.js';
+import { type CallRecord, ConnectionError } from '../../../src/client/index.js';
 import { createClosing, errorBody, rejectionOf, sendJson, startStand, startTcpStand } from './http-harness.js';
 
 const closing = createClosing();

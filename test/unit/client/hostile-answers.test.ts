@@ -1,6 +1,6 @@
 /** A service that tries to block its clients or fill their memory. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { ApiError, UnexpectedResponseError } from '../../src/client/index.js';
+import { ApiError, UnexpectedResponseError } from '../../../src/client/index.js';
 import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from './http-harness.js';
 
 const closing = createClosing();

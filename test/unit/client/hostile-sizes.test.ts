@@ -2,8 +2,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
-import { listAllSandboxes } from '../../src/client/areas/sandbox-calls.js';
-import { ApiError, type SandboxClient, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
+import { listAllSandboxes } from '../../../src/client/areas/sandbox-calls.js';
+import { ApiError, type SandboxClient, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
 import { aSandbox, createClosing, errorBody, rejectionOf, startStand, startTcpStand } from './http-harness.js';
 
 const closing = createClosing();

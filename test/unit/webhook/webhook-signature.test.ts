@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deliveryHeadersFor, sign, verifyDelivery } from '../../src/webhook/index.js';
+import { deliveryHeadersFor, sign, verifyDelivery } from '../../../src/webhook/index.js';
 
 const secret = 'whsec_first';
 const deliveryId = `evt_${'0123456789abcdef'.repeat(2)}`;

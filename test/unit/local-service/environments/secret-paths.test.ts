@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pathBelowHome, requireGoodPaths } from '../../../src/local-service/environments/secret-files.js';
+import { pathBelowHome, requireGoodPaths } from '../../../../src/local-service/environments/secret-files.js';
 
 test.each([
   ['.npmrc', '.npmrc'],
@@ -26,7 +26,7 @@ test.each([
   '/home/sandboxes/x',
   '/home/sandbox/../other/x',
   '.',
-  './',
+  '../../../local-service/http/',
   '~/',
   'folder/',
   'a\0b',

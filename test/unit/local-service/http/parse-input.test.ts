@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type EndpointName, endpoints } from '../../../src/contract/endpoints/endpoints.js';
-import { parseInput } from '../../../src/local-service/http/parse-input.js';
+import { type EndpointName, endpoints } from '../../../../src/contract/endpoints/endpoints.js';
+import { parseInput } from '../../../../src/local-service/http/parse-input.js';
 
 function refusalOf(name: EndpointName, given: { readonly body?: unknown; readonly query?: unknown }) {
   try {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
-import { apiKey, emptyDirectory, startService } from '../local-service/service-under-test.js';
+import { apiKey, emptyDirectory, startService } from './service-under-test.js';
 
 async function clientOfService(): Promise<SandboxClient> {
   const { service } = await startService();

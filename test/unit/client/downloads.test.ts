@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ApiError, type CallRecord, ConnectionError, TimeoutError } from '../../src/client/index.js';
+import { ApiError, type CallRecord, ConnectionError, TimeoutError } from '../../../src/client/index.js';
 import { createClosing, errorBody, rejectionOf, sendJson, startStand, startTcpStand } from './http-harness.js';
 
 const closing = createClosing();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createPublicLookup, isPublicAddress } from '../../../src/local-service/webhooks/public-address.js';
-import { requireWebhookUrl } from '../../../src/local-service/webhooks/url-rules.js';
+import { createPublicLookup, isPublicAddress } from '../../../../src/local-service/webhooks/public-address.js';
+import { requireWebhookUrl } from '../../../../src/local-service/webhooks/url-rules.js';
 
 const octet = fc.integer({ min: 0, max: 255 });
 const group = fc.integer({ min: 0, max: 0xffff }).map((value) => value.toString(16));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseJsonBody } from '../../src/local-service/http/parse-input.js';
+import { parseJsonBody } from '../../../../src/local-service/http/parse-input.js';
 
 it('a field that the service could not keep is refused', () => {
   expect(parseJsonBody('{"env":{"constructor":"x"}}')).toEqual({ env: { constructor: 'x' } });

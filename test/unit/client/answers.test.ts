@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
+import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../../src/client/index.js';
 import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from './http-harness.js';
 
 const closing = createClosing();

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { isNotificationSecret, notificationHeaders, verifyNotification } from '../../src/webhook/index.js';
+import { isNotificationSecret, notificationHeaders, verifyNotification } from '../../../src/webhook/index.js';
 
 /** The test vector of the standard's own libraries. */
 const vector = {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type CallRecord, TimeoutError } from '../../src/client/index.js';
+import { type CallRecord, TimeoutError } from '../../../src/client/index.js';
 import { createClosing, rejectionOf, sendJson, startStand, startTcpStand } from './http-harness.js';
 
 const closing = createClosing();

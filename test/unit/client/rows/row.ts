@@ -1,4 +1,4 @@
-import type { SandboxClient } from '../../../src/client/index.js';
+import type { SandboxClient } from '../../../../src/client/index.js';
 
 /** One call of a method, and the request that it must send. */
 export interface Row {

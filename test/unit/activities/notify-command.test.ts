@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runNotifyCommand } from '../../activities/notification/run-command.js';
+import { runNotifyCommand } from '../../../activities/notification/run-command.js';
 
 it('a command gets one line for each notification, so that it can append them to a file', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-notify-'));

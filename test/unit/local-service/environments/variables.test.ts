@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { maxVariableBytes, variablesIn } from '../../../src/local-service/environments/variables.js';
+import { maxVariableBytes, variablesIn } from '../../../../src/local-service/environments/variables.js';
 
 const read = (text: string) => Object.fromEntries(variablesIn(text));
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Endpoint, type EndpointName, endpoints } from '../../src/contract/endpoints/endpoints.js';
+import { type Endpoint, type EndpointName, endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { aSandbox, createClosing, sendJson, startStand } from './http-harness.js';
 import { accountRows } from './rows/account-rows.js';
 import { id, type Row } from './rows/row.js';
