@@ -104,3 +104,10 @@ test('only a page that stays in the clone starts commands with npx, which would 
   expect(documents.filter((path) => readSource(path).includes('npx sandflow') && !clone.includes(path))).toEqual([]);
   for (const path of clone) expect(readSource(path)).not.toMatch(/alias sandflow=.*npx/);
 });
+
+test('docs/architecture.md has every folder of src/cli', () => {
+  const section = readSource('docs/architecture.md').split('\n## The command line\n')[1]?.split('\n## ')[0] ?? '';
+  const rows = [...section.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(([, names = '']) => names.split(', '));
+  const folders = readdirSync(join(repository, 'src/cli'), { withFileTypes: true }).filter((one) => one.isDirectory());
+  expect(rows.sort()).toEqual(folders.map(({ name }) => `\`${name}\``).sort());
+});
