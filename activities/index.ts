@@ -103,6 +103,8 @@ export function createForkActivities(dependencies: Pick<ActivityDependencies, 'c
   const { client, results } = dependencies;
   return { createSandbox: createSandboxActivity(client, results), forkSandbox: forkSandboxActivity(client, results) };
 }
+
+/** The activities of the task queue for forks. */
 export type ForkActivities = ReturnType<typeof createForkActivities>;
 
 /** Deliveries of notifications. */

@@ -4,7 +4,6 @@ import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from './contract/urls.js';
 import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 
-/** How to reach Temporal. */
 export interface TemporalConfig {
   /** True when an address is configured; otherwise an embedded server is used. */
   readonly configured: boolean;

@@ -81,7 +81,6 @@ export function createAccountReads(client: SandboxClient) {
       });
     },
 
-    /** The snapshots of all sandboxes. */
     async listSnapshots(): Promise<Snapshot[]> {
       return repeatable(async ({ call }) => (await call((signal) => client.listSnapshots({ signal }))).snapshots);
     },

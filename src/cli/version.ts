@@ -1,4 +1,3 @@
-/** The version of this package. */
 import { readFile } from 'node:fs/promises';
 
 /** Reads the nearest package.json of sandflow, here or above. This works from both `src/` and `dist/src/`. */

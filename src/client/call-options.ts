@@ -59,7 +59,6 @@ export type Answer<Name extends EndpointName> = Promise<ResponseOf<Name>>;
 
 /** A request to any path below the base URL. */
 export interface PlainRequest {
-  /** HTTP method. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the base URL and escaped; without a query. */
   readonly path: `/${string}`;
@@ -73,7 +72,6 @@ export interface PlainRequest {
 
 /** A response with any status. */
 export interface PlainResponse {
-  /** HTTP status. */
   readonly status: number;
   /** First value of a header; names in lower case. */
   readonly header: (name: string) => string | undefined;

@@ -8,7 +8,6 @@ import type { Stores } from './store/stores.js';
 
 /** Restricts an inspection. An empty filter selects everything. */
 export interface InspectionFilter {
-  /** Id of a sandbox. */
   readonly sandboxId?: string;
   /** Exact name of a sandbox; records without a sandbox are left out. */
   readonly name?: string;
@@ -34,9 +33,7 @@ export interface Inspection {
   sandboxes(filter?: InspectionFilter): readonly SandboxRecord[];
   /** Every accepted prompt, with its text. */
   prompts(filter?: InspectionFilter): readonly PromptRecord[];
-  /** Every stop. */
   stops(filter?: InspectionFilter): readonly StoredStop[];
-  /** Attempts to deliver webhooks. */
   deliveries(filter?: InspectionFilter): readonly DeliveryAttempt[];
   /** Totals of the service. Its cost does not depend on the number of records. */
   summary(): InspectionSummary;

@@ -1,4 +1,3 @@
-/** Options of the local service. */
 import type { NewAccount, NewTeam } from './accounts/records.js';
 import type { LocalServiceLimits, LocalServiceProfile } from './core/context.js';
 import type { LocalRepo } from './environments/repos.js';

@@ -85,7 +85,6 @@ export interface CleanupPlanned {
   readonly unreadable: number;
   /** The 50 warnings with the soonest expiry. */
   readonly warnings: readonly ExpiryWarning[];
-  /** Total number of warnings. */
   readonly warningCount: number;
   /** Why no action may run now, or null. */
   readonly refusal: { readonly outcome: 'outside_window' | 'another_run'; readonly why: string } | null;
@@ -105,7 +104,6 @@ export type ActionOutcome = 'stopped' | 'deleted' | 'gone' | 'skipped' | 'failed
 export interface ActionResult {
   /** Number of the action in the plan. */
   readonly number: number;
-  /** How the action ended. */
   readonly outcome: ActionOutcome;
   /** The guard that refused the action; null if none did. */
   readonly guard: string | null;
@@ -129,11 +127,8 @@ export type CleanupOutcome = 'planned' | 'applied' | 'outside_window' | 'another
 
 /** The result of the workflow. */
 export interface CleanupSummary {
-  /** Workflow id. */
   readonly workflowId: string;
-  /** Name of the policy. */
   readonly policy: string;
-  /** How the cleanup ended. */
   readonly outcome: CleanupOutcome;
   /** ISO 8601 time. */
   readonly startedAt: string;
@@ -141,7 +136,6 @@ export interface CleanupSummary {
   readonly endedAt: string;
   /** Null if no plan was created. */
   readonly planned: Omit<CleanupPlanned, 'chunks'> | null;
-  /** Number of actions by outcome. */
   readonly counts: CleanupCounts;
   /** Reference in the result store; null if there is none. */
   readonly reportRef: string | null;
@@ -159,7 +153,6 @@ export interface ReportEntry extends PlanEntry {
 
 /** The stored report of a cleanup. */
 export interface CleanupReport {
-  /** The result of the workflow. */
   readonly summary: CleanupSummary;
   /** Null if no plan was created. */
   readonly plan: (Omit<CleanupPlan, 'entries' | 'actions'> & { readonly entries: readonly ReportEntry[] }) | null;
@@ -167,7 +160,6 @@ export interface CleanupReport {
 
 /** The memo of a run, for lists and for the limit per night. */
 export interface CleanupMemo {
-  /** Name of the policy. */
   readonly policy: string;
   /** `plan` changes nothing; `apply` acts. */
   readonly mode: CleanupInput['mode'];
@@ -179,7 +171,6 @@ export interface CleanupMemo {
 
 /** Result of the progress query. */
 export interface CleanupProgress {
-  /** The current phase. */
   readonly phase: 'planning' | 'applying' | 'reporting' | 'ended';
   /** Null until the plan exists. */
   readonly due: number | null;

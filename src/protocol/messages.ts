@@ -32,9 +32,7 @@ export interface SandboxEvent {
   readonly type: SandboxEventType;
   /** When the service created the event, as an ISO 8601 time. */
   readonly createdAt: string;
-  /** Id of the sandbox. */
   readonly sandboxId: string;
-  /** Name of the sandbox. */
   readonly sandboxName: string;
   /** State before the event; absent from `sandbox.hydrated`. */
   readonly previousState?: string;
@@ -125,7 +123,6 @@ export const leaseSandboxUpdate = defineUpdate<HoldAnswer, [LeaseRequest]>('leas
 /** Requests or renews the right to stop or delete a sandbox. Refused while others hold that right. Safe to repeat. */
 export const claimSandboxUpdate = defineUpdate<HoldAnswer, [ClaimRequest]>('claimSandbox');
 
-/** Releases a granted claim. */
 export const releaseClaimSignal = defineSignal<[Pick<ClaimRequest, 'claimant' | 'purpose'>]>('releaseClaim');
 
 /** Returns the progress of a cleanup. */

@@ -51,7 +51,6 @@ export interface FailedArchivals {
 export interface StopRequestView {
   /** The caller's id of the request. */
   readonly requestId: string;
-  /** The current phase. */
   readonly phase: 'asking' | 'waiting' | 'ended';
   /** Null until it has ended. */
   readonly outcome: StopOutcome | null;
@@ -83,7 +82,6 @@ export interface StopRequestView {
 
 /** Result of the workflow and of its query. */
 export interface StopReport {
-  /** Id of the sandbox. */
   readonly sandboxId: string;
   /** Oldest first. Of the ended requests, only the newest 200 are included. */
   readonly requests: readonly StopRequestView[];

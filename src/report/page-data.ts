@@ -109,7 +109,6 @@ export interface WorkflowUi {
   readonly deployment: string;
 }
 
-/** What every report needs. */
 export interface ReportContext {
   /** List price of a machine-second. Default: unknown; the report then shows no amounts of money. */
   readonly dollarsPerSecond?: number | null;

@@ -154,6 +154,7 @@ function tooLarge(bytes: number, maxBytes: number): SandflowError {
   return new SandflowError('result_too_large', message);
 }
 
+/** What `put` answers: where the store holds an object, and what it holds. */
 export interface StoredObject {
   /** Identifies the object in its store. Other code must not interpret it. */
   readonly ref: string;

@@ -12,9 +12,7 @@ import { readStoredJson } from './stored-json.js';
  * Identifies a batch. `batchKey` is the run id of its first execution and does not change when the batch is resumed.
  */
 export interface FanoutPlace {
-  /** Name of the deployment. */
   readonly deployment: string;
-  /** Id of the batch. */
   readonly batchId: string;
   /** Run id of the first execution of the batch. */
   readonly batchKey: string;

@@ -3,7 +3,6 @@ import type { SandboxHistoryEvent } from '../contract/records/sandbox-records.js
 
 /** The history of the conversations of a job, as it was before the sandbox ended. */
 export interface StoredTranscript {
-  /** Id of the sandbox. */
   readonly sandboxId: string;
   /** When the history was read, as an ISO 8601 time. */
   readonly readAt: string;

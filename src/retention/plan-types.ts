@@ -89,7 +89,6 @@ export interface PlannedAction {
   readonly keeps: readonly string[];
 }
 
-/** A pattern of a policy. */
 export interface PolicyPattern {
   /** Where it stands, such as `protect`. */
   readonly where: string;

@@ -98,6 +98,7 @@ async function writeSynced(path: string, value: string): Promise<void> {
   }
 }
 
+/** Keeps secrets that the service shows once. Workflows get their references. */
 export interface SecretStore {
   /**
    * Stores `value` under `name`. Safe to repeat: the last value counts, and no reader sees a part of a value.

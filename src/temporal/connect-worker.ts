@@ -12,7 +12,6 @@ const connectTimeoutMs = 10_000;
 export interface WorkerConnection {
   /** The connection; the caller closes it. */
   readonly connection: NativeConnection;
-  /** The Temporal namespace. */
   readonly namespace: string;
 }
 

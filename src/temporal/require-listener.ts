@@ -19,7 +19,6 @@ const refusals: ReadonlyMap<string, string> = new Map([
   ['ENOTFOUND', 'the name of the host is unknown'],
 ]);
 
-/** Options of `requireListener`. */
 export interface RequireListenerOptions {
   /** How long to retry while the connection is refused, in ms. Default: 1500. */
   readonly withinMs?: number;

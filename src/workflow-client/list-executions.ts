@@ -29,7 +29,6 @@ export interface ListedWorkflow {
 
 /** A job in a list. */
 export interface JobSummary extends ListedWorkflow {
-  /** Id of the job. */
   readonly jobId: string;
   /** First line of the first prompt. */
   readonly prompt: string | null;
@@ -37,7 +36,6 @@ export interface JobSummary extends ListedWorkflow {
 
 /** A batch in a list. */
 export interface FanoutSummary extends ListedWorkflow {
-  /** Id of the batch. */
   readonly batchId: string;
   /** The title of the batch; null if it has none or if it cannot be read. */
   readonly title: string | null;

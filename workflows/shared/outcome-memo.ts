@@ -5,7 +5,6 @@
 import { upsertMemo } from '@temporalio/workflow';
 import type { OutcomeMemo } from '../../src/protocol/memos.js';
 
-/** Records the outcome. */
 export function recordOutcome(outcome: string): void {
   const memo: OutcomeMemo = { outcome };
   upsertMemo({ ...memo });

@@ -1,4 +1,3 @@
-/** The action of `sandflow api`. */
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { saveDownload } from '../../client/download.js';

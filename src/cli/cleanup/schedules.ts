@@ -1,5 +1,3 @@
-/** `sandflow cleanup schedule`. */
-
 import { startTimeOf } from '../../retention/index.js';
 import type { StackStatus } from '../../supervisor/control-protocol.js';
 import type { ScheduleChange, ScheduledTime } from '../../workflow-client/cleanups/schedules.js';

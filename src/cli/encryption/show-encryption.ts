@@ -1,4 +1,3 @@
-/** What `sandflow encryption show` does. */
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { agreeOnKeys, deploymentKeys } from '../../temporal/deployment-keys.js';
 import type { CommandContext } from '../command.js';

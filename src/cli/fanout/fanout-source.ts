@@ -12,7 +12,6 @@ const defaultPrepareDeadline = '1h';
 export interface PrepareParts {
   /** Further fields of the request that creates the prepared sandbox, or forks from a snapshot. */
   readonly createBody?: OtherFields;
-  /** Text of the setup script. */
   readonly setupScript: string | undefined;
   readonly prompts: readonly string[];
   readonly put: readonly FilePut[];

@@ -9,7 +9,6 @@ import { ofThisProcess, parseDurationMs } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
 import type { ContinueJobOptions, RerunJobOptions } from './options.js';
 
-/** What the command line says. */
 export interface RerunCommand {
   readonly newJobId: string;
   readonly watchDeadlineMs: number | undefined;

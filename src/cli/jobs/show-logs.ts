@@ -1,4 +1,3 @@
-/** `sandflow jobs logs`. */
 import { describeJob, type JobAddress, jobProgress } from '../../workflow-client/jobs/job-client.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';

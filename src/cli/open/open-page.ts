@@ -1,4 +1,3 @@
-/** `sandflow open`. */
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../../config.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';

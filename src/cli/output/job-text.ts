@@ -111,7 +111,6 @@ function sinceAndWhy({ reason, since }: DegradedSandbox): string {
   return `${at}: ${reason === null ? 'the service gives no reason' : oneLine(reason).replace(/\.$/, '')}`;
 }
 
-/** What a stop saved. */
 export const keptTexts: Readonly<Record<PreservedWork, string>> = {
   saved: 'work saved',
   stale: 'only older work saved',

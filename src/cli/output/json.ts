@@ -1,4 +1,3 @@
-/** Formats and prints JSON. */
 import type { OutputStream } from '../io.js';
 import { escapeUnsafe } from './terminal-safe.js';
 

@@ -16,7 +16,6 @@ import { findPutFiles } from './put-files.js';
 import { readBody } from './read-body.js';
 import { readPrompts, readTextOrFile } from './read-prompts.js';
 
-/** What the command line says. */
 export interface RunCommand {
   readonly config: Config;
   readonly jobId: string;

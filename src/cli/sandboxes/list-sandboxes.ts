@@ -1,4 +1,3 @@
-/** `sandflow sandboxes`. */
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
 import { sandboxStates } from '../../contract/workflow-safe/states.js';
 import { fitsAny, patternProblem } from '../../retention/index.js';

@@ -1,4 +1,3 @@
-/** `sandflow sandboxes show`. */
 import type { Sandbox } from '../../contract/records/sandbox-records.js';
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { CommandContext } from '../command.js';

@@ -1,4 +1,3 @@
-/** What `sandflow bridge` does. */
 import { dirname } from 'node:path';
 import { createBridge, createSecretSource } from '../../bridge/index.js';
 import { readPrivateFile } from '../../os/private-file.js';
@@ -10,7 +9,6 @@ import { badConfiguration } from '../usage-error.js';
 import type { BridgeOptions } from './options.js';
 import { type Address, createLogLines, interruption, listened, sayReady } from './serving.js';
 
-/** Where the bridge listens. */
 export interface BridgePorts {
   readonly port: number;
   /** Undefined: no metrics are served. */

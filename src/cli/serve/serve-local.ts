@@ -1,4 +1,3 @@
-/** What `sandflow local` does. */
 import { join, resolve } from 'node:path';
 import { ensureKeyFile } from '../../os/private-file.js';
 import { checkTrustedFolder, prepareTrustedFolder } from '../../os/trusted-folder.js';

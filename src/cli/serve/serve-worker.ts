@@ -1,4 +1,3 @@
-/** What `sandflow worker` does. */
 import { join } from 'node:path';
 import { createSecretStore } from '../../secret-store/index.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';

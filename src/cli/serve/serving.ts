@@ -34,7 +34,6 @@ export function parsePort(text: string): number {
   throw new UsageError(`--port: "${text}" is not a port, from 0 to 65535.`);
 }
 
-/** An address to listen on. */
 export interface Address {
   readonly host: string;
   readonly port: number;

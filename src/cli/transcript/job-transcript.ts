@@ -1,4 +1,3 @@
-/** The transcript of a job. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import { jobTranscripts } from '../../contract/workflow-safe/transcript-places.js';

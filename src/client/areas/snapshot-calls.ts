@@ -13,7 +13,6 @@ import {
 /** Query of GET /snapshots/{snapshotId}/tree. Assumption. */
 export type SnapshotTreeQuery = z.infer<typeof treeQuerySchema>;
 
-/** Snapshots of sandboxes. */
 export interface SnapshotCalls {
   listSnapshots(options?: CallOptions): Answer<'listSnapshots'>;
   listSandboxSnapshots(sandboxId: string, options?: CallOptions): Answer<'listSandboxSnapshots'>;

@@ -1,4 +1,3 @@
-/** API keys. */
 import { z } from 'zod';
 import { apiKeySchema } from '../records/account-records.js';
 import { createApiKeyBodySchema } from '../requests/account-requests.js';

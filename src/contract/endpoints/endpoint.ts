@@ -42,7 +42,6 @@ export type ScopeAction = (typeof scopeActions)[number];
 
 /** A row of the endpoint table. */
 export interface Endpoint {
-  /** HTTP method. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the base URL, with `{parameters}`. */
   readonly path: `/${string}`;

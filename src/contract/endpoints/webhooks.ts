@@ -1,4 +1,3 @@
-/** Webhooks. */
 import { z } from 'zod';
 import { webhookSchema } from '../records/sandbox-records.js';
 import { createWebhookBodySchema, updateWebhookBodySchema } from '../requests/sandbox-requests.js';

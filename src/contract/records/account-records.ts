@@ -12,7 +12,6 @@ export const limitsSchema = z
     dailySandboxes: z.looseObject({ used: z.number(), max: z.number().nullable() }).optional(),
   })
   .meta({ id: 'Limits', description: 'Limits and current usage of the account' });
-/** The limits of the account. */
 export type Limits = z.infer<typeof limitsSchema>;
 
 /** Assumption: the data-retention policy is not shown by the specification. */

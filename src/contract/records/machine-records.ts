@@ -16,7 +16,6 @@ export const processSchema = z
     commandId: shortText().nullish().describe('The command that started it'),
   })
   .meta({ id: 'Process', description: 'A process in a sandbox' });
-/** A process in a sandbox. */
 export type ProcessEntry = z.infer<typeof processSchema>;
 
 /** Assumption: the snapshot record is not shown by the specification. */
@@ -31,7 +30,6 @@ export const snapshotSchema = z
     completedAt: dateTimeOrNull('When it was completed'),
   })
   .meta({ id: 'Snapshot', description: 'The saved disk of a sandbox' });
-/** A snapshot of a sandbox. */
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
 /** Assumption: the entry of a snapshot's file tree is not shown by the specification. */

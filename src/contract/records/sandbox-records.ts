@@ -45,7 +45,6 @@ export const stopOperationSchema = z
     required: ['id', 'status', 'requestedAt', 'lastAttemptAt', 'error', 'endedAt'],
     description: 'A stop of a sandbox',
   });
-/** A stop of a sandbox. */
 export type StopOperation = z.infer<typeof stopOperationSchema>;
 
 /** Progress of a restore (specification, "Resources and their fields"). */
@@ -239,5 +238,4 @@ export const providerModelsSchema = z
       .describe('Every model, and the reasoning efforts that it accepts'),
   })
   .meta({ id: 'Provider', description: 'An agent provider' });
-/** The models of a provider. */
 export type ProviderModels = z.infer<typeof providerModelsSchema>;

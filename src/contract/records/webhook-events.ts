@@ -26,9 +26,7 @@ export interface SandboxWebhookEvent {
   readonly type: SandboxEventType;
   /** ISO 8601 time. */
   readonly createdAt: string;
-  /** Id of the sandbox. */
   readonly sandboxId: string;
-  /** Name of the sandbox. */
   readonly sandboxName: string;
   /** Absent from `sandbox.hydrated`. */
   readonly previousState?: string;

@@ -120,7 +120,6 @@ export const promptBodySchema = z
     conversationId: z.string().optional().describe('The conversation to continue'),
   })
   .meta({ not: { required: ['new', 'conversationId'], properties: { new: { const: true } } } });
-/** Body of a prompt. */
 export type PromptBody = z.infer<typeof promptBodySchema>;
 
 /** Assumption: the query of the event history beyond `conversation`. */
@@ -173,7 +172,6 @@ export const writeFileBodySchema = z.object({
   content: z.string(),
   encoding: z.enum(fileEncodings).optional(),
 });
-/** Body of writing a file. */
 export type WriteFileBody = z.infer<typeof writeFileBodySchema>;
 
 /**
@@ -189,7 +187,6 @@ export const commandBodySchema = z.object({
   env: z.record(z.string().regex(/^[^=\u0000]+$/, 'must be a valid variable name'), textWithoutNul).optional(),
   timeoutSeconds: z.number().positive().optional(),
 });
-/** Body of running a command. */
 export type CommandBody = z.infer<typeof commandBodySchema>;
 
 const eventNamesSchema = z.array(z.enum(sandboxEventTypes)).min(1);

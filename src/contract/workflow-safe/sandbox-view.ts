@@ -5,7 +5,6 @@
  */
 
 export interface StopView {
-  /** Id of the stop. */
   readonly id: string;
   /** One of `stopStatuses`, or a status that is not listed. */
   readonly status: string;
@@ -33,7 +32,6 @@ export interface HydrationView {
 
 /** A sandbox in the form that workflows use. Fields that the service did not return are absent or null. */
 export interface SandboxView {
-  /** Id of the sandbox. */
   readonly id: string;
   /** Name of the sandbox; null if the service did not return one. */
   readonly name: string | null;
@@ -113,7 +111,6 @@ export interface SharingView extends SandboxView {
 
 /** A sandbox that is alive but not fully reachable. */
 export interface DegradedSandbox {
-  /** Id of the sandbox. */
   readonly sandboxId: string;
   /** Why it is degraded; null if the service gives no reason. */
   readonly reason: string | null;

@@ -9,7 +9,6 @@ import { hashOf, issue } from './credentials.js';
 
 type Keeping = Pick<Core, 'stores' | 'clock' | 'database'>;
 
-/** The settings of an account. */
 export interface AccountFlags {
   /** Default: true. With `false`, calls that start a machine answer 409 `account_not_ready`. */
   readonly ready?: boolean;
@@ -24,7 +23,6 @@ export interface AccountFlags {
   readonly memberCapSeconds?: number | null;
 }
 
-/** An account to create. */
 export interface NewAccount extends AccountFlags {
   /** Unique. */
   readonly login: string;
@@ -34,7 +32,6 @@ export interface NewAccount extends AccountFlags {
   readonly apiKey?: string;
 }
 
-/** Flags of an organization. */
 export interface TeamFlags {
   /** Default: false. With `true`, new sandboxes of its members begin as private. */
   readonly newSandboxesPrivate?: boolean;
@@ -42,7 +39,6 @@ export interface TeamFlags {
   readonly suspended?: boolean;
 }
 
-/** An organization to create. */
 export interface NewTeam extends TeamFlags {
   /** Display name. */
   readonly name: string;

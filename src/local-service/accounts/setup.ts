@@ -9,7 +9,6 @@ import { environmentView } from '../environments/view.js';
 import { accountOf } from './records.js';
 
 export const newEnvironmentSchema = updateEnvironmentBodySchema.extend({ name: nameSchema });
-/** An environment to create. */
 export type NewEnvironment = z.infer<typeof newEnvironmentSchema>;
 
 /** Sets up what the service's interface cannot create. */

@@ -28,7 +28,6 @@ export function workHandlers(context: Context): WorkHandlers {
 
 const subjectName = 'records';
 
-/** Schedules the next `housekeeping`. */
 export function scheduleHousekeeping(context: Context): void {
   context.schedule('housekeeping', subjectName, '', context.clock.now() + context.timings.housekeepingMs);
 }

@@ -21,7 +21,6 @@ const formatVersion = 1;
 const manifestSchema = z.object({
   format: z.literal(archiveFormat),
   version: z.number().int().positive(),
-  /** The layout of the database. */
   layout: z.number().int().positive(),
   exportedAt: z.string(),
 });

@@ -10,7 +10,6 @@ export interface AccountRecord {
   readonly id: string;
   /** Unique among accounts. */
   readonly login: string;
-  /** Email address. */
   readonly email: string;
   /** The organization that it belongs to; an account belongs to one at most. */
   readonly teamId: string | null;
@@ -30,7 +29,6 @@ export interface AccountRecord {
 
 /** An organization of a local service. */
 export interface TeamRecord {
-  /** Id of the organization. */
   readonly id: string;
   /** Display name. */
   readonly name: string;
@@ -49,7 +47,6 @@ export function createAccountStore(database: Database) {
     accounts,
     teams,
     byLogin: (login: string) => accounts.all().find((account) => account.login === login),
-    /** The organization of an account. */
     teamOf(accountId: string) {
       const teamId = accounts.get(accountId)?.teamId ?? null;
       return teamId === null ? undefined : teams.get(teamId);

@@ -6,7 +6,6 @@ export interface QueuedDelivery {
   readonly seq: number;
   readonly eventId: string;
   readonly webhookId: string;
-  /** Attempts made so far. */
   readonly attempts: number;
   readonly dueAt: number;
   readonly fault: string | null;

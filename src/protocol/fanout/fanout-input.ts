@@ -177,7 +177,6 @@ export interface ItemToEnd {
   readonly generation: number;
   /** Id of the fork. */
   readonly sandboxId: string;
-  /** The outcome of its work. */
   readonly outcome: ItemOutcome;
   /** Code of its error, or null. */
   readonly errorCode: string | null;

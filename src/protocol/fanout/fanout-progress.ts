@@ -4,19 +4,15 @@ import type { FanoutOutcome, ItemOutcome } from './fanout-input.js';
 
 /** Counts of a batch. `queued`, `running` and the outcomes add up to `items`. */
 export interface FanoutCounts {
-  /** Number of items. */
   readonly items: number;
   /** Number of items that wait for their turn. */
   readonly queued: number;
-  /** Number of items that run. */
   readonly running: number;
-  /** Number of items that completed. */
   readonly completed: number;
   /** Number of final failures: every outcome except `completed`, `cancelled` and `not_started`. */
   readonly failed: number;
   /** Number of generations beyond each item's first. */
   readonly retried: number;
-  /** Number of items by outcome. */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
 }
 
@@ -25,13 +21,11 @@ export type FanoutPhase = 'preparing' | 'checking_source' | 'running' | 'ending'
 
 /** Result of the progress query. Its cost does not depend on the number of items. */
 export interface FanoutProgress {
-  /** Id of the batch. */
   readonly batchId: string;
   /** Run id of the batch's first execution; locates its objects in the result store. */
   readonly batchKey: string;
   /** The title of the batch; null if it has none. */
   readonly title: string | null;
-  /** The current phase. */
   readonly phase: FanoutPhase;
   /** When the batch entered this phase, as an ISO 8601 time. */
   readonly since: string;
@@ -43,9 +37,7 @@ export interface FanoutProgress {
   readonly sourceSandboxId: string | null;
   /** True once all items are submitted. */
   readonly sealed: boolean;
-  /** Number of chunks so far. */
   readonly chunks: number;
-  /** Number of items by state. */
   readonly counts: FanoutCounts;
   /** State of the budget of machine-seconds. */
   readonly budget: {

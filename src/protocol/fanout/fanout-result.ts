@@ -8,9 +8,7 @@ import type { FanoutProgress } from './fanout-progress.js';
 export interface ItemTimes {
   /** When the chunk of the item started; null for an item that was not started. */
   readonly queuedAt: string | null;
-  /** When the fork was created. */
   readonly forkedAt: string | null;
-  /** When the fork became usable. */
   readonly usableAt: string | null;
   /** When the first prompt was sent. */
   readonly promptedAt: string | null;
@@ -24,7 +22,6 @@ export interface ItemTimes {
 
 /** One line of `results.jsonl`. The result store holds one object per item and generation. */
 export interface ItemResult {
-  /** Id of the batch. */
   readonly batchId: string;
   /** Id of the item, unique in its batch. */
   readonly itemId: string;
@@ -72,7 +69,6 @@ export interface ItemSummary {
 
 /** Result of the workflow. The items' results are in the result store. */
 export interface FanoutResult extends FanoutProgress {
-  /** How the batch ended. */
   readonly outcome: FanoutOutcome;
   /** Number of calls to the service. */
   readonly apiCalls: number;

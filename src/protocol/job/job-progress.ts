@@ -5,11 +5,9 @@ import type { JobOutcome, PromptResult, Wake } from './job-result.js';
 
 /** When a job reached each step with its newest sandbox, as ISO 8601 times; null if it did not get there. */
 export interface JobTimes {
-  /** When the job started. */
   readonly startedAt: string;
   /** When the sandbox was created or forked; null for a sandbox that the job did not create. */
   readonly createdAt: string | null;
-  /** When the sandbox became usable. */
   readonly usableAt: string | null;
   /** When the first prompt was sent. */
   readonly promptedAt: string | null;
@@ -33,9 +31,7 @@ export interface UnrenewedAutoStop {
 
 /** Result of the progress query. */
 export interface JobProgress {
-  /** Id of the job. */
   readonly jobId: string;
-  /** The current phase. */
   readonly phase: JobPhase;
   /** When the job entered this phase. */
   readonly since: string;

@@ -126,9 +126,7 @@ export interface JobError {
 
 /** The result of the `createThenPrompt` workflow. */
 export interface JobResult {
-  /** Id of the job. */
   readonly jobId: string;
-  /** How the job ended. */
   readonly outcome: JobOutcome;
   /** Id of the newest sandbox; null if there was none. */
   readonly sandboxId: string | null;
@@ -150,7 +148,6 @@ export interface JobResult {
   readonly left: readonly LeftBehind[];
   /** The newest 200 wakes. */
   readonly wakes: readonly Wake[];
-  /** Total number of wakes. */
   readonly wakeCount: number;
   /** The newest 100 phases, oldest first. */
   readonly phases: readonly EnteredPhase[];

@@ -1,5 +1,3 @@
-/** Starts and lists cleanups. */
-
 import { randomBytes } from 'node:crypto';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';

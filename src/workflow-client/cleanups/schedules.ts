@@ -43,7 +43,6 @@ export interface CleanupScheduleOptions {
 
 /** A schedule as lists show it. */
 export interface CleanupSchedule {
-  /** Name of the policy. */
   readonly policy: string;
   /** True if the schedule starts no runs. */
   readonly paused: boolean;

@@ -61,7 +61,6 @@ export interface StartedFanout {
   readonly runId: string;
 }
 
-/** The memo of a batch. */
 export interface FanoutMemo extends OutcomeMemo, TextInSummariesMemo {
   readonly title: string | null;
   /** Digest that shows whether a second start with the same id has the same input. */

@@ -16,7 +16,6 @@ export interface ItemAddress {
   readonly index: number;
 }
 
-/** An item whose workflow runs. */
 export interface RunningItem {
   readonly index: number;
   /** When its workflow started, as an ISO 8601 time. It may have continued as new. */

@@ -6,7 +6,6 @@ import { contentDigest, inputDigest } from '../input-digest.js';
 import { askedJob, describeJob } from './job-client.js';
 import { parseJobInput } from './job-input.js';
 
-/** How an existing job differs. */
 export interface DifferingJob {
   /** True if the existing job has not ended. */
   readonly isRunning: boolean;

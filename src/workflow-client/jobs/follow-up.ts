@@ -8,7 +8,6 @@ import { type EarlierJob, inputOfEarlier } from './rerun-job.js';
 
 /** What the follow-up does not take from the earlier job. */
 export interface FollowUp extends Pick<PromptStep, 'prompt' | 'provider' | 'model' | 'reasoningEffort'> {
-  /** Id of the new job. */
   readonly newJobId: string;
   /** Files to collect. Default: none. */
   readonly collect?: readonly string[];

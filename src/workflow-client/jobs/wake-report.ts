@@ -5,9 +5,7 @@ import type { Wake } from '../../protocol/job/job-result.js';
 export interface EstimatedShare {
   /** The share in the sample. */
   readonly share: number;
-  /** Lower bound. */
   readonly low: number;
-  /** Upper bound. */
   readonly high: number;
 }
 

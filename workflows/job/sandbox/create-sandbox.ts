@@ -31,7 +31,6 @@ type Created = { readonly kind: 'created'; readonly sandbox: KeyedSandbox };
 /** The outcome of the call that creates or forks the sandbox of a generation. */
 type Attempt = Created | { readonly kind: 'unknown'; readonly error: unknown; readonly message: string };
 
-/** How a generation ended. */
 type GenerationEnd =
   | { readonly kind: 'usable'; readonly sandboxId: string }
   /** It is unknown whether the sandbox exists, and somebody or the policy decides to create another one. */
