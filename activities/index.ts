@@ -57,6 +57,9 @@ export interface ActivityDependencies extends NotifyDependencies {
  * (`createFollowActivities`), `<taskQueue>-fork` (`createForkActivities`) and `<taskQueue>-notify`
  * (`createNotifyActivities`): `createSandflowWorker` runs all of them. If no worker polls one of these queues, the
  * activities log a warning.
+ * @example
+ * const activities = createActivities({ client: api, results, taskQueue });
+ * const worker = await Worker.create({ connection, taskQueue, workflowsPath, activities });
  */
 export function createActivities(dependencies: ActivityDependencies) {
   requireOptions(dependencies, { client: 'an object', results: 'an object', taskQueue: 'a text' });
@@ -97,7 +100,16 @@ export function createActivities(dependencies: ActivityDependencies) {
 /** The activities of the main task queue. */
 export type SandflowActivities = ReturnType<typeof createActivities>;
 
-/** Creates and forks for batches, on a task queue whose rate limit all workers share. */
+/**
+ * Creates and forks for batches, on a task queue whose rate limit all workers share.
+ * @example
+ * const forks = await Worker.create({
+ *   connection,
+ *   taskQueue: `${taskQueue}-fork`,
+ *   maxTaskQueueActivitiesPerSecond: 20,
+ *   activities: createForkActivities({ client: api, results }),
+ * });
+ */
 export function createForkActivities(dependencies: Pick<ActivityDependencies, 'client' | 'results'>) {
   requireOptions(dependencies, { client: 'an object', results: 'an object' });
   const { client, results } = dependencies;
@@ -107,14 +119,24 @@ export function createForkActivities(dependencies: Pick<ActivityDependencies, 'c
 /** The activities of the task queue for forks. */
 export type ForkActivities = ReturnType<typeof createForkActivities>;
 
-/** Deliveries of notifications. */
+/**
+ * The activities of the task queue for notifications, `<taskQueue>-notify`.
+ * @example
+ * const notifySecrets = createNotifySecrets('/var/lib/sandflow/notify-secrets');
+ * const activities = createNotifyActivities({ notifySecrets });
+ */
 export function createNotifyActivities(dependencies: NotifyDependencies) {
   return { notify: notifyActivity(dependencies) };
 }
 /** The activities of the task queue of notifications. */
 export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 
-/** Activities that last as long as the work that they follow. All follows of a process share their reads. */
+/**
+ * Activities that last as long as the work that they follow. All follows of a process share their reads.
+ * @example
+ * const activities = createFollowActivities({ client: api, results, taskQueue });
+ * const follows = await Worker.create({ connection, taskQueue: `${taskQueue}-follow`, activities });
+ */
 export function createFollowActivities(dependencies: ActivityDependencies) {
   requireOptions(dependencies, { client: 'an object', results: 'an object' });
   const { client, results, follow } = dependencies;

@@ -41,7 +41,6 @@ export interface Config {
     /** True if the secret file was named. A missing file is then not created. */
     readonly secretFileNamed: boolean;
   };
-  /** Temporal's own environment configuration. */
   readonly temporal: TemporalConfig & {
     /** Address of the UI of the configured server, for links. */
     readonly uiUrl?: string;
@@ -58,7 +57,6 @@ export interface Config {
   readonly idleMs: number;
   /** Directory of secrets and of the embedded stack's state. Results are also stored here, unless SANDFLOW_RESULTS is set. */
   readonly home: string;
-  /** Directory of the result store. */
   readonly results: string;
   /** True if every worker uses this store: SANDFLOW_RESULTS names it, or all workers run on this machine. */
   readonly resultsShared: boolean;
@@ -126,6 +124,8 @@ export type ConnectionSettings = { readonly [Name in ConnectionName]?: string | 
  * Reads and checks the settings. From then on their secrets are removed from the output of this process.
  * @param connection settings of the chosen profile
  * @throws SandflowError `bad_configuration` with the name of the variable and what it should hold
+ * @example
+ * const { deployment, taskQueue } = readConfig();
  */
 export function readConfig(given: Environment = process.env, connection: ConnectionSettings = {}): Config {
   const ofProfile = usedSettings(given, connection);

@@ -3,6 +3,9 @@
  *
  * Each area also has its own entry, such as `sandflow/client`, which loads nothing else. Use `sandflow/workflows` to
  * register the workflows in your own worker, and `sandflow/local-service` in tests.
+ *
+ * In the examples of its functions, `client` is what `connectTemporal` returns, `api` what `createSandboxClient` returns,
+ * `config` what `readConfig` returns, and `results` what `createResultStore` returns. Other names stand for your values.
  */
 export {
   type ActivityDependencies,

@@ -40,6 +40,9 @@ export interface Bridge {
  * accepted all its signals. Its only state is its counters for the last minute, so any number of replicas may run side
  * by side.
  * @throws SandflowError `bad_argument` for an option that is missing, or a number out of range
+ * @example
+ * const bridge = createBridge({ temporalClient: client, secrets: createSecretSource({ fixed: [], file }) });
+ * const { url } = await bridge.listen({ port: 8080 });
  */
 export function createBridge(options: BridgeOptions): Bridge {
   requireClient(Object(options).temporalClient, 'temporalClient');

@@ -21,6 +21,9 @@ export interface SecretSourceOptions {
  * later holds something else, or cannot be read, the secrets that it held stay valid.
  * @returns the function; until it has read the file once, it throws what `readSecrets` throws
  * @throws SandflowError `bad_argument`; `bad_configuration` for a fixed secret that cannot be one
+ * @example
+ * const secrets = createSecretSource({ fixed: [], file: '/var/lib/sandflow/webhook-secrets' });
+ * const bridge = createBridge({ temporalClient: client, secrets });
  */
 export function createSecretSource(options: SecretSourceOptions): () => Promise<string[]> {
   requireOptions(options, { fixed: 'a list', file: 'a text' });
@@ -51,6 +54,8 @@ export function createSecretSource(options: SecretSourceOptions): () => Promise<
  * Reads the secrets in a file, newest first. Returns none if the file does not exist. Secrets are separated by white
  * space or commas.
  * @throws SandflowError `bad_configuration` if the file holds something else; errors of reading it
+ * @example
+ * const [newest] = await readSecrets('/var/lib/sandflow/webhook-secrets');
  */
 export async function readSecrets(file: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(ifMissing);

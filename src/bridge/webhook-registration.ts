@@ -45,6 +45,9 @@ const defaultRetryDelaysMs = [500, 2_000];
  * secret is written to its file and never returned. If two processes create a webhook at the same time, the later
  * webhook is deleted.
  * @throws SandflowError `webhook_secret_unknown`, `webhook_duplicate`, `secret_file_unwritable`; the client's errors
+ * @example
+ * const url = 'https://bridge.example.com/webhooks/sandbox';
+ * const { webhookId } = await ensureWebhook(api, { url, name: 'sandflow', secretFile: file });
  */
 export async function ensureWebhook(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
   requireOptions({ client }, { client: 'an object' });
@@ -68,6 +71,8 @@ export async function ensureWebhook(client: SandboxClient, options: EnsureWebhoo
  * repeated until a secret has been read. After a lost answer it waits for `lateForMs`: the lost call could be executed
  * after the next one, and make its secret invalid.
  * @throws SandflowError `secret_file_unwritable`, before anything is replaced; the client's errors
+ * @example
+ * await rotateWebhook(api, webhookId, { secretFile: '/var/lib/sandflow/webhook-secrets' });
  */
 export async function rotateWebhook(
   client: SandboxClient,

@@ -14,6 +14,10 @@ import { createCaller } from './caller.js';
  * Creates a client of the Sandbox Service on a pool of keep-alive connections. Opens no connection before the first
  * call.
  * @throws SandflowError `bad_argument` if an option is missing; `bad_configuration` if the base URL is invalid or would send the key in plain text
+ * @example
+ * const api = createSandboxClient({ baseUrl: 'https://api.example.com/v1', apiKey: 'sk_example' });
+ * const { sandbox } = await api.createSandbox({ name: 'review' });
+ * await api.close();
  */
 export function createSandboxClient(options: SandboxClientOptions): SandboxClient {
   requireOptions(options, { baseUrl: 'a text', apiKey: ['a text', 'a function'] });

@@ -44,6 +44,9 @@ export interface CodecServer {
 /**
  * @throws SandflowError `bad_configuration` if the token is too short, or if an entry of `origins` is not an origin;
  *   `bad_api_key` if a header cannot carry the token; `bad_argument` if `maxBodyBytes` is no number
+ * @example
+ * const codec = createPayloadCodec(await readKeyRing('/etc/sandflow/keys'));
+ * const server = createCodecServer({ codec, token, origins: ['https://temporal.example.com'] });
  */
 export function createCodecServer(options: CodecServerOptions): CodecServer {
   requireOptions(options, { codec: 'an object', token: 'a text', origins: 'a list' });

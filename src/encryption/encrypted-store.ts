@@ -17,6 +17,8 @@ const magic = Buffer.from([0x00, 0x73, 0x66, 0x65, 0x6e, 0x63, 0x31, 0x00]);
  * readable. In addition to errors of the store, `get` throws SandflowError `encryption_key_unknown`, `not_decryptable`,
  * `not_encrypted`.
  * @param options.requireEncrypted refuses objects that are not encrypted; false by default
+ * @example
+ * const results = encryptResults(createResultStore('/srv/results'), ring, { requireEncrypted: true });
  */
 export function encryptResults(
   store: ResultStore,

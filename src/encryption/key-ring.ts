@@ -33,6 +33,8 @@ const basePattern = /^[A-Za-z0-9+/_-]{43}=?$/;
  * are skipped.
  * @param source where the text comes from, for messages, which never contain a key
  * @throws SandflowError `bad_configuration`
+ * @example
+ * const ring = parseKeyRing(`${newKeyLine('2026-01')}\n`);
  */
 export function parseKeyRing(text: string, source = 'The key ring'): KeyRing {
   const keys: RingKey[] = [];
@@ -62,7 +64,11 @@ export function parseKeyRing(text: string, source = 'The key ring'): KeyRing {
   return { first, keys, find: (id) => byId.get(id) };
 }
 
-/** Creates a line of a ring with a new random key. The line is a secret. */
+/**
+ * Creates a line of a ring with a new random key. The line is a secret.
+ * @example
+ * await writeFile('/etc/sandflow/keys', `${newKeyLine('2026-01')}\n`, { mode: 0o600 });
+ */
 export function newKeyLine(id: string): string {
   if (!idPattern.test(id)) {
     const message = `"${id}" cannot be the id of a key: up to 64 characters of a-z, A-Z, 0-9, dot, dash and underscore.`;
@@ -85,6 +91,8 @@ function ringKey(id: string, bytes: Buffer): RingKey {
  * Reads a ring from its file.
  * @param path a file of this user or root that no other user may read or write, such as one of mode 600
  * @throws SandflowError `bad_configuration`
+ * @example
+ * const dataConverter = createEncryptedDataConverter(await readKeyRing('/etc/sandflow/keys'));
  */
 export async function readKeyRing(path: string): Promise<KeyRing> {
   return parseKeyRing(await readPrivateText(path, 'file of encryption keys'), path);

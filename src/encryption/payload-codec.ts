@@ -28,6 +28,8 @@ export interface PayloadCodecOptions {
  * `requireEncrypted` is set. A payload is not bound to its workflow, because a codec server and a heartbeat by task
  * token do not know the workflow. `decode` throws SandflowError `encryption_key_unknown`, `not_decryptable`,
  * `not_encrypted`.
+ * @example
+ * const dataConverter = { payloadCodecs: [createPayloadCodec(ring, { requireEncrypted: true })] };
  */
 export function createPayloadCodec(
   ring: KeyRing,
@@ -82,6 +84,9 @@ export const failureConverterPath = fileURLToPath(new URL('./failure-converter.c
 /**
  * The `dataConverter` of every client, worker and replay of a deployment whose payloads are encrypted. Messages and
  * stacks of failures are encrypted too.
+ * @example
+ * const dataConverter = createEncryptedDataConverter(await readKeyRing('/etc/sandflow/keys'));
+ * const client = await connectTemporal(config.temporal.connect, { dataConverter });
  */
 export function createEncryptedDataConverter(ring: KeyRing, options: PayloadCodecOptions = {}): DataConverter {
   return { payloadCodecs: [createPayloadCodec(ring, options)], failureConverterPath };

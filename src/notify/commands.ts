@@ -40,8 +40,10 @@ export interface NotifyCommands {
 }
 
 /**
- * @param file a JSON file of ids and commands, such as `{"mail-me": "mail -s sandflow me@example.com"}`, with mode 600
- *   and owned by the worker's user
+ * @param file a JSON file of ids and commands, such as `{"mail-me": "mail -s sandflow me
+ * @example
+ * const notifyCommands = createNotifyCommands('/var/lib/sandflow/notify-commands.json');
+ * const activities = createNotifyActivities({ notifyCommands });
  */
 export function createNotifyCommands(file: string): NotifyCommands {
   requireOptions({ file }, { file: 'a text' });

@@ -28,6 +28,8 @@ export interface NotifySecretsOptions {
  * @param file a file with one secret per line, `whsec_…`, with mode 600 and owned by the worker's user
  * @returns the function; it returns at least one secret, and throws SandflowError `file_not_trusted`,
  *   `bad_notify_secrets`
+ * @example
+ * const notifySecrets = createNotifySecrets('/var/lib/sandflow/notify-secrets', { make: true });
  */
 export function createNotifySecrets(
   file: string,

@@ -23,6 +23,9 @@ const attemptsToRead = 100;
  * make this process read and write files elsewhere.
  *
  * @param directory created if it is missing
+ * @example
+ * const results = createResultStore('/srv/results');
+ * const { ref } = await results.put('notes/today', Buffer.from('hello'));
  */
 export function createResultStore(directory: string): ResultStore {
   requireOptions({ directory }, { directory: 'a text' });

@@ -69,7 +69,11 @@ export async function itemResultObjects(
   return (await store.list(folder)).filter(({ key }) => /^\/\d+\/\d+\.json$/.test(key.slice(items.length)));
 }
 
-/** The newest result of an item; null if no generation ended. */
+/**
+ * The newest result of an item; null if no generation ended.
+ * @example
+ * const item = await readItemResult(results, { deployment, batchId: 'issues', batchKey }, 0);
+ */
 export async function readItemResult(
   store: ResultStore,
   place: FanoutPlace,
@@ -120,6 +124,11 @@ function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd |
  * Yields the newest result of every submitted item of a batch, in the order of the batch, as in `results.jsonl`. Works
  * also while the batch runs. Reads one item at a time, so that the size of the batch does not matter. Writes nothing.
  * @param store the result store that the batch's workers write to
+ * @example
+ * const failed: string[] = [];
+ * for await (const { itemId, outcome } of fanoutItemResults(results, { deployment, batchId: 'issues', batchKey })) {
+ *   if (outcome !== 'completed') failed.push(itemId);
+ * }
  */
 export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace): AsyncGenerator<ItemResult> {
   for (const object of (await storedChunks(store, place)).values()) {

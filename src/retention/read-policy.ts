@@ -21,6 +21,8 @@ export interface ReadPolicyOptions {
  * @param text YAML 1.2; JSON is YAML, too
  * @param file its name, for errors
  * @throws SandflowError `bad_policy`: one line for each problem, with the line of the file
+ * @example
+ * const policy = readPolicy(await readFile('nightly.yaml', 'utf8'), 'nightly.yaml');
  */
 export function readPolicy(text: string, file: string, { idOfCommand }: ReadPolicyOptions = {}): CleanupPolicy {
   if (text.length > longestPolicy) throw badPolicy([`${file}: is longer than ${longestPolicy} characters`]);

@@ -12,6 +12,9 @@ const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 /**
  * A secret store in a directory of mode 700, one file of mode 600 per secret, for workers that share a file system.
  * Nothing is created before the first `put`.
+ * @example
+ * const secrets = createSecretStore('/var/lib/sandflow/secrets');
+ * const activities = createActivities({ client: api, results, secrets, taskQueue });
  */
 export function createSecretStore(directory: string): SecretStore {
   requireOptions({ directory }, { directory: 'a text' });

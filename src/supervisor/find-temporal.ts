@@ -8,6 +8,8 @@ import { stackPaths } from './stack-paths.js';
 /**
  * Returns the configured Temporal server or, without one, that of the running stack of `config.home`. Starts nothing.
  * @throws SandflowError `temporal_unreachable` if no server is configured and no stack runs
+ * @example
+ * const client = await connectTemporal(await findTemporal(readConfig()));
  */
 export async function findTemporal(config: Pick<Config, 'home' | 'temporal'>): Promise<TemporalTarget> {
   if (config.temporal.configured) return config.temporal.connect;

@@ -19,6 +19,9 @@ export interface WorkerConnection {
  * Connects the native client on which workers run. If Temporal's runtime does not run yet, it starts with a log on
  * stderr; call `logTo`, `serveMetrics` or `Runtime.install` first for another one.
  * @throws SandflowError `temporal_unreachable`
+ * @example
+ * const { connection, namespace } = await connectWorker({ address: 'temporal.example.com:7233' });
+ * const worker = await createSandflowWorker({ connection, namespace, client: api, results, taskQueue });
  */
 export async function connectWorker(
   target: TemporalTarget,
@@ -51,6 +54,8 @@ export function requireWorkerConnection(connection: NativeConnection): void {
 /**
  * Creates a client on a worker's connection. Workflows that it starts can begin eagerly on a worker of this process.
  * @throws SandflowError `bad_argument` for a connection of another copy of `@temporalio/worker`
+ * @example
+ * const client = clientOfWorker(await connectWorker({ address: 'temporal.example.com:7233' }));
  */
 export function clientOfWorker(
   { connection, namespace }: WorkerConnection,

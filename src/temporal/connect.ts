@@ -30,6 +30,9 @@ export interface ConnectTemporalOptions {
  * Connects, and checks that the server answers. The caller closes `client.connection`.
  * @throws SandflowError `temporal_unreachable`, which names the address and what to do; `bad_argument` for an address
  * that is not `host:port`
+ * @example
+ * const client = await connectTemporal({ address: 'temporal.example.com:7233', namespace: 'default' });
+ * await client.connection.close();
  */
 export async function connectTemporal(
   target: TemporalTarget,

@@ -53,6 +53,9 @@ export type Agreement = { readonly kind: 'agreed' } | { readonly kind: 'unasked'
  * @param client any client; its connection is used without its codec
  * @throws SandflowError `bad_configuration` if the keys do not fit, and `keys_not_announced` if no worker has announced
  *   keys: the process must not continue
+ * @example
+ * const agreement = await agreeOnKeys(client, { deployment, ring, announce: true });
+ * if (agreement.kind === 'unasked') throw new Error(agreement.reason);
  */
 export async function agreeOnKeys(client: Client, options: AgreeOptions): Promise<Agreement> {
   const { deployment, ring, announce = false, timeoutMs = defaultTimeoutMs } = options;
@@ -71,12 +74,20 @@ export async function agreeOnKeys(client: Client, options: AgreeOptions): Promis
   }
 }
 
-/** The keys of the deployment; undefined if no worker has announced any. */
+/**
+ * The keys of the deployment; undefined if no worker has announced any.
+ * @example
+ * const keys = await deploymentKeys(client, 'default');
+ */
 export function deploymentKeys(client: Client, deployment: string): Promise<DeploymentKeys | undefined> {
   return read(clearClient(client), deployment);
 }
 
-/** Removes the announcement, so that processes without keys can start again. Safe to repeat. */
+/**
+ * Removes the announcement, so that processes without keys can start again. Safe to repeat.
+ * @example
+ * await forgetDeploymentKeys(client, 'default');
+ */
 export async function forgetDeploymentKeys(client: Client, deployment: string): Promise<void> {
   try {
     await clearClient(client).schedule.getHandle(encryptionScheduleId(deployment)).delete();

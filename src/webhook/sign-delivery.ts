@@ -16,6 +16,8 @@ export interface SignedParts {
 /**
  * The signature of a delivery: `v1=` and the hex HMAC-SHA256 of `deliveryId.timestamp.rawBody` (specification,
  * "Events").
+ * @example
+ * const signature = sign({ secret, deliveryId: 'evt_1', timestamp: Math.floor(Date.now() / 1000), rawBody });
  */
 export function sign(parts: SignedParts): string {
   return `v1=${digestOf(parts).toString('hex')}`;
@@ -34,7 +36,13 @@ export interface DeliveryParts extends SignedParts {
   readonly attempt?: number;
 }
 
-/** The headers of one attempt to deliver, for senders: the local service and tests. */
+/**
+ * The headers of one attempt to deliver, for senders: the local service and tests.
+ * @example
+ * const timestamp = Math.floor(Date.now() / 1000);
+ * const headers = deliveryHeadersFor({ secret, deliveryId: 'evt_1', timestamp, rawBody, event: 'sandbox.ready' });
+ * await fetch(url, { method: 'POST', headers, body: rawBody });
+ */
 export function deliveryHeadersFor(parts: DeliveryParts): Record<string, string> {
   return {
     'content-type': 'application/json',

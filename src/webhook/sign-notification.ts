@@ -25,6 +25,8 @@ export interface NotificationParts {
 /**
  * The headers that sign one attempt to deliver a notification.
  * @throws RangeError if a secret is not `whsec_` and the base64 of 24 to 64 bytes; the error does not show the secret
+ * @example
+ * const headers = notificationHeaders({ secrets, id: 'msg_1', timestamp: Math.floor(Date.now() / 1000), rawBody });
  */
 export function notificationHeaders({ secrets, id, timestamp, rawBody }: NotificationParts): Record<string, string> {
   const signatures = secrets.map((secret) => `v1,${digest(secret, id, String(timestamp), rawBody).toString('base64')}`);
@@ -67,6 +69,10 @@ export type NotificationVerification =
  * Checks who sent a notification, and when. Compares in constant time; the signature is checked before the age, so that
  * `stale_timestamp` is returned only for genuine notifications.
  * @throws RangeError if one of `secrets` is not `whsec_` and the base64 of 24 to 64 bytes
+ * @example
+ * const { headers } = request;
+ * const verified = verifyNotification({ headers, rawBody, secrets });
+ * if (!verified.ok) response.writeHead(401).end();
  */
 export function verifyNotification(notification: NotificationToVerify): NotificationVerification {
   const { headers, rawBody, secrets, nowMs = Date.now(), toleranceSeconds = timestampToleranceSeconds } = notification;
@@ -94,7 +100,11 @@ export function verifyNotification(notification: NotificationToVerify): Notifica
   return { ok: true, id, timestamp: seconds };
 }
 
-/** Whether a text can sign notifications. */
+/**
+ * Whether a text can sign notifications.
+ * @example
+ * if (!isNotificationSecret(text)) throw new Error('Not a secret that signs notifications.');
+ */
 export function isNotificationSecret(text: string): boolean {
   return keyOf(text) !== undefined;
 }

@@ -40,6 +40,10 @@ const timestampPattern = /^[0-9]{1,12}$/;
  * Checks the signature and the age of a delivery (specification, "Events"). Compares in constant time with every
  * secret, so that the duration does not reveal which byte or which secret was wrong. The signature is checked before
  * the age, so that `stale_timestamp` is returned only for genuine deliveries.
+ * @example
+ * const { headers } = request;
+ * const verified = verifyDelivery({ headers, rawBody, secrets, nowMs: Date.now() });
+ * if (!verified.ok) response.writeHead(401).end(verified.reason);
  */
 export function verifyDelivery(delivery: DeliveryToVerify): Verification {
   const { headers, rawBody, secrets, nowMs, toleranceSeconds = timestampToleranceSeconds } = delivery;

@@ -84,6 +84,10 @@ export interface SandflowWorker {
  * an activity of yours has the name of one of sandflow's, `workflowsPath` lacks sandflow's workflows, `workflowBundle`
  * lacks sandflow's interceptor, or the connection or the workflows use another copy of Temporal's SDK;
  * `result_store_unwritable`. The connection can then be closed
+ * @example
+ * const { connection, namespace } = await connectWorker(config.temporal.connect);
+ * const worker = await createSandflowWorker({ connection, namespace, client: api, results, taskQueue });
+ * await worker.run();
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const object = 'an object';

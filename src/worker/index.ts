@@ -1,4 +1,3 @@
-/** Puts a worker together. */
 export { countCalls } from './count-calls.js';
 export {
   createSandflowWorker,

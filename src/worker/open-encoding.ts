@@ -16,6 +16,9 @@ export interface Encoding {
  * deployment: pass `dataConverter` and `results` to `createSandflowWorker`, and `dataConverter` to its clients.
  * @param config what `readConfig` returns
  * @throws SandflowError `bad_configuration` if the file of keys is invalid
+ * @example
+ * const { dataConverter, results } = await openEncoding(readConfig());
+ * const client = await connectTemporal(config.temporal.connect, { dataConverter });
  */
 export async function openEncoding(config: {
   readonly results: string;

@@ -11,6 +11,9 @@ import { logging, WorkerLogger } from '../temporal/runtime-log.js';
  * @param address `host:port`, where host is an IP address
  * @param options.log as with `logTo`; default: Temporal writes to stderr
  * @throws SandflowError `metrics_not_served` if the address is invalid or in use, or if Temporal's runtime already runs
+ * @example
+ * serveMetrics('127.0.0.1:9464');
+ * const { connection } = await connectWorker(config.temporal.connect);
  */
 export function serveMetrics(address: string, { log }: { readonly log?: (line: string) => void } = {}): void {
   try {
@@ -34,6 +37,9 @@ function reasonOf(said: string): string {
 /**
  * Hands each line of the workers' log to `log` instead of stderr. Call it once, before the first connection and worker,
  * and not together with `serveMetrics`, which takes `log` too.
+ * @example
+ * logTo((line) => appendFileSync('/var/log/sandflow.log', `${line}\n`));
+ * const { connection } = await connectWorker(config.temporal.connect);
  */
 export function logTo(log: (line: string) => void): void {
   Runtime.install({ logger: loggerTo(log), telemetryOptions: { logging } });

@@ -82,6 +82,9 @@ async function bundleOf(workflowsPath: string, { dataConverter }: WorkflowSource
  * Returns the path of the workflow bundle of the build; undefined if this runs from sources that were not built.
  * @param encrypted true for the bundle that encodes failures and refuses unencrypted input, for
  *   `createEncryptedDataConverter`
+ * @example
+ * const codePath = workflowBundlePath();
+ * if (codePath) await Worker.create({ connection, taskQueue, workflowBundle: { codePath } });
  */
 export function workflowBundlePath({ encrypted = false } = {}): string | undefined {
   const name = encrypted ? 'workflow-bundle-encrypted.js' : 'workflow-bundle.js';

@@ -67,6 +67,8 @@ export type ListFanoutsOptions = ListJobsOptions;
  * Lists the newest jobs first, those that run and those that ended. Each job is listed once, with its newest execution.
  * Visibility lags: a job that was started a moment ago may be missing.
  * @throws SandflowError `bad_configuration`
+ * @example
+ * const failed = await listJobs(client, { deployment, failed: true, limit: 20 });
  */
 export async function listJobs(client: Client, options: ListJobsOptions): Promise<JobSummary[]> {
   const found = await newestExecutions(client, 'createThenPrompt', options);
@@ -82,6 +84,8 @@ export async function listJobs(client: Client, options: ListJobsOptions): Promis
  * Lists the newest batches first, those that run and those that ended. Each batch is listed once, with its newest
  * execution. Visibility lags: a batch that was started a moment ago may be missing.
  * @throws SandflowError `bad_configuration`
+ * @example
+ * const [newest] = await listFanouts(client, { deployment, limit: 1 });
  */
 export async function listFanouts(client: Client, options: ListFanoutsOptions): Promise<FanoutSummary[]> {
   const found = await newestExecutions(client, 'forkFanout', options);

@@ -2,6 +2,8 @@
  * Writes JSON whose bytes depend only on the value: sorted keys, no white space, no undefined fields. The service
  * compares the body of a repeated create request with the first body (specification, "Errors", idempotency results). So
  * retries by other processes and by later releases must send the same bytes.
+ * @example
+ * stableJson({ b: 1, a: undefined, c: [2] }); // '{"b":1,"c":[2]}'
  */
 export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => (isPlainObject(inner) ? sorted(inner) : inner));

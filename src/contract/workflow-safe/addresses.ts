@@ -63,7 +63,11 @@ export function jobIdShapeProblem(jobId: string): string | undefined {
   return `"${jobId.slice(0, 80)}" must be lower-case letters and digits, with single dashes between them`;
 }
 
-/** The workflow id of a job. */
+/**
+ * The workflow id of a job.
+ * @example
+ * const execution = await client.workflow.getHandle(jobWorkflowId('default', 'fix-1')).describe();
+ */
 export function jobWorkflowId(deployment: string, jobId: string): string {
   return `${namePrefix}-${deployment}-${jobId}`;
 }

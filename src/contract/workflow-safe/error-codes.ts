@@ -83,6 +83,8 @@ export function currentErrorCode(code: string): string {
  * The meaning of an error. The HTTP status is authoritative (specification, "Errors"). So a listed code counts only
  * with one of its own statuses. Otherwise the status alone decides, also for a code that is not listed ("the
  * exhaustive list is not shown").
+ * @example
+ * if (error instanceof ApiError && errorMeaning(error.status, error.code) === 'permanent') throw error;
  */
 export function errorMeaning(status: number, code: string): ErrorMeaning {
   const current = currentErrorCode(code);

@@ -37,6 +37,9 @@ export interface StartCleanupOptions {
 /**
  * Starts one cleanup. Not safe to repeat, but harmless: if two cleanups run at once, the later one does nothing.
  * @throws SandflowError `bad_policy` before anything is started
+ * @example
+ * const handle = await startCleanup(client, { deployment, taskQueue, policy, mode: 'apply' });
+ * const { counts } = await handle.result();
  */
 export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
   requireClient(client);
@@ -73,6 +76,8 @@ export interface CleanupListed {
 /**
  * Lists the running cleanups first, and then those that ended last. Visibility lags: a cleanup that was started a moment
  * ago may be missing.
+ * @example
+ * const [newest] = await listCleanups(client, { deployment, limit: 1 });
  */
 export async function listCleanups(
   client: Client,
@@ -94,13 +99,21 @@ export async function listCleanups(
   return found;
 }
 
-/** A handle on a run. Sends no request. */
+/**
+ * A handle on a run. Sends no request.
+ * @example
+ * const { outcome } = await cleanupHandle(client, 'default', id).result();
+ */
 export function cleanupHandle(client: Client, deployment: string, id: string): CleanupHandle {
   checkDeployment(deployment);
   return client.workflow.getHandle(`${cleanupPrefix(deployment)}${id}`);
 }
 
-/** Queries the progress of a cleanup. Needs a worker. */
+/**
+ * Queries the progress of a cleanup. Needs a worker.
+ * @example
+ * const { phase, due } = await cleanupProgress(cleanupHandle(client, 'default', id));
+ */
 export function cleanupProgress(handle: CleanupHandle): Promise<CleanupProgress> {
   return queryOnce(handle, cleanupProgressQuery);
 }

@@ -68,6 +68,9 @@ const weekdayNames = {
  * Creates the schedule of a policy, or replaces its content. A paused schedule stays paused. Safe to repeat.
  * @returns whether the schedule is new
  * @throws SandflowError `bad_policy` before anything is scheduled
+ * @example
+ * const time = { kind: 'cron', expression: '0 3 * * *' } as const;
+ * await applyCleanupSchedule(client, { deployment, taskQueue, policy, time });
  */
 export async function applyCleanupSchedule(client: Client, options: CleanupScheduleOptions): Promise<boolean> {
   requireClient(client);
@@ -118,6 +121,8 @@ const daysOf = (days: readonly Weekday[]) => days.map((day) => weekdayNames[day]
 
 /**
  * Lists the schedules of a deployment, sorted by name. Visibility lags: a new schedule may be missing for a moment.
+ * @example
+ * const paused = (await listCleanupSchedules(client, 'default')).filter((schedule) => schedule.paused);
  */
 export async function listCleanupSchedules(client: Client, deployment: string): Promise<CleanupSchedule[]> {
   const prefix = cleanupPrefix(deployment);
@@ -142,6 +147,8 @@ export type ScheduleChange = 'pause' | 'resume' | 'trigger' | 'delete';
 /**
  * Pauses, resumes, triggers or deletes the schedule of a policy. A trigger starts a run now, unless one is running.
  * @throws SandflowError `schedule_not_found`
+ * @example
+ * await changeCleanupSchedule(client, 'pause', { deployment, policyName: 'nightly' });
  */
 export async function changeCleanupSchedule(
   client: Client,

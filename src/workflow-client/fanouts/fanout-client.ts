@@ -81,6 +81,9 @@ export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'
  * call concurrently: Temporal ensures that only one caller starts the batch.
  * @throws SandflowError `bad_fanout_input` before anything is started; `fanout_differs` if the id belongs to a batch
  *   with other settings; `not_a_fanout` if the id belongs to a job
+ * @example
+ * const source = { kind: 'sandbox', sandboxId: 'bx_2345abcd', allowStale: false } as const;
+ * await startFanout(client, { deployment, batchId: 'issues', source, policy: { concurrency: 10 } }, { taskQueue });
  */
 export async function startFanout(
   client: Client,
@@ -144,6 +147,8 @@ export function fanoutHandle(client: Client, { deployment, batchId }: FanoutAddr
 /**
  * Queries the progress of a batch, also after its end. The query is cheap for any number of items. Needs a worker.
  * @throws SandflowError `fanout_not_found`, `not_a_fanout`, or `no_worker` if no worker answers within 30 s
+ * @example
+ * const { counts } = await fanoutProgress(client, { deployment, batchId: 'issues' });
  */
 export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<FanoutProgress> {
   return askWorkflow(
@@ -165,6 +170,8 @@ export function fanoutPlaces(client: Client, batch: FanoutAddress): Promise<read
  * confirms that this has happened, and ends as `cancelled`. Returns when Temporal has accepted the request. Safe to
  * repeat.
  * @throws SandflowError `fanout_not_found`, `fanout_ended`
+ * @example
+ * await cancelFanout(client, { deployment, batchId: 'issues' });
  */
 export async function cancelFanout(client: Client, batch: FanoutAddress): Promise<void> {
   // Temporal accepts a cancel request for a closed workflow without an error.
@@ -176,6 +183,8 @@ export async function cancelFanout(client: Client, batch: FanoutAddress): Promis
 /**
  * Reads Temporal's description of a batch. Needs no worker.
  * @throws SandflowError `fanout_not_found`, `not_a_fanout`
+ * @example
+ * const { status } = await describeFanout(client, { deployment, batchId: 'issues' });
  */
 export async function describeFanout(client: Client, batch: FanoutAddress): Promise<WorkflowExecutionDescription> {
   const there = await askWorkflow(client, askedBatch(batch), () =>

@@ -156,6 +156,8 @@ export const fanoutItemSchema = z
  * Checks the settings of a batch and applies their defaults. Does not check its items. Does not check the total size:
  * `startFanout` does so after it has moved long texts into the result store.
  * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
+ * @example
+ * const input = parseFanoutInput(JSON.parse(await readFile('batch.json', 'utf8')));
  */
 export function parseFanoutInput(input: unknown): FanoutInput {
   return parseWith(fanoutInputSchema, input, badBatch);

@@ -36,6 +36,9 @@ export interface ResumeFanoutOptions {
  * Runs the missing and failed items of a batch. Completed items are not repeated. Idempotency keys and the spent budget
  * carry over from the first execution. The deadline starts again. Chunks that still run continue.
  * @throws SandflowError `fanout_runs` if the batch still runs; `fanout_not_found`; `bad_fanout_input`
+ * @example
+ * await resumeFanout(client, { deployment, batchId: 'issues' }, { taskQueue });
+ * const { counts } = await awaitFanout(client, { deployment, batchId: 'issues' });
  */
 export async function resumeFanout(
   client: Client,

@@ -45,6 +45,10 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
  * @returns the batch; sends nothing if the batch already has all its items or has ended
  * @throws SandflowError as `startFanout`, `addFanoutChunk` and `sealFanout`; `fanout_differs` also if the batch has other
  *   items
+ * @example
+ * const source = { kind: 'sandbox', sandboxId: 'bx_2345abcd', allowStale: false } as const;
+ * const items = ['Fix the first.', 'Fix the second.'].map((prompt, at) => ({ id: `${at}`, prompts: [{ prompt }] }));
+ * await submitFanout(client, { deployment, batchId: 'issues', source }, items, { taskQueue });
  */
 export async function submitFanout(
   client: Client,
@@ -133,6 +137,9 @@ export interface AwaitFanoutOptions {
 /**
  * Waits until a batch has ended. If the wait is interrupted, the batch continues, and the wait can be repeated.
  * @throws SandflowError `fanout_not_found`; `fanout_lost` if somebody terminated it; the reason of `signal`
+ * @example
+ * const signal = AbortSignal.timeout(60_000);
+ * const { counts } = await awaitFanout(client, { deployment, batchId: 'issues' }, { signal });
  */
 export async function awaitFanout(
   client: Client,

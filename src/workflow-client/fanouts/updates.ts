@@ -25,6 +25,9 @@ const pauseMs = 500;
  * @param options `results` as for `startFanout`
  * @throws SandflowError `bad_fanout_input`; `refused` if the batch has other items under this number, or the batch is
  *   ending or sealed; `fanout_not_found`, `fanout_ended`, `no_worker`
+ * @example
+ * const items = [{ id: 'first', prompts: [{ prompt: 'Fix the first issue.' }] }];
+ * await addFanoutChunk(client, { deployment, batchId: 'issues' }, { chunk: 0, firstIndex: 0, items });
  */
 export async function addFanoutChunk(
   client: Client,
@@ -41,6 +44,8 @@ export async function addFanoutChunk(
 /**
  * Declares that a batch has all its items. Safe to repeat.
  * @throws SandflowError `refused` if a chunk is missing; `fanout_not_found`, `fanout_ended`, `no_worker`
+ * @example
+ * await sealFanout(client, { deployment, batchId: 'issues' }, { chunks: 1, items: 1 });
  */
 export async function sealFanout(
   client: Client,

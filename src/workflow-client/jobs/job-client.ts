@@ -97,6 +97,10 @@ export interface JobMemo extends OutcomeMemo, TextInSummariesMemo {
  * Starts a job, or returns the existing one with this id. Safe to repeat and to call concurrently: Temporal ensures
  * that only one caller starts the job.
  * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
+ * @example
+ * const prompts = [{ prompt: 'Fix the failing test.' }];
+ * const { handle } = await startJob(client, { deployment, jobId: 'fix-1', prompts }, { taskQueue });
+ * const { outcome } = await handle.result();
  */
 export async function startJob(client: Client, input: NewJob, options: StartJobOptions): Promise<StartedJob> {
   requireClient(client);
@@ -140,7 +144,11 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
   }
 }
 
-/** A handle on the newest run of a job. Sends no request. */
+/**
+ * A handle on the newest run of a job. Sends no request.
+ * @example
+ * const { outcome, left } = await jobHandle(client, { deployment, jobId: 'fix-1' }).result();
+ */
 export function jobHandle(client: Client, job: JobAddress): JobHandle {
   const problem = jobIdProblem(job.deployment, job.jobId);
   if (problem) throw new SandflowError('bad_job_id', `The job id ${problem}.`);
@@ -151,6 +159,8 @@ export function jobHandle(client: Client, job: JobAddress): JobHandle {
  * Reads Temporal's description of a job: its status, when it started and ended, and the readable part of its memo.
  * Needs no worker.
  * @throws SandflowError `job_not_found`, `not_a_job` if the id belongs to a batch
+ * @example
+ * const { status } = await describeJob(client, { deployment, jobId: 'fix-1' });
  */
 export async function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
   const description = await askWorkflow(client, askedJob(job), () =>
@@ -163,6 +173,8 @@ export async function describeJob(client: Client, job: JobAddress): Promise<Work
 /**
  * Queries the progress of a job, also after its end. Needs a worker.
  * @throws SandflowError `job_not_found`, or `no_worker` if no worker answers within 30 s
+ * @example
+ * const { phase, sandboxId } = await jobProgress(client, { deployment, jobId: 'fix-1' });
  */
 export function jobProgress(client: Client, job: JobAddress): Promise<JobProgress> {
   const ask = () => queryOnce(jobHandle(client, job), progressQuery);
@@ -179,6 +191,8 @@ export interface PromptJobOptions {
  * Sends another prompt to a running job. A repeated call with the same `updateId` does not send the prompt again.
  * @returns the index of the prompt in the job
  * @throws SandflowError `bad_job_input`, `refused` with the job's reason, `job_not_found`, `job_ended`, `no_worker`
+ * @example
+ * await promptJob(client, { deployment, jobId: 'fix-1' }, { prompt: 'Now add a test.' }, { updateId: 'add-a-test' });
  */
 export async function promptJob(
   client: Client,
@@ -204,6 +218,8 @@ export async function promptJob(
  * @returns the resolved step: `create` or `prompt`
  * @throws SandflowError `bad_job_input`, `refused` if no call is unresolved or the decision does not fit; and the
  * errors of `promptJob`
+ * @example
+ * await resolveJob(client, { deployment, jobId: 'fix-1' }, { action: 'abandon' });
  */
 export async function resolveJob(
   client: Client,
@@ -223,6 +239,8 @@ export async function resolveJob(
  * accepted the request.
  * @returns `again`: true if the job was cancelled before
  * @throws SandflowError `job_not_found`, `job_ended`
+ * @example
+ * const { again } = await cancelJob(client, { deployment, jobId: 'fix-1' });
  */
 export async function cancelJob(client: Client, job: JobAddress): Promise<{ readonly again: boolean }> {
   // Temporal accepts a cancel request for a closed workflow without an error.

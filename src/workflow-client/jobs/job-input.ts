@@ -206,6 +206,8 @@ function noConversation(input: Pick<JobInput, 'source' | 'conversations'>): stri
  * Checks the input of a job and applies its defaults. Does not check its total size: `startJob` checks that after it
  * has moved long texts into the result store.
  * @throws SandflowError `bad_job_input`, naming every field that is wrong and what it should be
+ * @example
+ * const input = parseJobInput({ deployment: 'default', jobId: 'fix-1', prompts: [{ prompt: 'Fix the test.' }] });
  */
 export function parseJobInput(input: unknown): JobInput {
   return parseWith(jobInputSchema, input, badJob);

@@ -35,6 +35,8 @@ export interface EarlierJob {
  * earlier job later are not part of its input. Safe to repeat with the same `newJobId`.
  * @throws SandflowError `job_not_found`, also if Temporal no longer has the input; `not_a_job`; `job_differs` if
  * `newJobId` belongs to a job with another input; `bad_job_input` if it is the id of the earlier job; and as `startJob`
+ * @example
+ * const { handle } = await rerunJob(client, { deployment, jobId: 'fix-1' }, { newJobId: 'fix-2', taskQueue });
  */
 export async function rerunJob(
   client: Client,

@@ -23,6 +23,9 @@ export interface StopRequestAddress {
 /**
  * Queries the state of a request, also after its end. Needs a worker.
  * @throws SandflowError `stop_not_found`, or `no_worker` if no worker answers within 30 s
+ * @example
+ * const request = await requestStop(client, { sandboxId: 'bx_2345abcd' }, { deployment, taskQueue });
+ * const { phase, outcome } = await stopProgress(client, request);
  */
 export async function stopProgress(client: Client, address: StopRequestAddress): Promise<StopRequestView> {
   const { sandboxId, requestId, runId } = address;
@@ -43,6 +46,8 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
  * Queries the report of the workflow that stops a sandbox, also after its end. Returns null if there is no such
  * workflow. Needs a worker.
  * @throws SandflowError `no_worker` if no worker answers within 30 s
+ * @example
+ * const report = await stopReport(client, 'bx_2345abcd');
  */
 export async function stopReport(client: Client, sandboxId: string): Promise<StopReport | null> {
   try {
@@ -68,6 +73,9 @@ export interface AwaitStopOptions {
  * Waits until a request has ended. If the wait is interrupted, the service continues the stop, and the wait can be
  * repeated.
  * @throws as `stopProgress`, and the reason of `signal`
+ * @example
+ * const request = await requestStop(client, { sandboxId: 'bx_2345abcd' }, { deployment, taskQueue });
+ * const { outcome } = await awaitStop(client, request);
  */
 export async function awaitStop(
   client: Client,

@@ -53,6 +53,9 @@ export interface RequestStopOptions {
  * the calling process ends. Safe to repeat with the same `requestId`, as long as Temporal keeps the workflow.
  * @throws SandflowError `bad_stop_request` before anything is started; `no_worker` if no worker answers within 30 s;
  *   `refused` if too many requests wait for the sandbox
+ * @example
+ * const stop = { sandboxId: 'bx_2345abcd', requestId: 'after-review' };
+ * const { accepted } = await requestStop(client, stop, { deployment, taskQueue });
  */
 export async function requestStop(
   client: Client,

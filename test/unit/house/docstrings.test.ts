@@ -1,58 +1,74 @@
-/** Every export of the library, and every option, has a docstring. Elsewhere, only what a name does not say needs one. */
-import { posix } from 'node:path';
-import { expect, test } from 'vitest';
-import { readSource } from './source-imports.js';
+/**
+ * Every export of the library, and every option, has a docstring. Elsewhere, only what a name does not say needs one.
+ * Every function of the library has an example, and TypeScript accepts the examples.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { exportsOf } from './public-exports.js';
+import { repository } from './source-imports.js';
 
-/** Interfaces whose fields a caller writes. */
-const options = /(?:Options|Input|Dependencies|Address)$/;
-
-interface Named {
-  readonly name: string;
-  readonly isDocumented: boolean;
-}
-
-const reexports = /^export (?:type )?(?:\*|\{([^}]*)\}) from '(\.[^']+)\.js'/gm;
-const declarations = /^export (?:async |abstract )?(interface|type|class|function\*?|const) (\w+)/gm;
-const fields = /^ {2}(?:readonly )?(\w+)\??[(:<]/gm;
-
-/** The declarations that `file` exports, by name and place; of a re-exported list, only those that it names. */
-function exportsOf(file: string, names?: ReadonlySet<string>): Map<string, Named> {
-  const text = readSource(file);
-  const found = new Map<string, Named>();
-  for (const [, list, path] of text.matchAll(reexports)) {
-    const listed = list?.split(',').map((name) => name.trim().replace(/^type /, ''));
-    const wanted = listed?.filter((name) => name !== '' && (names?.has(name) ?? true));
-    if (wanted?.length === 0) continue;
-    const from = posix.join(posix.dirname(file), `${path}.ts`);
-    for (const [key, one] of exportsOf(from, wanted === undefined ? names : new Set(wanted))) found.set(key, one);
-  }
-  for (const { index, 1: kind, 2: name = '' } of text.matchAll(declarations)) {
-    if (names !== undefined && !names.has(name)) continue;
-    found.set(`${file}:${name}`, { name, isDocumented: isDocumented(text, index) });
-    if (kind !== 'interface' || !options.test(name)) continue;
-    for (const field of fieldsOf(text, index, name)) found.set(`${file}:${field.name}`, field);
-  }
-  return found;
-}
-
-function fieldsOf(text: string, at: number, name: string): Named[] {
-  const end = text.indexOf('\n}', at);
-  return [...text.slice(0, end).matchAll(fields)]
-    .filter(({ index }) => index > at)
-    .map(({ index, 1: field }) => ({ name: `${name}.${field}`, isDocumented: isDocumented(text, index) }));
-}
-
-function isField({ name }: Named): boolean {
-  return name.includes('.');
-}
-
-function isDocumented(text: string, at: number): boolean {
-  return /\*\/\n(?:\/\/ .*\n)?\s*$/.test(text.slice(Math.max(0, at - 140), at));
-}
+const library = [...exportsOf('src/index.ts').values()];
+const namesOf = (found: readonly { readonly name: string }[]) => found.map(({ name }) => name);
 
 test('every export of the library, and every option, has a docstring', () => {
-  const library = [...exportsOf('src/index.ts').values()];
-  const all = [...library, ...[...exportsOf('src/local-service/index.ts').values()].filter(isField)];
+  const ofService = [...exportsOf('src/local-service/index.ts').values()];
+  const all = [...library, ...ofService.filter(({ kind }) => kind === 'field')];
   expect(all.length).toBeGreaterThan(400);
-  expect(all.filter((one) => !one.isDocumented).map(({ name }) => name)).toEqual([]);
+  expect(namesOf(all.filter(({ docstring }) => docstring === ''))).toEqual([]);
+});
+
+const examples = library
+  .filter(({ kind }) => kind === 'function')
+  .map(({ name, docstring }) => ({
+    name,
+    code: (/@example\n([\s\S]*?)(?: \* @|\s*\*\/)/.exec(docstring)?.[1] ?? '').replace(/^ \* ?/gm, ''),
+  }));
+
+test('every function of the library has an example, which calls it', () => {
+  expect(examples.length).toBeGreaterThan(70);
+  expect(namesOf(examples.filter(({ name, code }) => !code.includes(`${name}(`)))).toEqual([]);
+});
+
+/** What the examples take from around them; `src/index.ts` says so. */
+const surroundings = `
+import { appendFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Client } from '@temporalio/client';
+import { type NativeConnection, Worker } from '@temporalio/worker';
+import type * as sandflow from '../../../src/index.js';
+declare const client: Client, connection: NativeConnection, api: sandflow.SandboxClient, config: sandflow.Config;
+declare const results: sandflow.ResultStore, ring: sandflow.KeyRing, policy: sandflow.CleanupPolicy;
+declare const deployment: string, taskQueue: string, workflowsPath: string, batchKey: string, id: string;
+declare const request: IncomingMessage, response: ServerResponse, rawBody: Buffer, error: unknown;
+declare const secret: string, secrets: readonly string[], token: string, file: string, url: string, text: string;
+declare const webhookId: string;
+`;
+
+test('TypeScript accepts the examples', async () => {
+  // Below node_modules, so that the examples find the packages that they import.
+  const cache = join(repository, 'node_modules', '.cache');
+  await mkdir(cache, { recursive: true });
+  const directory = await mkdtemp(join(cache, 'examples-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const values = namesOf(library.filter(({ kind }) => ['function', 'class', 'const'].includes(kind)));
+  const functions = examples.map(({ name, code }) => `export async function exampleOf_${name}() {\n${code}\n}`);
+  const imports = `import { ${values.join(', ')} } from '../../../src/index.js';`;
+  await writeFile(join(directory, 'examples.ts'), [imports, surroundings, ...functions].join('\n'));
+  const compilerOptions = {
+    ...{ noEmit: true, incremental: false, noUnusedLocals: false },
+    ...{ rootDir: repository, typeRoots: [join(repository, 'node_modules', '@types')] },
+  };
+  const settings = { extends: join(repository, 'tsconfig.json'), compilerOptions, include: ['examples.ts'] };
+  await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(settings));
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+  const found = await promisify(execFile)(process.execPath, [tsc, '-p', directory, '--singleThreaded']).then(
+    () => '',
+    ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) => `${stdout}${stderr}`,
+  );
+  expect(found).toBe('');
 });
