@@ -34,20 +34,20 @@ export function retentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
 }
 
 async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
-  const run = new CleanupState(input);
-  setHandler(cleanupProgressQuery, () => run.progress());
-  setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
+  const cleanup = new CleanupState(input);
+  setHandler(cleanupProgressQuery, () => cleanup.progress());
+  setHandler(sandboxEventSignal, (event) => cleanup.inbox.record(event));
   let outcome: CleanupOutcome = 'applied';
   let error: JobError | null = null;
   try {
     // Other cleanups see only the memo of the current run, so this memo must include the actions of the previous runs.
-    if (run.carried.planned) run.reserve(run.left);
-    const planned = run.carried.planned ?? (await planInTime(run));
+    if (cleanup.carried.planned) cleanup.reserve(cleanup.left);
+    const planned = cleanup.carried.planned ?? (await planInTime(cleanup));
     if (input.mode === 'plan') outcome = 'planned';
     else if (planned.refusal) outcome = planned.refusal.outcome;
-    else await apply(run, planned);
-    if (run.carried.nextChunk < planned.chunks.length && outcome === 'applied') {
-      return await continueWithStart<typeof retentionCleanup>(run.carried.startedAt, run.carry());
+    else await apply(cleanup, planned);
+    if (cleanup.carried.nextChunk < planned.chunks.length && outcome === 'applied') {
+      return await continueWithStart<typeof retentionCleanup>(cleanup.carried.startedAt, cleanup.carry());
     }
   } catch (thrown) {
     if (isCancellation(thrown)) outcome = 'cancelled';
@@ -56,57 +56,57 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
       error = toJobTermination(thrown).jobError;
     }
   }
-  return CancellationScope.nonCancellable(() => report(run, outcome, error));
+  return CancellationScope.nonCancellable(() => report(cleanup, outcome, error));
 }
 
 /** Creates the plan. @throws JobTermination if the service or Temporal prevents the plan within the time limit */
-async function planInTime(run: CleanupState): Promise<CleanupPlanned> {
-  const { planDeadlineMs } = run.settings;
+async function planInTime(cleanup: CleanupState): Promise<CleanupPlanned> {
+  const { planDeadlineMs } = cleanup.settings;
   const whole = CancellationScope.current();
   try {
-    return await CancellationScope.withTimeout(planDeadlineMs, () => plan(run));
+    return await CancellationScope.withTimeout(planDeadlineMs, () => plan(cleanup));
   } catch (error) {
     if (!isCancellation(error) || whole.consideredCancelled) throw error;
-    const waitedFor = run.blocked === null ? '' : `; it was waiting: ${run.blocked.message}`;
+    const waitedFor = cleanup.blocked === null ? '' : `; it was waiting: ${cleanup.blocked.message}`;
     const message = `No plan was created within ${Math.round(planDeadlineMs / 1_000)} seconds${waitedFor}`;
     throw new JobTermination('rejected', jobError('plan_deadline', message));
   }
 }
 
-async function plan(run: CleanupState): Promise<CleanupPlanned> {
-  const { deployment, policy, mode } = run.cleanup;
-  run.reserve(0);
-  const { key, settings } = run;
-  const planned = await retryRefusals(run, 'plan', () =>
+async function plan(cleanup: CleanupState): Promise<CleanupPlanned> {
+  const { deployment, policy, mode } = cleanup.cleanup;
+  cleanup.reserve(0);
+  const { key, settings } = cleanup;
+  const planned = await retryRefusals(cleanup, 'plan', () =>
     planning.planCleanup({ deployment, policy, key, chunkSize: settings.chunkSize }),
   );
-  run.carried.planned = planned;
+  cleanup.carried.planned = planned;
   if (mode === 'plan' || planned.refusal !== null || planned.due === 0) return planned;
-  run.reserve(planned.due);
+  cleanup.reserve(planned.due);
   if (settings.settleMs > 0) await sleep(settings.settleMs, { summary: 'until other runs of the policy are visible' });
   const { takenTonight } = planned;
   const why = await planning.lookAtOtherCleanups({ deployment, policy, takenTonight });
   if (why !== null) {
-    run.reserve(0);
-    run.carried.planned = { ...planned, refusal: { outcome: 'another_run', why } };
+    cleanup.reserve(0);
+    cleanup.carried.planned = { ...planned, refusal: { outcome: 'another_run', why } };
   }
-  return run.carried.planned;
+  return cleanup.carried.planned;
 }
 
 /** Applies chunks one by one, until all are done or the history is long. */
-async function apply(run: CleanupState, { chunks, due }: CleanupPlanned): Promise<void> {
-  run.phase = 'applying';
-  const isLong = () => hasLongHistory(run.settings.maxHistoryEvents);
-  for (let chunk = chunks[run.carried.nextChunk]; chunk && !isLong(); chunk = chunks[run.carried.nextChunk]) {
-    const before = run.carried.nextChunk * run.settings.chunkSize;
+async function apply(cleanup: CleanupState, { chunks, due }: CleanupPlanned): Promise<void> {
+  cleanup.phase = 'applying';
+  const isLong = () => hasLongHistory(cleanup.settings.maxHistoryEvents);
+  for (let chunk = chunks[cleanup.carried.nextChunk]; chunk && !isLong(); chunk = chunks[cleanup.carried.nextChunk]) {
+    const before = cleanup.carried.nextChunk * cleanup.settings.chunkSize;
     const results: ActionResult[] = [];
     try {
-      await cleanChunk(run, { ...chunk, before }, results);
+      await cleanChunk(cleanup, { ...chunk, before }, results);
     } finally {
-      await CancellationScope.nonCancellable(() => keepResults(run, { ...chunk, before }, results));
+      await CancellationScope.nonCancellable(() => keepResults(cleanup, { ...chunk, before }, results));
     }
   }
-  if (run.carried.nextChunk >= chunks.length && due > 0) run.reserve(0);
+  if (cleanup.carried.nextChunk >= chunks.length && due > 0) cleanup.reserve(0);
 }
 
 interface Chunk {
@@ -117,42 +117,47 @@ interface Chunk {
 }
 
 /** Runs a fixed number of workers in parallel; each takes the next action when it finishes one. */
-async function cleanChunk(run: CleanupState, { ref, count, before }: Chunk, results: ActionResult[]): Promise<void> {
+async function cleanChunk(
+  cleanup: CleanupState,
+  { ref, count, before }: Chunk,
+  results: ActionResult[],
+): Promise<void> {
   let next = 0;
   const lane = async () => {
     while (next < count) {
       const index = next;
       next += 1;
-      results.push(await runCleanupAction(run, { chunkRef: ref, index, number: before + index + 1 }));
+      results.push(await runCleanupAction(cleanup, { chunkRef: ref, index, number: before + index + 1 }));
     }
   };
-  const lanes = Array.from({ length: Math.min(run.settings.concurrency, count) }, lane);
+  const lanes = Array.from({ length: Math.min(cleanup.settings.concurrency, count) }, lane);
   const ends = await Promise.allSettled(lanes);
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
 }
 
-async function keepResults(run: CleanupState, { count, before }: Chunk, results: ActionResult[]): Promise<void> {
+async function keepResults(cleanup: CleanupState, { count, before }: Chunk, results: ActionResult[]): Promise<void> {
   const reached = new Set(results.map(({ number }) => number));
   for (let number = before + 1; number <= before + count; number += 1) {
     const unreached = { number, guard: null, why: 'the cleanup was cancelled', operationId: null };
     if (!reached.has(number)) results.push({ ...unreached, outcome: 'not_reached' });
   }
-  run.count(results);
-  const key = `${run.key}/results-${run.carried.nextChunk}.json`;
-  run.carried.resultRefs = [...run.carried.resultRefs, await storing.keepCleanupResults(key, results)];
-  run.carried.nextChunk += 1;
+  cleanup.count(results);
+  const key = `${cleanup.key}/results-${cleanup.carried.nextChunk}.json`;
+  cleanup.carried.resultRefs = [...cleanup.carried.resultRefs, await storing.keepCleanupResults(key, results)];
+  cleanup.carried.nextChunk += 1;
 }
 
-async function report(run: CleanupState, outcome: CleanupOutcome, error: JobError | null): Promise<CleanupSummary> {
-  run.phase = 'reporting';
-  if (run.cleanup.mode === 'apply' && run.carried.planned) await raiseWarnings(run, run.carried.planned);
-  const { limitProblem } = run.carried.planned ?? {};
+async function report(cleanup: CleanupState, outcome: CleanupOutcome, error: JobError | null): Promise<CleanupSummary> {
+  cleanup.phase = 'reporting';
+  if (cleanup.cleanup.mode === 'apply' && cleanup.carried.planned)
+    await raiseWarnings(cleanup, cleanup.carried.planned);
+  const { limitProblem } = cleanup.carried.planned ?? {};
   if (limitProblem)
-    log.warn('The limits of the policy let nothing act', { policy: run.cleanup.policy.name, limitProblem });
-  const summary = run.summary(outcome, error);
-  const { key } = run;
-  const { resultRefs } = run.carried;
+    log.warn('The limits of the policy let nothing act', { policy: cleanup.cleanup.policy.name, limitProblem });
+  const summary = cleanup.summary(outcome, error);
+  const { key } = cleanup;
+  const { resultRefs } = cleanup.carried;
   try {
     const reportRef = await storing.finishCleanup({ key, resultRefs, summary });
     return { ...summary, reportRef };
@@ -160,12 +165,14 @@ async function report(run: CleanupState, outcome: CleanupOutcome, error: JobErro
     log.warn('The report could not be stored', { error: String(thrown) });
     return { ...summary, error: summary.error ?? toJobTermination(thrown).jobError };
   } finally {
-    run.phase = 'ended';
+    cleanup.phase = 'ended';
   }
 }
 
-async function raiseWarnings(run: CleanupState, { warnings, warningCount }: CleanupPlanned): Promise<void> {
-  metricMeter.createGauge('sandflow_cleanup_expiring', 'int').set(warningCount, { policy: run.cleanup.policy.name });
+async function raiseWarnings(cleanup: CleanupState, { warnings, warningCount }: CleanupPlanned): Promise<void> {
+  metricMeter
+    .createGauge('sandflow_cleanup_expiring', 'int')
+    .set(warningCount, { policy: cleanup.cleanup.policy.name });
   if (warningCount === 0) return;
   for (const warning of warnings) log.warn('The data of a protected sandbox is about to expire', { ...warning });
   const named = warnings
@@ -173,5 +180,5 @@ async function raiseWarnings(run: CleanupState, { warnings, warningCount }: Clea
     .map(({ name, sandboxId, dataExpiresAt }) => `${name ?? ''} (${sandboxId}) at ${dataExpiresAt}`);
   const more = warningCount > named.length ? ` and ${warningCount - named.length} more` : '';
   const message = `The data of protected sandboxes is about to be deleted by the service: ${named.join(', ')}${more}.`;
-  await sendNotification(run, 'data_expiring', null, message);
+  await sendNotification(cleanup, 'data_expiring', null, message);
 }

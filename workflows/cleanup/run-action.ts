@@ -26,7 +26,7 @@ export interface OneAction {
  * Runs one action. Throws only if the whole cleanup is cancelled: failures are reported, and the next action follows.
  */
 export async function runCleanupAction(
-  run: CleanupState,
+  cleanup: CleanupState,
   { chunkRef, index, number }: OneAction,
 ): Promise<ActionResult> {
   const nothing = { number, guard: null, operationId: null };
@@ -36,22 +36,22 @@ export async function runCleanupAction(
     why: 'no attempt got an answer in time; the action may have taken effect',
   };
   try {
-    return await CancellationScope.withTimeout(run.settings.actionDeadlineMs, async () => {
+    return await CancellationScope.withTimeout(cleanup.settings.actionDeadlineMs, async () => {
       for (let attempt = 1; ; attempt += 1) {
-        const since = run.inbox.mark();
-        const applied = await retryRefusals(run, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
+        const since = cleanup.inbox.mark();
+        const applied = await retryRefusals(cleanup, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
         // The guard refused only because our failed deletion changed the sandbox. So this action counts as failed, not
         // as skipped.
         if (applied.did === 'skipped' && attempt > 1) return { ...last, why: `${last.why}; then ${applied.why}` };
         if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
         if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing left to delete');
         last = resultOf(applied, 'not_confirmed', 'the service accepted it, but did not finish it in time');
-        last = await holding(run, applied, () =>
-          applied.did === 'stopping' ? awaitStop(run, applied, since) : awaitDeletion(run, applied),
+        last = await holding(cleanup, applied, () =>
+          applied.did === 'stopping' ? awaitStop(cleanup, applied, since) : awaitDeletion(cleanup, applied),
         );
         if (last.outcome !== 'failed' || applied.did === 'stopping') return last;
-        if (attempt >= run.settings.deletionAttempts) return last;
-        await sleep(safetyPollMs(run.timing, attempt - 1), { summary: 'until the deletion is tried again' });
+        if (attempt >= cleanup.settings.deletionAttempts) return last;
+        await sleep(safetyPollMs(cleanup.timing, attempt - 1), { summary: 'until the deletion is tried again' });
       }
     });
   } catch (error) {
@@ -71,15 +71,15 @@ function resultOf({ number, guard, operationId }: AppliedAction, outcome: Action
 }
 
 /** Until the action has ended, the claim prevents new leases, and the watch of the sandbox relays its events. */
-function holding<T>(run: CleanupState, { sandboxId, claim }: AppliedAction, act: () => Promise<T>): Promise<T> {
-  return claim === null ? act() : holdingClaim(sandboxId, claim, act, run);
+function holding<T>(cleanup: CleanupState, { sandboxId, claim }: AppliedAction, act: () => Promise<T>): Promise<T> {
+  return claim === null ? act() : holdingClaim(sandboxId, claim, act, cleanup);
 }
 
 /** Only the record of this stop confirms its end. The state of the sandbox may belong to an earlier stop. */
-async function awaitStop(run: CleanupState, applied: AppliedAction, since: InboxMark): Promise<ActionResult> {
+async function awaitStop(cleanup: CleanupState, applied: AppliedAction, since: InboxMark): Promise<ActionResult> {
   const { sandboxId, operationId } = applied;
   if (operationId === null) return resultOf(applied, 'not_confirmed', 'the service returned no id for the stop');
-  const { kind } = await followStop(run, { sandboxId, stopId: operationId, since });
+  const { kind } = await followStop(cleanup, { sandboxId, stopId: operationId, since });
   const [outcome, why] = stopped[kind];
   return resultOf(applied, outcome, why);
 }
@@ -91,11 +91,11 @@ const stopped: Readonly<Record<StopEnd['kind'], readonly [ActionResult['outcome'
   vanished: ['not_confirmed', 'the service no longer knows the stop'],
 };
 
-async function awaitDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
+async function awaitDeletion(cleanup: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { operationId } = applied;
   const why = 'the service accepted the deletion without an operation id';
   if (operationId === null) return resultOf(applied, 'not_confirmed', why);
-  const end = await followDeletion(run, { operationId });
+  const end = await followDeletion(cleanup, { operationId });
   if (end.status === 'unknown') return resultOf(applied, 'not_confirmed', 'the service no longer knows the deletion');
   if (end.status === 'completed') return resultOf(applied, 'deleted', null);
   return resultOf(applied, 'failed', `the deletion failed: ${end.error ?? 'no reason given'}`);

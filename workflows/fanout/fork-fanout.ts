@@ -31,68 +31,68 @@ export function forkFanout(input: BatchInput): Promise<FanoutResult> {
 }
 
 async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
-  const run = new BatchState(input);
-  handleBatchMessages(run);
-  CancellationScope.current().cancelRequested.catch(() => run.end('cancelled'));
+  const batch = new BatchState(input);
+  handleBatchMessages(batch);
+  CancellationScope.current().cancelRequested.catch(() => batch.end('cancelled'));
   return CancellationScope.nonCancellable(async () => {
-    if (input.resume && !run.isSurveyed) await resumeFromStore(run, input.resume);
-    const clocks = startBatchTimers(run);
-    const sourcing = startSourcing(run);
+    if (input.resume && !batch.isSurveyed) await resumeFromStore(batch, input.resume);
+    const clocks = startBatchTimers(batch);
+    const sourcing = startSourcing(batch);
     for (;;) {
-      decide(run);
-      if (run.carried.ending) sourcing.cancel();
-      dispatchGrants(run);
-      if (isOver(run)) break;
-      if (hasLongHistory(run.pace.maxHistoryEvents) || hasManyMessages(run)) {
-        run.isPausing = true;
+      decide(batch);
+      if (batch.carried.ending) sourcing.cancel();
+      dispatchGrants(batch);
+      if (isOver(batch)) break;
+      if (hasLongHistory(batch.pace.maxHistoryEvents) || hasManyMessages(batch)) {
+        batch.isPausing = true;
         sourcing.cancel();
         clocks.cancel();
-        await condition(() => allHandlersFinished() && run.isQuiet);
-        return continueWithStart<typeof forkFanout>(new Date(run.carried.startedAtMs).toISOString(), run.carry());
+        await condition(() => allHandlersFinished() && batch.isQuiet);
+        return continueWithStart<typeof forkFanout>(new Date(batch.carried.startedAtMs).toISOString(), batch.carry());
       }
-      const seen = run.changes;
-      await condition(() => run.changes !== seen || hasManyMessages(run));
+      const seen = batch.changes;
+      await condition(() => batch.changes !== seen || hasManyMessages(batch));
     }
     clocks.cancel();
-    const result = await finish(run);
+    const result = await finish(batch);
     await condition(allHandlersFinished);
     return result;
   });
 }
 
 /** Obtains the source in parallel, because items arrive in the meantime. */
-function startSourcing(run: BatchState): CancellationScope {
+function startSourcing(batch: BatchState): CancellationScope {
   const scope = new CancellationScope();
-  const isDone = run.carried.seal !== null && run.records.every(({ state }) => state === 'ended');
-  if (run.carried.source !== null || run.carried.ending !== null || isDone) return scope;
-  run.inBackground(async () => {
+  const isDone = batch.carried.seal !== null && batch.records.every(({ state }) => state === 'ended');
+  if (batch.carried.source !== null || batch.carried.ending !== null || isDone) return scope;
+  batch.inBackground(async () => {
     try {
-      run.carried.source = await scope.run(() => obtainSource(run));
-      run.enter('running');
+      batch.carried.source = await scope.run(() => obtainSource(batch));
+      batch.enter('running');
     } catch (error) {
       if (scope.consideredCancelled) return;
-      run.end('source_failed', toJobTermination(error).jobError);
+      batch.end('source_failed', toJobTermination(error).jobError);
     }
   });
   return scope;
 }
 
-function decide(run: BatchState): void {
-  const { policy } = run.input;
-  const reason = endReasonOf(run.counts, policy);
-  if (reason) run.end(reason);
-  if (isBudgetSpent(policy.budgetSeconds, run.records.map(budgetHolderOf))) run.end('budget_spent');
+function decide(batch: BatchState): void {
+  const { policy } = batch.input;
+  const reason = endReasonOf(batch.counts, policy);
+  if (reason) batch.end(reason);
+  if (isBudgetSpent(policy.budgetSeconds, batch.records.map(budgetHolderOf))) batch.end('budget_spent');
 }
 
-function isOver(run: BatchState): boolean {
-  if (run.isGivenUp) return true;
-  const { records } = run;
-  const { ending } = run.carried;
+function isOver(batch: BatchState): boolean {
+  if (batch.isGivenUp) return true;
+  const { records } = batch;
+  const { ending } = batch.carried;
   // A chunk that was never started has nothing to end.
   const isDone = records.every(
     ({ state, attempt }) => state === 'ended' || (ending && state === 'waiting' && attempt === 0),
   );
-  return isDone && run.isQuiet && run.arriving.size === 0 && !run.takesItems;
+  return isDone && batch.isQuiet && batch.arriving.size === 0 && !batch.takesItems;
 }
 
 function hasManyMessages({ messages, pace }: BatchState): boolean {

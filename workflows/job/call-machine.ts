@@ -28,7 +28,7 @@ interface Loss {
  *   activity, if waiting does not help
  */
 export async function callMachine<T>(
-  run: JobState,
+  job: JobState,
   sandboxId: string,
   step: string,
   call: () => Promise<T>,
@@ -36,27 +36,27 @@ export async function callMachine<T>(
   const lostSinceMs = new Map<string, number>();
   for (let tries = 0; ; tries += 1) {
     try {
-      return await retryRefusals(run, step, async () => {
+      return await retryRefusals(job, step, async () => {
         try {
           return await call();
         } catch (error) {
-          if (serviceFailureOf(error)?.code === 'machine_not_running') await endIfLost(run, sandboxId, lostSinceMs);
+          if (serviceFailureOf(error)?.code === 'machine_not_running') await endIfLost(job, sandboxId, lostSinceMs);
           throw error;
         }
       });
     } catch (error) {
       // A 404 is final only if it lasts, because reads and calls may lag behind the create.
       if (serviceFailureOf(error)?.status !== 404) throw error;
-      await endIfLost(run, sandboxId, lostSinceMs);
-      if (lasted(lostSinceMs, 'not_found') >= run.timing.readLagMs) throw error;
-      const pauseMs = Math.min(longestLagPauseMs, safetyPollMs(run.timing, tries));
+      await endIfLost(job, sandboxId, lostSinceMs);
+      if (lasted(lostSinceMs, 'not_found') >= job.timing.readLagMs) throw error;
+      const pauseMs = Math.min(longestLagPauseMs, safetyPollMs(job.timing, tries));
       await sleep(pauseMs, { summary: `${step}: not found, retried after this` });
     }
   }
 }
 
-async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<string, number>): Promise<void> {
-  const loss = await lossOf(run, sandboxId);
+async function endIfLost(job: JobState, sandboxId: string, lostSinceMs: Map<string, number>): Promise<void> {
+  const loss = await lossOf(job, sandboxId);
   if (loss === undefined) {
     // The machine runs again, so the time of a later loss starts again. Only the time of 404 refusals continues.
     for (const code of lostSinceMs.keys()) if (code !== 'not_found') lostSinceMs.delete(code);
@@ -70,8 +70,8 @@ async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<stri
  * Ends the job if the state of the sandbox shows why work in the machine was interrupted.
  * @throws JobTermination `sandbox_failed` if the machine is lost
  */
-export async function endIfMachineLost(run: JobState, sandboxId: string): Promise<void> {
-  const loss = await lossOf(run, sandboxId);
+export async function endIfMachineLost(job: JobState, sandboxId: string): Promise<void> {
+  const loss = await lossOf(job, sandboxId);
   if (loss) throw sandboxFailed(loss.code, loss.message);
 }
 
@@ -83,9 +83,9 @@ function lasted(sinceMs: Map<string, number>, what: string): number {
   return now - first;
 }
 
-async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefined> {
-  const { readLagMs, errorGraceMs } = run.timing;
-  const sandbox = await readSandbox(run, sandboxId);
+async function lossOf(job: JobState, sandboxId: string): Promise<Loss | undefined> {
+  const { readLagMs, errorGraceMs } = job.timing;
+  const sandbox = await readSandbox(job, sandboxId);
   if (sandbox === null || sandbox.state === 'cancelled') {
     const believedAfterMs = sandbox === null ? readLagMs : 0;
     return { code: 'sandbox_gone', message: 'The sandbox was deleted while the job ran', believedAfterMs };
@@ -98,7 +98,7 @@ async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefine
   }
   if (state !== 'archiving' && state !== 'archived') return undefined;
   // If the sandbox shows no new stop, the read may date from before this job's resume.
-  const isNew = stop !== null && stop.id !== run.previousStopId;
+  const isNew = stop !== null && stop.id !== job.carried.previousStopId;
   const message = 'The sandbox was stopped while the job ran';
   return { code: 'sandbox_stopped', message, believedAfterMs: isNew ? 0 : readLagMs };
 }

@@ -13,8 +13,9 @@ import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { recordOutcome } from '../shared/outcome-memo.js';
 import { sendNotification } from '../shared/send-notification.js';
 import { continueWithStart } from '../shared/start-memo.js';
-import { type CarriedJob, carryJob, createJobState } from './carry-over.js';
+import type { CarriedJob } from './carried-job.js';
 import { handleMessages } from './handlers.js';
+import { JobState } from './job-state.js';
 import { continuesAsNew, runJob } from './run-job.js';
 
 /** Runs a job: one or more prompts in one sandbox, from a `JobInput` to a `JobResult`. */
@@ -23,16 +24,17 @@ export function createThenPrompt(input: JobExecution<CarriedJob>): Promise<JobRe
 }
 
 async function runCreateThenPrompt(execution: JobExecution<CarriedJob>): Promise<JobResult> {
-  const run = createJobState(execution);
-  handleMessages(run);
-  const result = await runJob(run);
+  const { carried, ...input } = execution;
+  const job = new JobState(input, carried);
+  handleMessages(job);
+  const result = await runJob(job);
   if (result === continuesAsNew) {
     await condition(allHandlersFinished);
-    const startedAt = new Date(run.startedAtMs).toISOString();
-    return continueWithStart<typeof createThenPrompt>(startedAt, { ...execution, carried: carryJob(run) });
+    const startedAt = new Date(job.carried.startedAtMs).toISOString();
+    return continueWithStart<typeof createThenPrompt>(startedAt, { ...input, carried: job.handOn() });
   }
   const { outcome, error } = result;
   recordOutcome(outcome);
-  await CancellationScope.nonCancellable(() => sendNotification(run, 'ended', outcome, error?.message ?? null));
+  await CancellationScope.nonCancellable(() => sendNotification(job, 'ended', outcome, error?.message ?? null));
   return result;
 }

@@ -7,45 +7,46 @@ import type { JobState } from './job-state.js';
 import { renewAutoStop } from './renew-auto-stop.js';
 
 /** Renews what expires while the job runs, and calls `onDeadline` at the deadline, even if a renewal is waiting. */
-export async function startTimers(run: JobState, onDeadline: () => void): Promise<void> {
-  await Promise.allSettled([untilDeadline(run).then(onDeadline), renewWhatExpires(run)]);
+export async function startTimers(job: JobState, onDeadline: () => void): Promise<void> {
+  await Promise.allSettled([untilDeadline(job).then(onDeadline), renewWhatExpires(job)]);
 }
 
-async function untilDeadline(run: JobState): Promise<void> {
+async function untilDeadline(job: JobState): Promise<void> {
   for (;;) {
-    if (!Number.isFinite(run.deadlineAtMs)) await condition(() => Number.isFinite(run.deadlineAtMs));
-    const { deadlineAtMs } = run;
+    if (job.carried.deadlineAtMs === null) await condition(() => job.carried.deadlineAtMs !== null);
+    const { deadlineAtMs } = job.carried;
+    if (deadlineAtMs === null) continue;
     const leftMs = deadlineAtMs - Date.now();
     if (leftMs <= 0) return;
     // If the fork of an item becomes `cancelled`, the deadline starts again with the next fork.
-    await condition(() => deadlineAtMs !== run.deadlineAtMs, leftMs, { summary: 'deadline' });
+    await condition(() => deadlineAtMs !== job.carried.deadlineAtMs, leftMs, { summary: 'deadline' });
   }
 }
 
-async function renewWhatExpires(run: JobState): Promise<void> {
-  const { ttlSeconds } = run.input;
+async function renewWhatExpires(job: JobState): Promise<void> {
+  const { ttlSeconds } = job.input;
   let ttlDueAtMs = Date.now() + renewAutoStopInMs(ttlSeconds, true);
   // If this run continues an earlier one, it does not know when that run renewed the lease.
-  let leaseDueAtMs = run.watched ? Date.now() : Number.POSITIVE_INFINITY;
+  let leaseDueAtMs = job.carried.watched ? Date.now() : Number.POSITIVE_INFINITY;
   for (;;) {
-    const { watched } = run;
+    const { watched } = job.carried;
     const leftMs = Math.min(ttlDueAtMs, leaseDueAtMs) - Date.now();
     // The sandbox may be leased in the meantime.
-    const isOther = () => watched !== run.watched;
+    const isOther = () => watched !== job.carried.watched;
     if (leftMs > 0) await condition(isOther, leftMs, { summary: 'renewal of lease and auto-stop' });
-    if (run.watched && !watched) leaseDueAtMs = Date.now() + renewLeaseInMs(run.timing, true);
+    if (job.carried.watched && !watched) leaseDueAtMs = Date.now() + renewLeaseInMs(job.timing, true);
     if (isOther()) continue;
     // The two renewals are separate, so that a refusal of one does not affect the other.
     if (Date.now() >= leaseDueAtMs) {
-      const lease = { use: 'work', lastsMs: run.timing.leaseLastsMs } as const;
-      const isRenewed = run.sandbox === null || (await renewLease(run.sandbox.id, lease));
-      leaseDueAtMs = Date.now() + renewLeaseInMs(run.timing, isRenewed);
+      const lease = { use: 'work', lastsMs: job.timing.leaseLastsMs } as const;
+      const isRenewed = job.sandbox === null || (await renewLease(job.sandbox.id, lease));
+      leaseDueAtMs = Date.now() + renewLeaseInMs(job.timing, isRenewed);
     }
     if (Date.now() >= ttlDueAtMs) {
-      const isAnswered = await renewAutoStop(run);
+      const isAnswered = await renewAutoStop(job);
       ttlDueAtMs = Date.now() + renewAutoStopInMs(ttlSeconds, isAnswered);
-      if (isRenamed(run)) {
-        run.watched = true;
+      if (isRenamed(job)) {
+        job.carried.watched = true;
         leaseDueAtMs = Date.now();
       }
     }
@@ -53,7 +54,7 @@ async function renewWhatExpires(run: JobState): Promise<void> {
 }
 
 /** True if somebody renamed the job's own sandbox: events and cleanups no longer find the job by that name. */
-function isRenamed({ sandbox, watched, input }: JobState): boolean {
+function isRenamed({ sandbox, input, carried: { watched } }: JobState): boolean {
   if (watched || sandbox === null || input.source.kind === 'existing') return false;
   return ownerWorkflowId(sandbox.name ?? '') !== workflowInfo().workflowId;
 }

@@ -5,8 +5,7 @@ import type { JobProgress } from '../../src/protocol/job/job-progress.js';
 import type { JobError, JobOutcome } from '../../src/protocol/job/job-result.js';
 
 interface DetailedJob {
-  readonly phase: JobPhase;
-  readonly sinceMs: number;
+  readonly carried: { readonly phase: JobPhase; readonly sinceMs: number };
   readonly sandbox: SandboxView | null;
   readonly blocked: JobProgress['blocked'];
   readonly outcome: JobOutcome | null;
@@ -14,7 +13,8 @@ interface DetailedJob {
 }
 
 /** Returns Markdown. */
-export function jobDetails({ phase, sinceMs, sandbox, blocked, outcome, endError }: DetailedJob): string {
+export function jobDetails({ carried, sandbox, blocked, outcome, endError }: DetailedJob): string {
+  const { phase, sinceMs } = carried;
   const lines = [`**${phase.replaceAll('_', ' ')}** since ${new Date(sinceMs).toISOString()}`];
   if (sandbox) lines.push(`Sandbox ${sandbox.id}`);
   const degraded = sandbox && degradedOf(sandbox);

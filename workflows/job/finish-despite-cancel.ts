@@ -9,19 +9,19 @@ import type { JobState } from './job-state.js';
  * contains its name.
  * @throws CancelledFailure, or the error of the call
  */
-export async function finishDespiteCancel<T>(run: JobState, name: string, make: () => Promise<T>): Promise<T> {
+export async function finishDespiteCancel<T>(job: JobState, name: string, make: () => Promise<T>): Promise<T> {
   const scope = CancellationScope.current();
   if (scope.consideredCancelled) throw new CancelledFailure(`"${name}" was not created`);
-  run.unconfirmedName = name;
+  job.carried.unconfirmedName = name;
   try {
     const making = CancellationScope.nonCancellable(make);
-    const made = await untilGivenUp(run, making, { share: 1, summary: `until the create of ${name} is abandoned` });
-    run.unconfirmedName = null;
+    const made = await untilGivenUp(job, making, { share: 1, summary: `until the create of ${name} is abandoned` });
+    job.carried.unconfirmedName = null;
     return made;
   } catch (error) {
     if (isCertainlyNotMade(error)) {
-      run.unconfirmedName = null;
-      run.firstSentAtMs = null;
+      job.carried.unconfirmedName = null;
+      job.carried.firstSentAtMs = null;
     }
     throw error;
   }
@@ -37,9 +37,9 @@ const shareOfPrompt = 1 / 4;
  * Even after a cancel, waits for a prompt that is being sent, so that its outcome is known. This wait takes at most a
  * fraction of the cleanup time.
  */
-export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): Promise<T> {
+export async function forShareOfCleanUp<T>(job: JobState, sending: Promise<T>): Promise<T> {
   const summary = 'until the running prompt call is abandoned';
-  return untilGivenUp(run, sending, { share: shareOfPrompt, summary });
+  return untilGivenUp(job, sending, { share: shareOfPrompt, summary });
 }
 
 interface GivingUp {
@@ -49,11 +49,11 @@ interface GivingUp {
 }
 
 /** @throws the cancellation of the current scope, if the call does not end within its share of the time */
-async function untilGivenUp<T>(run: JobState, call: Promise<T>, { share, summary }: GivingUp): Promise<T> {
+async function untilGivenUp<T>(job: JobState, call: Promise<T>, { share, summary }: GivingUp): Promise<T> {
   let known = false;
   const givenUp = CancellationScope.current().cancelRequested.catch(async (cancelled: unknown) => {
     if (known) return call;
-    const leftMs = (run.beginCleanUp() - Date.now()) * share;
+    const leftMs = (job.beginCleanUp() - Date.now()) * share;
     await CancellationScope.nonCancellable(() => sleep(Math.max(1, Math.round(leftMs)), { summary }));
     throw cancelled;
   });

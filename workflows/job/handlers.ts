@@ -18,28 +18,28 @@ const maxResolutionBytes = 2_000;
 /** Longest prompt step without its text, in bytes. */
 const maxOptionsBytes = 4_000;
 
-export function handleMessages(run: JobState): void {
-  setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
-  setHandler(progressQuery, () => progressOf(run));
+export function handleMessages(job: JobState): void {
+  setHandler(sandboxEventSignal, (event) => job.inbox.record(event));
+  setHandler(progressQuery, () => progressOf(job));
   setHandler(skipCollectingSignal, () => {
-    run.skipsCollecting = true;
-    run.onSkipCollecting?.();
+    job.skipsCollecting = true;
+    job.onSkipCollecting?.();
   });
   setHandler(sandboxSharedSignal, () => {
-    run.isShared = true;
+    job.carried.isShared = true;
   });
-  setHandler(promptUpdate, (step) => ({ index: run.addPrompt(step) }), {
+  setHandler(promptUpdate, (step) => ({ index: job.addPrompt(step) }), {
     validator(step) {
-      if (!run.takesPrompts) throw refused('This job is ending and accepts no prompts.');
-      const problem = promptProblem(run, step);
+      if (!job.takesPrompts) throw refused('This job is ending and accepts no prompts.');
+      const problem = promptProblem(job, step);
       if (problem) throw refused(problem);
     },
   });
   setHandler(
     resolveUpdate,
     (resolution) => {
-      run.resolution = resolution;
-      return { step: run.blocked?.step ?? '' };
+      job.resolution = resolution;
+      return { step: job.blocked?.step ?? '' };
     },
     {
       validator(resolution) {
@@ -47,9 +47,9 @@ export function handleMessages(run: JobState): void {
           throw refused('The decision must be "sent", "resend" or "abandon".');
         if (payloadBytes(resolution) > maxResolutionBytes)
           throw refused('The decision is too long: it may hold only ids.');
-        if (run.blocked?.reason !== 'outcome_unknown') throw refused('This job does not wait for a decision.');
-        if (run.resolution !== null) throw refused('A decision was already made.');
-        if (resolution.action === 'sent' && run.blocked.step === 'create' && resolution.sandboxId === undefined) {
+        if (job.blocked?.reason !== 'outcome_unknown') throw refused('This job does not wait for a decision.');
+        if (job.resolution !== null) throw refused('A decision was already made.');
+        if (resolution.action === 'sent' && job.blocked.step === 'create' && resolution.sandboxId === undefined) {
           throw refused('Name the sandbox that the call created.');
         }
       },
@@ -61,13 +61,13 @@ export function handleMessages(run: JobState): void {
  * Why a prompt is refused; undefined if it is accepted. If the state of a job is too large for continue-as-new, the job
  * ends without a result. So such a prompt is refused.
  */
-function promptProblem(run: JobState, step: PromptStep): string | undefined {
+function promptProblem(job: JobState, step: PromptStep): string | undefined {
   const { prompt, ...options } = step;
   const isText = typeof prompt === 'string';
   if (isText ? prompt.trim() === '' : !(prompt?.bytes > 0)) return 'The prompt is empty.';
-  if (run.prompts.length >= maxSteps) return `This job already has ${maxSteps} prompts, the maximum.`;
+  if (job.carried.prompts.length >= maxSteps) return `This job already has ${maxSteps} prompts, the maximum.`;
   if (payloadBytes(isText ? options : step) > maxOptionsBytes) return 'The options of the prompt are too long.';
-  const texts = run.prompts.map(({ step: { prompt: text } }) => (typeof text === 'string' ? bytesOf(text) : 0));
+  const texts = job.steps.map(({ prompt: text }) => (typeof text === 'string' ? bytesOf(text) : 0));
   const leftBytes = maxInlineBytes - texts.reduce((sum, bytes) => sum + bytes, 0);
   if (!isText || bytesOf(prompt) <= leftBytes) return undefined;
   return `The prompt takes ${bytesOf(prompt)} bytes, but the prompts of this job may take only ${Math.max(0, leftBytes)} more. Shorten it, or send it through the result store that the workers share.`;

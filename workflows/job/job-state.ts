@@ -1,124 +1,34 @@
 /** The state of one job. */
 import { setCurrentDetails } from '@temporalio/workflow';
-import { type DegradedSandbox, degradedOf, type SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import type { DiffBase } from '../../src/protocol/job/diff.js';
+import { degradedOf, type SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { JobInput, JobTiming, PromptStep } from '../../src/protocol/job/job-input.js';
-import type { EnteredPhase, JobPhase } from '../../src/protocol/job/job-phases.js';
-import type { JobProgress, UnrenewedAutoStop } from '../../src/protocol/job/job-progress.js';
+import type { JobPhase } from '../../src/protocol/job/job-phases.js';
+import type { JobProgress } from '../../src/protocol/job/job-progress.js';
 import type {
-  CollectedFile,
   DeletionResult,
   JobError,
   JobOutcome,
   JobResult,
   LeftBehind,
-  PromptResult,
-  StopResult,
   Wake,
 } from '../../src/protocol/job/job-result.js';
 import type { Resolution } from '../../src/protocol/messages.js';
 import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
-import { type CarriedInbox, EventInbox } from '../shared/event-inbox.js';
+import { EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
-import type { StopMemory } from '../stop/request-stop.js';
+import { type CarriedJob, type Milestone, newJob, unsentPrompt } from './carried-job.js';
 import { jobDetails } from './details.js';
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-/** A prompt and its status. The text is only in `step`, so that continue-as-new passes it on once. */
-export interface JobPrompt extends Mutable<Omit<PromptResult, 'prompt' | 'promptRef'>> {
-  readonly step: PromptStep;
-}
 
 /** Number of wakes that are kept; older ones are dropped. */
 const maxWakes = 200;
 /** Number of phases that are kept; older ones are dropped. */
 const maxPhases = 100;
 
-/** A command whose outcome the job may not know yet. */
-export interface CommandUnderWay {
-  /** 1 at first; grows by one with each resend. */
-  readonly generation: number;
-  readonly markerName: string;
-  /** Stops of the sandbox that existed before the command was sent. */
-  readonly stopIds: readonly (string | null)[];
-  /** True if the command may have been sent. The job then only checks its marker. */
-  readonly recover: boolean;
-  /** Why it is unknown whether the command ran; null otherwise. */
-  readonly unknown: JobError | null;
-}
-
-/** Steps that the newest generation of the sandbox can reach. */
-export type Milestone = 'made' | 'usable' | 'prompted' | 'answered' | 'ending' | 'ended';
-
+/** The state of one run of a job: what it hands on, and what the next run computes again or does not need. */
 export class JobState {
-  readonly inbox: EventInbox;
+  readonly carried: CarriedJob;
   readonly timing: JobTiming;
-  startedAtMs = Date.now();
-  /** For an item, infinite until its fork exists: waits before the fork do not count towards the deadline. */
-  deadlineAtMs: number;
-  readonly reachedAtMs = new Map<Milestone, number>();
-  prompts: JobPrompt[] = [];
-  wakes: Wake[] = [];
-  wakeCount = 0;
-  /** Number of commands that have succeeded; the job continues with the next one. */
-  commandsDone = 0;
-  /** The running command; null before and after. */
-  command: CommandUnderWay | null = null;
-  files: CollectedFile[] = [];
-  /** Where the changes of the repository begin; null until it is known whether there is one. */
-  diffBase: DiffBase | null = null;
-  /** The patch of the repository; null before it is collected. */
-  diff: CollectedFile | null = null;
-  /** Sandboxes, prompts and commands that a person must look after; see `leave`. */
-  left: LeftBehind[] = [];
-  /** Sandboxes that were created, but could not be found for longer than a read may lag. */
-  lost: SandboxView[] = [];
-  /** Generation of the latest create or fork. */
-  generation = 1;
-  /** The newest observation of the sandbox as alive but not fully reachable; null if there was none. */
-  degraded: DegradedSandbox | null = null;
-  /** Why the auto-stop of the sandbox is not renewed; null if it is. */
-  autoStop: UnrenewedAutoStop | null = null;
-  private newest: SandboxView | null = null;
-  /** When a create or fork that may have been accepted was first sent, in ms since the epoch; null before that. */
-  firstSentAtMs: number | null = null;
-  /** Number of decisions to create another sandbox because it was unknown whether the previous one exists. */
-  resends = 0;
-  /**
-   * True if this run or an earlier run of the chain was created by a reset. It does not know the calls after the reset
-   * point.
-   */
-  wasReset = false;
-  /** True if an earlier run created the sandbox. */
-  isFound = false;
-  /** True once the sandbox was usable. */
-  isObtained = false;
-  isHydrated = false;
-  /** Number of files written. */
-  filesPut = 0;
-  /** Digests, before the first prompt, of the files to collect; null for a file that did not exist. */
-  fingerprints: Readonly<Record<string, string | null>> = {};
-  /** Name of a sandbox that may or may not have been created. */
-  unconfirmedName: string | null = null;
-  /** Id of the sandbox's last stop before this job adopted or resumed it; null if there was none. */
-  previousStopId: string | null = null;
-  /**
-   * When the job last requested a resume that may have been accepted. For a while after this time, reads may still show
-   * the stopped sandbox.
-   */
-  resumedAtMs: number | null = null;
-  /** True if events arrive through the watch, because the sandbox's name is not this job's. */
-  watched = false;
-  /** True once another job has leased the sandbox. This job must then claim the sandbox before it stops it. */
-  isShared = false;
-  setup: { status: string; error: string | null } | null = null;
-  /**
-   * The stop of the sandbox. Already set while the job waits for it, so that a later run of the chain does not request
-   * it again.
-   */
-  stop: StopResult | null = null;
-  /** Requests to stop that may have been accepted. */
-  stopRequest: StopMemory = { asked: null };
+  readonly inbox: EventInbox;
   deletion: DeletionResult | null = null;
   outcome: JobOutcome | null = null;
   blocked: JobProgress['blocked'] = null;
@@ -134,10 +44,6 @@ export class JobState {
    * throw.
    */
   beforeEnd: ((soFar: JobResult) => Promise<void>) | undefined;
-  generationBeganMs = this.startedAtMs;
-  phase: JobPhase = 'creating';
-  sinceMs = this.startedAtMs;
-  phases: EnteredPhase[] = [];
   /** True once a call that stores the history of the sandbox has succeeded. */
   isTranscriptTaken = false;
   /** Number of calls with a request to store the history. */
@@ -148,63 +54,68 @@ export class JobState {
   skipsCollecting = false;
   /** Cancels the collection of files during cleanup. */
   onSkipCollecting: (() => void) | undefined;
-
   /** The error of the result, for the details that Temporal shows; null before the end and without an error. */
   endError: JobError | null = null;
 
+  /** @param carried what the run before handed on. Default: the job begins */
   constructor(
     readonly input: JobInput,
-    inbox?: CarriedInbox,
+    carried?: CarriedJob,
   ) {
     this.timing = { ...defaultTiming, ...input.timing };
-    this.inbox = new EventInbox(inbox);
-    this.deadlineAtMs = input.origin ? Number.POSITIVE_INFINITY : this.startedAtMs + input.deadlineMs;
-    for (const step of input.prompts) this.addPrompt(step);
+    this.carried = carried ?? newJob(input, Date.now());
+    this.inbox = new EventInbox(carried?.inbox);
     // A job that adopts a sandbox begins by reading it.
-    if (input.source.kind !== 'existing') this.recordPhase();
+    if (!carried && input.source.kind !== 'existing') this.recordPhase();
   }
 
   /** The latest read of the sandbox. */
   get sandbox(): SandboxView | null {
-    return this.newest;
+    return this.carried.sandbox;
   }
 
   set sandbox(sandbox: SandboxView | null) {
-    const wasDegraded = this.newest !== null && degradedOf(this.newest) !== null;
-    this.newest = sandbox;
+    const { carried } = this;
+    const wasDegraded = carried.sandbox !== null && degradedOf(carried.sandbox) !== null;
+    carried.sandbox = sandbox;
     const degraded = sandbox && degradedOf(sandbox);
-    this.degraded = degraded ?? this.degraded;
+    carried.degraded = degraded ?? carried.degraded;
     if (wasDegraded !== (degraded !== null)) setCurrentDetails(jobDetails(this));
   }
 
+  /** What the next run receives. */
+  handOn(): CarriedJob {
+    return { ...this.carried, inbox: this.inbox.carry() };
+  }
+
   enter(phase: JobPhase): void {
-    if (this.phase === phase && this.outcome === null) return;
-    this.phase = phase;
-    this.sinceMs = Date.now();
+    if (this.carried.phase === phase && this.outcome === null) return;
+    this.carried.phase = phase;
+    this.carried.sinceMs = Date.now();
     this.recordPhase();
     setCurrentDetails(jobDetails(this));
   }
 
   beginGeneration(generation: number): void {
-    this.generation = generation;
-    this.generationBeganMs = Date.now();
-    this.firstSentAtMs = null;
+    this.carried.generation = generation;
+    this.carried.generationBeganMs = Date.now();
+    this.carried.firstSentAtMs = null;
     this.sandbox = null;
-    this.reachedAtMs.clear();
-    this.isFound = false;
-    if (this.input.origin) this.deadlineAtMs = Number.POSITIVE_INFINITY;
+    this.carried.reachedAtMs = {};
+    this.carried.isFound = false;
+    if (this.input.origin) this.carried.deadlineAtMs = null;
   }
 
   /** Records the sandbox that a create or fork returned. */
   recordCreated(sandbox: SandboxView & { readonly found?: true }): void {
     this.sandbox = sandbox;
-    this.isFound = sandbox.found === true;
+    this.carried.isFound = sandbox.found === true;
     // If an earlier answer was lost, the machine was started before this answer. The clocks of service and worker may
     // differ.
     const createdAtMs = Date.parse(sandbox.createdAt ?? '') || Date.now();
-    const madeAtMs = Math.min(Date.now(), Math.max(createdAtMs, this.generationBeganMs));
-    this.reachedAtMs.set('made', madeAtMs);
-    if (this.input.origin) this.deadlineAtMs = madeAtMs + this.input.deadlineMs;
+    const madeAtMs = Math.min(Date.now(), Math.max(createdAtMs, this.carried.generationBeganMs));
+    this.carried.reachedAtMs.made = madeAtMs;
+    if (this.input.origin) this.carried.deadlineAtMs = madeAtMs + this.input.deadlineMs;
   }
 
   /**
@@ -221,7 +132,7 @@ export class JobState {
     const named: LeftBehind = { ...left, conversationId: left.conversationId ?? null };
     const keyOf = ({ kind, sandboxId, sandboxName, conversationId }: LeftBehind) =>
       [kind, sandboxId ?? sandboxName, conversationId].join();
-    this.left = [...this.left.filter((known) => keyOf(known) !== keyOf(named)), named];
+    this.carried.left = [...this.carried.left.filter((known) => keyOf(known) !== keyOf(named)), named];
   }
 
   /**
@@ -236,29 +147,31 @@ export class JobState {
     this.cleanUpEndsAtMs === null && hasLongHistory(this.input.maxHistoryEvents);
 
   reached(milestone: Milestone): void {
-    this.reachedAtMs.set(milestone, Date.now());
+    this.carried.reachedAtMs[milestone] = Date.now();
   }
 
+  /** Adds a prompt after those of the input. @returns its place in the job, from 0 */
   addPrompt(step: PromptStep): number {
-    this.prompts.push({
-      step,
-      promptId: null,
-      conversationId: null,
-      status: 'not_sent',
-      result: null,
-      resultRef: null,
-      error: null,
-      queuedAt: null,
-      startedAt: null,
-      endedAt: null,
-    });
-    return this.prompts.length - 1;
+    this.carried.addedPrompts.push(step);
+    return this.carried.prompts.push(unsentPrompt()) - 1;
+  }
+
+  /** What each prompt says, in the order of `carried.prompts`. */
+  get steps(): readonly PromptStep[] {
+    return [...this.input.prompts, ...this.carried.addedPrompts];
+  }
+
+  /** @throws RangeError if the job has no such prompt */
+  stepOf(index: number): PromptStep {
+    const step = this.steps[index];
+    if (!step) throw new RangeError(`The job has no prompt ${index}`);
+    return step;
   }
 
   /** @param message why the auto-stop was not renewed; null if it was */
   setAutoStop(message: string | null): void {
-    const { since = new Date().toISOString() } = this.autoStop ?? {};
-    this.autoStop = message === null ? null : { since, stopsAt: this.sandbox?.archiveAfter ?? null, message };
+    const { since = new Date().toISOString() } = this.carried.autoStop ?? {};
+    this.carried.autoStop = message === null ? null : { since, stopsAt: this.sandbox?.archiveAfter ?? null, message };
   }
 
   block(blocked: Omit<NonNullable<JobProgress['blocked']>, 'since'>): void {
@@ -275,13 +188,13 @@ export class JobState {
   }
 
   readonly onWake = (wake: Wake): void => {
-    this.wakeCount += 1;
-    this.wakes.push(wake);
-    if (this.wakes.length > maxWakes) this.wakes.shift();
+    this.carried.wakeCount += 1;
+    this.carried.wakes.push(wake);
+    if (this.carried.wakes.length > maxWakes) this.carried.wakes.shift();
   };
 
   private recordPhase(): void {
-    this.phases.push({ phase: this.phase, at: new Date(this.sinceMs).toISOString() });
-    if (this.phases.length > maxPhases) this.phases.shift();
+    this.carried.phases.push({ phase: this.carried.phase, at: new Date(this.carried.sinceMs).toISOString() });
+    if (this.carried.phases.length > maxPhases) this.carried.phases.shift();
   }
 }

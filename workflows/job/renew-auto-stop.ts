@@ -19,32 +19,32 @@ const leastMoveMs = 2_000;
  * that a failure does not end the job: `run.autoStop` then says why.
  * @returns false if the service refused, or did not answer
  */
-export async function renewAutoStop(run: JobState): Promise<boolean> {
+export async function renewAutoStop(job: JobState): Promise<boolean> {
   try {
-    run.setAutoStop((await isRenewed(run)) ? null : notMoved);
+    job.setAutoStop((await isRenewed(job)) ? null : notMoved);
     return true;
   } catch (error) {
     if (isCancellation(error)) throw error;
     const cause = causeOf(error);
-    run.setAutoStop(serviceFailureOf(error)?.message ?? (cause instanceof Error ? cause.message : String(cause)));
+    job.setAutoStop(serviceFailureOf(error)?.message ?? (cause instanceof Error ? cause.message : String(cause)));
     return false;
   }
 }
 
 const notMoved = 'the service accepts the renewal, but does not move the time of the stop';
 
-async function isRenewed(run: JobState): Promise<boolean> {
-  const { sandbox, input } = run;
+async function isRenewed(job: JobState): Promise<boolean> {
+  const { sandbox, input } = job;
   if (!sandbox) return true;
   const isOthers = input.source.kind === 'existing';
   const before = isOthers ? await reads.getSandbox(sandbox.id) : sandbox;
   const ttlSeconds = isOthers ? (before?.ttlSeconds ?? null) : input.ttlSeconds;
   if (ttlSeconds === null || before === null) return true;
-  const renewed = await setTtl(run, ttlSeconds);
+  const renewed = await setTtl(job, ttlSeconds);
   if (renewed === 'gone' || (renewed !== 'no_changes' && hasMoved(before, renewed, ttlSeconds))) return true;
   // A service may regard the same value as no change.
-  const changed = await setTtl(run, ttlSeconds === 1 ? 2 : ttlSeconds - 1);
-  await setTtl(run, ttlSeconds);
+  const changed = await setTtl(job, ttlSeconds === 1 ? 2 : ttlSeconds - 1);
+  await setTtl(job, ttlSeconds);
   return changed === 'gone' || (changed !== 'no_changes' && hasMoved(before, changed, ttlSeconds));
 }
 
@@ -57,16 +57,16 @@ function hasMoved(before: Stops, after: Stops, ttlSeconds: number): boolean {
   return isFar || stopsAtMs - Date.parse(before.archiveAfter ?? '') > leastMoveMs;
 }
 
-async function setTtl(run: JobState, ttlSeconds: number): Promise<Stops | 'gone' | 'no_changes'> {
-  const { sandbox } = run;
+async function setTtl(job: JobState, ttlSeconds: number): Promise<Stops | 'gone' | 'no_changes'> {
+  const { sandbox } = job;
   if (!sandbox) return 'gone';
   const options = { scheduleToCloseTimeout: '1 minute', summary: 'renew auto-stop' } as const;
   try {
     const value = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);
     if (value === null) return 'gone';
-    if (run.sandbox?.id === value.id) {
+    if (job.sandbox?.id === value.id) {
       const { name, health, healthReason, degradedSince, archiveAfter } = value;
-      run.sandbox = { ...run.sandbox, name, health, healthReason, degradedSince, archiveAfter };
+      job.sandbox = { ...job.sandbox, name, health, healthReason, degradedSince, archiveAfter };
     }
     return value;
   } catch (error) {

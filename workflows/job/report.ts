@@ -3,55 +3,56 @@ import { degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { JobProgress, JobTimes } from '../../src/protocol/job/job-progress.js';
 import type { JobError, JobOutcome, JobResult, PromptResult } from '../../src/protocol/job/job-result.js';
 import { apiCalls } from '../shared/count-api-calls.js';
-import type { JobState, Milestone } from './job-state.js';
+import type { Milestone } from './carried-job.js';
+import type { JobState } from './job-state.js';
 import { truncateResult } from './truncate-result.js';
 
 /** Long texts are cut, as in the result. */
-export function progressOf(run: JobState): JobProgress {
+export function progressOf(job: JobState): JobProgress {
   return truncateResult({
-    jobId: run.input.jobId,
-    phase: run.phase,
-    since: new Date(run.sinceMs).toISOString(),
-    phases: [...run.phases],
-    blocked: run.blocked,
-    sandboxId: run.sandbox?.id ?? null,
-    degraded: run.sandbox && degradedOf(run.sandbox),
-    autoStop: run.autoStop,
-    prompts: promptResults(run),
-    wakes: run.wakes,
+    jobId: job.input.jobId,
+    phase: job.carried.phase,
+    since: new Date(job.carried.sinceMs).toISOString(),
+    phases: [...job.carried.phases],
+    blocked: job.blocked,
+    sandboxId: job.sandbox?.id ?? null,
+    degraded: job.sandbox && degradedOf(job.sandbox),
+    autoStop: job.carried.autoStop,
+    prompts: promptResults(job),
+    wakes: job.carried.wakes,
     apiCalls: apiCalls(),
-    deadlineAt: new Date(Math.min(run.deadlineAtMs, Date.now() + run.input.deadlineMs)).toISOString(),
-    outcome: run.outcome,
-    times: timesOf(run),
-    machineType: run.sandbox?.type ?? null,
+    deadlineAt: new Date(job.carried.deadlineAtMs ?? Date.now() + job.input.deadlineMs).toISOString(),
+    outcome: job.outcome,
+    times: timesOf(job),
+    machineType: job.sandbox?.type ?? null,
   });
 }
 
-export function resultOf(run: JobState, outcome: JobOutcome, error: JobError | null): JobResult {
+export function resultOf(job: JobState, outcome: JobOutcome, error: JobError | null): JobResult {
   return truncateResult({
-    jobId: run.input.jobId,
+    jobId: job.input.jobId,
     outcome,
-    sandboxId: run.sandbox?.id ?? null,
-    sandboxName: run.sandbox?.name ?? null,
-    prompts: promptResults(run),
-    setup: run.setup,
-    stop: run.stop,
-    deletion: run.deletion,
-    files: run.diff ? [...run.files, run.diff] : run.files,
-    degraded: run.degraded,
-    left: run.left,
-    wakes: run.wakes,
-    wakeCount: run.wakeCount,
-    phases: [...run.phases],
+    sandboxId: job.sandbox?.id ?? null,
+    sandboxName: job.sandbox?.name ?? null,
+    prompts: promptResults(job),
+    setup: job.carried.setup,
+    stop: job.carried.stop,
+    deletion: job.deletion,
+    files: job.carried.diff ? [...job.carried.files, job.carried.diff] : job.carried.files,
+    degraded: job.carried.degraded,
+    left: job.carried.left,
+    wakes: job.carried.wakes,
+    wakeCount: job.carried.wakeCount,
+    phases: [...job.carried.phases],
     apiCalls: apiCalls(),
-    durationMs: Date.now() - run.startedAtMs,
+    durationMs: Date.now() - job.carried.startedAtMs,
     error,
   });
 }
 
-function timesOf({ startedAtMs, reachedAtMs }: JobState): JobTimes {
+function timesOf({ carried: { startedAtMs, reachedAtMs } }: JobState): JobTimes {
   const at = (milestone: Milestone) => {
-    const ms = reachedAtMs.get(milestone);
+    const ms = reachedAtMs[milestone];
     return ms === undefined ? null : new Date(ms).toISOString();
   };
   return {
@@ -65,10 +66,12 @@ function timesOf({ startedAtMs, reachedAtMs }: JobState): JobTimes {
   };
 }
 
-function promptResults({ prompts }: JobState): PromptResult[] {
-  return prompts.map(({ step: { prompt }, ...result }) => ({
-    prompt: typeof prompt === 'string' ? prompt : prompt.head,
-    promptRef: typeof prompt === 'string' ? null : prompt.ref,
-    ...result,
-  }));
+function promptResults(job: JobState): PromptResult[] {
+  const { prompts } = job.carried;
+  return job.steps.flatMap(({ prompt }, index) => {
+    const result = prompts[index];
+    const text =
+      typeof prompt === 'string' ? { prompt, promptRef: null } : { prompt: prompt.head, promptRef: prompt.ref };
+    return result ? [{ ...text, ...result }] : [];
+  });
 }

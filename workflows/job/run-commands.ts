@@ -17,7 +17,8 @@ import {
 import { commands } from '../shared/proxies.js';
 import { summaryOf } from '../shared/text-in-summaries.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
-import type { CommandUnderWay, JobState } from './job-state.js';
+import type { CommandUnderWay } from './carried-job.js';
+import type { JobState } from './job-state.js';
 import { resolveUnknownOutcome } from './prompts/await-resolution.js';
 import { readSandbox } from './sandbox/wait-until-usable.js';
 
@@ -33,55 +34,55 @@ const longestRemovalMs = 30_000;
  * @throws JobTermination `sandbox_failed` at the first non-zero exit; `outcome_unknown` if it is unknown whether a
  * command ran, and somebody or the policy decides not to run it again
  */
-export async function runCommands(run: JobState, sandboxId: string): Promise<void> {
-  const { commands: texts = [] } = run.input;
-  if (run.commandsDone >= texts.length) return;
-  run.enter('running_commands');
+export async function runCommands(job: JobState, sandboxId: string): Promise<void> {
+  const { commands: texts = [] } = job.input;
+  if (job.carried.commandsDone >= texts.length) return;
+  job.enter('running_commands');
   try {
-    for (const command of texts.slice(run.commandsDone)) {
-      await runCommand(run, sandboxId, command);
-      run.commandsDone += 1;
+    for (const command of texts.slice(job.carried.commandsDone)) {
+      await runCommand(job, sandboxId, command);
+      job.carried.commandsDone += 1;
     }
   } catch (error) {
     // The next run reads the marker of the current command.
     if (error instanceof ContinueAsNewRequest) throw error;
-    if (CancellationScope.current().consideredCancelled) run.beginCleanUp();
-    await CancellationScope.nonCancellable(() => removeMarkers(run, sandboxId));
+    if (CancellationScope.current().consideredCancelled) job.beginCleanUp();
+    await CancellationScope.nonCancellable(() => removeMarkers(job, sandboxId));
     throw error;
   }
-  await removeMarkers(run, sandboxId);
+  await removeMarkers(job, sandboxId);
 }
 
-async function runCommand(run: JobState, sandboxId: string, command: Text): Promise<void> {
+async function runCommand(job: JobState, sandboxId: string, command: Text): Promise<void> {
   const summary = shortened(command);
-  const ended = await runToItsEnd(run, sandboxId, command, summary);
-  run.command = null;
+  const ended = await runToItsEnd(job, sandboxId, command, summary);
+  job.carried.command = null;
   if (ended === 'sent' || ended.exitCode === 0) return;
-  if (ended.exitCode === null && !ended.timedOut) await endIfMachineLost(run, sandboxId);
+  if (ended.exitCode === null && !ended.timedOut) await endIfMachineLost(job, sandboxId);
   const how = ended.exitCode === null ? 'did not exit by itself' : `exited with ${ended.exitCode}`;
   const said = ended.stderr.trim() || ended.stdout.trim();
   throw sandboxFailed('command_failed', `The command "${summary}" ${how}${said === '' ? '.' : `: ${said}`}`);
 }
 
 async function runToItsEnd(
-  run: JobState,
+  job: JobState,
   sandboxId: string,
   command: Text,
   summary: string,
 ): Promise<CommandAnswer | 'sent'> {
   for (;;) {
-    const underWay = run.command ?? begin(run, sandboxId, 1);
-    const ended = await settled(run, sandboxId, underWay, { command, summary });
+    const underWay = job.carried.command ?? begin(job, sandboxId, 1);
+    const ended = await settled(job, sandboxId, underWay, { command, summary });
     if (ended !== 'resend') return ended;
-    begin(run, sandboxId, underWay.generation + 1);
+    begin(job, sandboxId, underWay.generation + 1);
   }
 }
 
-function begin(run: JobState, sandboxId: string, generation: number): CommandUnderWay {
-  const markerName = `${ownerOf(sandboxId)}-${run.commandsDone}-${generation}-${uuid4()}`;
-  const stopIds = [run.sandbox?.stop?.id ?? null, run.previousStopId];
-  run.command = { generation, markerName, stopIds, recover: false, unknown: null };
-  return run.command;
+function begin(job: JobState, sandboxId: string, generation: number): CommandUnderWay {
+  const markerName = `${ownerOf(sandboxId)}-${job.carried.commandsDone}-${generation}-${uuid4()}`;
+  const stopIds = [job.sandbox?.stop?.id ?? null, job.carried.previousStopId];
+  job.carried.command = { generation, markerName, stopIds, recover: false, unknown: null };
+  return job.carried.command;
 }
 
 /**
@@ -89,69 +90,69 @@ function begin(run: JobState, sandboxId: string, generation: number): CommandUnd
  * sends it again with the next marker.
  */
 async function settled(
-  run: JobState,
+  job: JobState,
   sandboxId: string,
   underWay: CommandUnderWay,
   what: { readonly command: Text; readonly summary: string },
 ): Promise<CommandAnswer | 'resend' | 'sent'> {
-  if (underWay.unknown) return decide(run, underWay, underWay.unknown);
+  if (underWay.unknown) return decide(job, underWay, underWay.unknown);
   try {
-    const end = await callMachine(run, sandboxId, 'command', () => send(run, sandboxId, underWay, what));
+    const end = await callMachine(job, sandboxId, 'command', () => send(job, sandboxId, underWay, what));
     if (end.how === 'answered') return end.answer;
-    run.command = { ...underWay, recover: true };
+    job.carried.command = { ...underWay, recover: true };
     // Reads may lag by this time, so a read may not show yet that the machine was replaced.
     if (end.how === 'not_begun')
-      await sleep(run.timing.readLagMs, { summary: 'until a stop of the sandbox would be visible' });
-    if (await isSameMachine(run, sandboxId, underWay)) return end.how === 'recovered' ? end.answer : 'resend';
+      await sleep(job.timing.readLagMs, { summary: 'until a stop of the sandbox would be visible' });
+    if (await isSameMachine(job, sandboxId, underWay)) return end.how === 'recovered' ? end.answer : 'resend';
   } catch (error) {
     if (serviceFailureOf(error)?.code !== outcomeUnknownCode) throw error;
-    return decide(run, underWay, toJobTermination(error).jobError);
+    return decide(job, underWay, toJobTermination(error).jobError);
   }
   const message = `The answer to the command "${what.summary}" was lost, and the sandbox was stopped since it was sent.`;
-  return decide(run, underWay, jobError(outcomeUnknownCode, message));
+  return decide(job, underWay, jobError(outcomeUnknownCode, message));
 }
 
 async function send(
-  run: JobState,
+  job: JobState,
   sandboxId: string,
   underWay: CommandUnderWay,
   { command, summary }: { readonly command: Text; readonly summary: string },
 ): Promise<MarkedEnd> {
-  const timeoutSeconds = Math.min(longestCommandSeconds, Math.ceil(run.input.deadlineMs / 1_000));
+  const timeoutSeconds = Math.min(longestCommandSeconds, Math.ceil(job.input.deadlineMs / 1_000));
   const { markerName: name, generation } = underWay;
-  const recover = run.command?.recover ?? underWay.recover;
-  const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: run.wasReset && generation === 1 };
+  const recover = job.carried.command?.recover ?? underWay.recover;
+  const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: job.carried.wasReset && generation === 1 };
   const input = { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength, marker };
   try {
-    const options = { summary: summaryOf(summary, `command ${run.commandsDone + 1}`) };
+    const options = { summary: summaryOf(summary, `command ${job.carried.commandsDone + 1}`) };
     return await commands.runMarkedCommand.executeWithOptions(options, [input]);
   } catch (error) {
-    if (serviceFailureOf(error)?.maybeSent) run.command = { ...underWay, recover: true };
+    if (serviceFailureOf(error)?.maybeSent) job.carried.command = { ...underWay, recover: true };
     throw error;
   }
 }
 
 /** @throws JobTermination `outcome_unknown` if the decision is to end the job */
-async function decide(run: JobState, underWay: CommandUnderWay, unknown: JobError): Promise<'resend' | 'sent'> {
-  run.command = { ...underWay, unknown };
-  const { action } = await resolveUnknownOutcome(run, 'command', unknown.message);
+async function decide(job: JobState, underWay: CommandUnderWay, unknown: JobError): Promise<'resend' | 'sent'> {
+  job.carried.command = { ...underWay, unknown };
+  const { action } = await resolveUnknownOutcome(job, 'command', unknown.message);
   if (action === 'abandon') throw new JobTermination('outcome_unknown', unknown);
-  if (action === 'resend') nameFirstCopy(run);
+  if (action === 'resend') nameFirstCopy(job);
   return action;
 }
 
 /**
  * Both copies of the command may run at the same time. Adds this to `left`, unless the sandbox is stopped or deleted.
  */
-function nameFirstCopy(run: JobState): void {
-  const { input, sandbox } = run;
+function nameFirstCopy(job: JobState): void {
+  const { input, sandbox } = job;
   if (input.source.kind !== 'existing' && input.end !== 'keep') return;
   const why = 'It is unknown whether a command ran; the decision was to run it again.';
-  run.leave({ kind: 'command', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
+  job.leave({ kind: 'command', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
 }
 
-async function isSameMachine(run: JobState, sandboxId: string, { stopIds }: CommandUnderWay): Promise<boolean> {
-  const sandbox = await readSandbox(run, sandboxId);
+async function isSameMachine(job: JobState, sandboxId: string, { stopIds }: CommandUnderWay): Promise<boolean> {
+  const sandbox = await readSandbox(job, sandboxId);
   return sandbox !== null && isUsable(sandbox.state) && stopIds.includes(sandbox.stop?.id ?? null);
 }
 
@@ -164,9 +165,9 @@ function ownerOf(sandboxId: string): string {
  * Removes the job's markers, so that no snapshot or fork contains them. Waits only briefly for a machine that does not
  * answer.
  */
-async function removeMarkers(run: JobState, sandboxId: string): Promise<void> {
-  if (run.input.end === 'delete') return;
-  const scheduleToCloseTimeout = Math.min(longestRemovalMs, run.timing.cleanUpMs / 10);
+async function removeMarkers(job: JobState, sandboxId: string): Promise<void> {
+  if (job.input.end === 'delete') return;
+  const scheduleToCloseTimeout = Math.min(longestRemovalMs, job.timing.cleanUpMs / 10);
   const options = { scheduleToCloseTimeout, summary: 'remove the markers of commands' };
   try {
     await commands.removeCommandMarkers.executeWithOptions(options, [sandboxId, ownerOf(sandboxId)]);

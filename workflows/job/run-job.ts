@@ -31,13 +31,13 @@ type FinalEnd =
   | { readonly kind: 'terminated'; readonly termination: JobTermination };
 
 /** Runs the job to its end, or until it must continue as new. Never throws: errors are in the result. */
-export async function runJob(run: JobState): Promise<JobResult | typeof continuesAsNew> {
-  if (isResetRun()) noteReset(run);
+export async function runJob(job: JobState): Promise<JobResult | typeof continuesAsNew> {
+  if (isResetRun()) noteReset(job);
   const work = new CancellationScope();
   const timers = new CancellationScope();
   let isOverdue = false;
   const timing = timers.run(() =>
-    startTimers(run, () => {
+    startTimers(job, () => {
       isOverdue = true;
       work.cancel();
     }),
@@ -46,7 +46,7 @@ export async function runJob(run: JobState): Promise<JobResult | typeof continue
 
   let end: WorkEnd = { kind: 'completed' };
   try {
-    await work.run(() => doWork(run));
+    await work.run(() => doWork(job));
   } catch (error) {
     end = isOverdue ? { kind: 'deadline_exceeded' } : endOf(error, work);
     // Ends the steps that run in parallel with the failed step.
@@ -59,13 +59,13 @@ export async function runJob(run: JobState): Promise<JobResult | typeof continue
     // A cancel has arrived in the meantime, and a new run would not know of it.
     end = { kind: 'cancelled' };
   }
-  run.takesPrompts = false;
-  const ending = endingOf(run, end);
-  const cleanUpError = await CancellationScope.nonCancellable(() => cleanUp(run, ending));
-  run.outcome = ending.outcome;
-  const result = resultOf(run, ending.outcome, ending.error ?? cleanUpError);
-  run.endError = result.error;
-  run.enter('ended');
+  job.takesPrompts = false;
+  const ending = endingOf(job, end);
+  const cleanUpError = await CancellationScope.nonCancellable(() => cleanUp(job, ending));
+  job.outcome = ending.outcome;
+  const result = resultOf(job, ending.outcome, ending.error ?? cleanUpError);
+  job.endError = result.error;
+  job.enter('ended');
   return result;
 }
 
@@ -81,29 +81,29 @@ function isResetRun(): boolean {
  * Its duration counts from the first start. Its deadline counts from the reset, because a person who resets a job wants
  * it to run.
  */
-function noteReset(run: JobState): void {
-  run.wasReset = true;
-  run.startedAtMs = Math.min(run.startedAtMs, workflowInfo().startTime.getTime());
-  rememberStart(new Date(run.startedAtMs).toISOString());
+function noteReset(job: JobState): void {
+  job.carried.wasReset = true;
+  job.carried.startedAtMs = Math.min(job.carried.startedAtMs, workflowInfo().startTime.getTime());
+  rememberStart(new Date(job.carried.startedAtMs).toISOString());
 }
 
-async function doWork(run: JobState): Promise<void> {
-  const sandboxId = run.isObtained && run.sandbox ? run.sandbox.id : await obtainSandbox(run);
-  run.isObtained = true;
-  await prepareSandbox(run, sandboxId);
-  await takeFingerprints(run, sandboxId);
-  await runCommands(run, sandboxId);
-  await recordDiffBase(run, sandboxId);
-  await runPrompts(run, sandboxId);
-  await collectFiles(run, sandboxId, false);
-  await collectDiff(run, sandboxId, false);
+async function doWork(job: JobState): Promise<void> {
+  const sandboxId = job.carried.isObtained && job.sandbox ? job.sandbox.id : await obtainSandbox(job);
+  job.carried.isObtained = true;
+  await prepareSandbox(job, sandboxId);
+  await takeFingerprints(job, sandboxId);
+  await runCommands(job, sandboxId);
+  await recordDiffBase(job, sandboxId);
+  await runPrompts(job, sandboxId);
+  await collectFiles(job, sandboxId, false);
+  await collectDiff(job, sandboxId, false);
 }
 
-async function obtainSandbox(run: JobState): Promise<string> {
-  const { source } = run.input;
-  if (source.kind !== 'existing') return await createSandbox(run, source);
-  const sandboxId = await adoptSandbox(run, source);
-  run.reached('usable');
+async function obtainSandbox(job: JobState): Promise<string> {
+  const { source } = job.input;
+  if (source.kind !== 'existing') return await createSandbox(job, source);
+  const sandboxId = await adoptSandbox(job, source);
+  job.reached('usable');
   return sandboxId;
 }
 
@@ -114,8 +114,8 @@ function endOf(error: unknown, work: CancellationScope): WorkEnd {
 }
 
 /** The outcome of the job, and the facts that its cleanup needs. */
-function endingOf(run: JobState, end: FinalEnd): JobEnding {
-  const { input, blocked } = run;
+function endingOf(job: JobState, end: FinalEnd): JobEnding {
+  const { input, blocked } = job;
   const cutShort = (outcome: 'cancelled' | 'deadline_exceeded', message: string): JobEnding => ({
     outcome,
     error: jobError(outcome, message),

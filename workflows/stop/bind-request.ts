@@ -16,43 +16,43 @@ import type { StopWorkflowState } from './stop-state.js';
  * Binds the request to a stop, or ends the request. If this is interrupted, the record contains everything that the
  * next attempt needs.
  */
-export async function requestAndBindStop(run: StopWorkflowState, record: StopRecord): Promise<void> {
+export async function requestAndBindStop(stop: StopWorkflowState, record: StopRecord): Promise<void> {
   try {
     // If the service loses the stop again and again, requests are repeated at growing intervals.
     if (record.askedAgain > 0)
-      await sleep(safetyPollMs(run.timing, record.askedAgain - 1), { summary: 'before the stop is requested again' });
-    const { sandboxId } = run.input;
-    const call = { sandboxId, timing: run.timing, memory: record };
-    await take(run, record, await requestStop(run.callerFor(record), call));
-    run.noteChange();
+      await sleep(safetyPollMs(stop.timing, record.askedAgain - 1), { summary: 'before the stop is requested again' });
+    const { sandboxId } = stop.input;
+    const call = { sandboxId, timing: stop.timing, memory: record };
+    await take(stop, record, await requestStop(stop.callerFor(record), call));
+    stop.noteChange();
   } catch (error) {
     if (isCancellation(error)) return;
-    run.settle(record, { outcome: 'rejected', error: toJobTermination(error).jobError });
-    run.noteChange();
+    stop.settle(record, { outcome: 'rejected', error: toJobTermination(error).jobError });
+    stop.noteChange();
   }
 }
 
-async function take(run: StopWorkflowState, record: StopRecord, answer: StopAnswer): Promise<void> {
-  if (answer === 'gone') return run.settle(record, { outcome: 'gone' });
+async function take(state: StopWorkflowState, record: StopRecord, answer: StopAnswer): Promise<void> {
+  if (answer === 'gone') return state.settle(record, { outcome: 'gone' });
   const { how, stop, sandbox } = answer;
   record.owner = sandbox.name === null ? null : (ownerWorkflowId(sandbox.name) ?? null);
   if (how === 'resumed_since') {
     record.stopId = stop?.id ?? null;
     record.status = stop?.status ?? null;
     // The sandbox was archived, but somebody has resumed it since: do not report it as archived now.
-    return run.settle(record, { outcome: 'superseded' });
+    return state.settle(record, { outcome: 'superseded' });
   }
-  if (stop && how !== 'already_archived') return bind(run, record, stop);
+  if (stop && how !== 'already_archived') return bind(state, record, stop);
   // There was nothing to stop. The last stop shows whether its work was saved.
-  const kept = await readKept(run.callerFor(record), { sandbox, stop }, stop?.requestedAt ?? null);
+  const kept = await readKept(state.callerFor(record), { sandbox, stop }, stop?.requestedAt ?? null);
   recordStop(record, stop, Date.now());
   const outcome = record.askedAgain > 0 ? 'archived' : 'already_archived';
-  run.settle(record, { outcome, kept });
+  state.settle(record, { outcome, kept });
 }
 
-function bind(run: StopWorkflowState, record: StopRecord, stop: StopView): void {
+function bind(state: StopWorkflowState, record: StopRecord, stop: StopView): void {
   record.blocked = null;
   recordStop(record, stop, Date.now());
   // No event will arrive for a stop that has already ended.
-  if (!isOpenStop(stop)) run.mustRead = true;
+  if (!isOpenStop(stop)) state.mustRead = true;
 }

@@ -12,30 +12,30 @@ import type { StopWorkflowState } from './stop-state.js';
  * Checks every stop that a request waits for, once.
  * @returns true if a request has ended or is repeated
  */
-export async function checkStops(run: StopWorkflowState): Promise<true | undefined> {
-  const mark = run.inbox.mark();
-  const checked = run.waiting;
+export async function checkStops(stop: StopWorkflowState): Promise<true | undefined> {
+  const mark = stop.inbox.mark();
+  const checked = stop.waiting;
   const stopIds = new Set(checked.flatMap(({ stopId }) => stopId ?? []));
-  for (const stopId of stopIds) await checkStop(run, stopId);
+  for (const stopId of stopIds) await checkStop(stop, stopId);
   for (const record of checked) record.blocked = null;
-  run.since = mark;
-  run.mustRead = false;
+  stop.since = mark;
+  stop.mustRead = false;
   return checked.some(({ outcome, stopId }) => outcome !== null || stopId === null) || undefined;
 }
 
-async function checkStop(run: StopWorkflowState, stopId: string): Promise<void> {
-  const concerned = () => run.waiting.filter((record) => record.stopId === stopId);
+async function checkStop(stop: StopWorkflowState, stopId: string): Promise<void> {
+  const concerned = () => stop.waiting.filter((record) => record.stopId === stopId);
   try {
-    const caller = run.callerFor();
-    const seen = await observeStop(caller, { sandboxId: run.input.sandboxId, stopId }, run.timing);
+    const caller = stop.callerFor();
+    const seen = await observeStop(caller, { sandboxId: stop.input.sandboxId, stopId }, stop.timing);
     const requestedAt = concerned().find((record) => record.requestedAt !== null)?.requestedAt ?? null;
     const isOwn = 'stop' in seen && seen.stop?.id === stopId;
     const kept = seen.kind === 'done' ? await readKept(caller, seen, isOwn ? requestedAt : null) : null;
-    for (const record of concerned()) apply(run, record, { seen, kept });
+    for (const record of concerned()) apply(stop, record, { seen, kept });
   } catch (error) {
     if (isCancellation(error)) throw error;
     const { jobError } = toJobTermination(error);
-    for (const record of concerned()) run.settle(record, { outcome: 'rejected', error: jobError });
+    for (const record of concerned()) stop.settle(record, { outcome: 'rejected', error: jobError });
   }
 }
 
@@ -44,22 +44,22 @@ interface Checked {
   readonly kept: PreservedWork | null;
 }
 
-function apply(run: StopWorkflowState, record: StopRecord, { seen, kept }: Checked): void {
+function apply(stop: StopWorkflowState, record: StopRecord, { seen, kept }: Checked): void {
   if ('stop' in seen) recordStop(record, seen.stop, Date.now());
   switch (seen.kind) {
     case 'pending':
       break;
     case 'done':
-      run.settle(record, { outcome: 'archived', kept });
+      stop.settle(record, { outcome: 'archived', kept });
       break;
     case 'superseded':
     case 'gone':
-      run.settle(record, { outcome: seen.kind });
+      stop.settle(record, { outcome: seen.kind });
       break;
     case 'vanished':
       record.stopId = null;
       record.askedAgain += 1;
-      run.inBackground(record, () => requestAndBindStop(run, record));
+      stop.inBackground(record, () => requestAndBindStop(stop, record));
       break;
     default:
       seen satisfies never;

@@ -38,56 +38,56 @@ export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
 }
 
 async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
-  const run = new StopWorkflowState(input);
+  const stop = new StopWorkflowState(input);
   // These calls begin before the handlers are set, because a handler receives earlier messages as soon as it is set.
-  for (const record of run.open)
-    if (record.stopId === null) run.inBackground(record, () => requestAndBindStop(run, record));
-  handleMessages(run);
+  for (const record of stop.open)
+    if (record.stopId === null) stop.inBackground(record, () => requestAndBindStop(stop, record));
+  handleMessages(stop);
   try {
-    await condition(() => run.carried.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
+    await condition(() => stop.carried.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
     for (;;) {
-      await passWhatIsDue(run);
-      if (run.open.length > 0 && !run.isFull) {
-        await watch(run);
+      await passWhatIsDue(stop);
+      if (stop.open.length > 0 && !stop.isFull) {
+        await watch(stop);
         continue;
       }
-      if (run.open.length > 0) run.pause();
-      await condition(() => (allHandlersFinished() && run.isQuiet) || (run.open.length > 0 && !run.isPausing));
-      if (run.isPausing) return await continueAsNew<typeof stopAndAwaitArchive>(run.carry());
-      if (run.open.length === 0) return run.report();
+      if (stop.open.length > 0) stop.pause();
+      await condition(() => (allHandlersFinished() && stop.isQuiet) || (stop.open.length > 0 && !stop.isPausing));
+      if (stop.isPausing) return await continueAsNew<typeof stopAndAwaitArchive>(stop.carry());
+      if (stop.open.length === 0) return stop.report();
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
     const reason = jobError('cancelled', 'The wait for this stop was cancelled; the service continues the stop.');
-    for (const record of run.open) run.settle(record, { outcome: 'cancelled', error: reason });
-    await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && run.isQuiet));
-    return run.report();
+    for (const record of stop.open) stop.settle(record, { outcome: 'cancelled', error: reason });
+    await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && stop.isQuiet));
+    return stop.report();
   }
 }
 
-function handleMessages(run: StopWorkflowState): void {
+function handleMessages(stop: StopWorkflowState): void {
   setHandler(sandboxEventSignal, (event) => {
-    run.signals += 1;
-    run.inbox.record(event);
-    if (run.isFull) run.noteChange();
+    stop.signals += 1;
+    stop.inbox.record(event);
+    if (stop.isFull) stop.noteChange();
   });
-  setHandler(stopReportQuery, () => run.report());
+  setHandler(stopReportQuery, () => stop.report());
   setHandler(
     requestStopUpdate,
     async (request) => {
-      run.updates += 1;
-      if (run.isFull) run.noteChange();
-      const { record, isNew } = run.take(request);
-      if (isNew && !run.isPausing) run.inBackground(record, () => requestAndBindStop(run, record));
+      stop.updates += 1;
+      if (stop.isFull) stop.noteChange();
+      const { record, isNew } = stop.take(request);
+      if (isNew && !stop.isPausing) stop.inBackground(record, () => requestAndBindStop(stop, record));
       const isAnswered = () => record.stopId !== null || record.outcome !== null || record.blocked !== null;
-      await CancellationScope.nonCancellable(() => condition(() => isAnswered() || run.isPausing));
+      await CancellationScope.nonCancellable(() => condition(() => isAnswered() || stop.isPausing));
       return viewOfRecord(record);
     },
-    { validator: (request) => refuseNonsense(run, request) },
+    { validator: (request) => refuseNonsense(stop, request) },
   );
 }
 
-function refuseNonsense(run: StopWorkflowState, { requestId, deadlineMs, alertAfterMs, notify }: StopRequest): void {
+function refuseNonsense(stop: StopWorkflowState, { requestId, deadlineMs, alertAfterMs, notify }: StopRequest): void {
   if (requestId === '' || requestId.length > 200) throw refused('A request id must have 1 to 200 characters.');
   if (!(deadlineMs >= 1)) throw refused('The deadline must be at least 1 ms.');
   if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert must come after at least 1 ms.');
@@ -95,8 +95,8 @@ function refuseNonsense(run: StopWorkflowState, { requestId, deadlineMs, alertAf
   if (url.length > 2_000 || commandId.length > 2_000)
     throw refused('A notify target must have at most 2,000 characters.');
   if (notify && 'command' in notify) throw refused('A notify command is named by commandId; its text is not accepted.');
-  const isKnown = run.carried.records.some(({ request }) => request.requestId === requestId);
-  if (!isKnown && run.open.length >= openAtMost)
+  const isKnown = stop.carried.records.some(({ request }) => request.requestId === requestId);
+  if (!isKnown && stop.open.length >= openAtMost)
     throw refused(`${openAtMost} requests already wait for this sandbox, the maximum.`);
 }
 
@@ -105,19 +105,19 @@ function refused(message: string): ApplicationFailure {
 }
 
 /** Waits until a stop has ended, a request has arrived, or an action is due. */
-async function watch(run: StopWorkflowState): Promise<void> {
-  const dueInMs = Math.max(1, Math.min(...run.open.map(nextDueAtMs)) - Date.now());
-  const seen = run.changes;
-  if (run.waiting.length === 0) {
-    await condition(() => run.changes !== seen, dueInMs, { summary: 'until the service has accepted the stop' });
+async function watch(stop: StopWorkflowState): Promise<void> {
+  const dueInMs = Math.max(1, Math.min(...stop.open.map(nextDueAtMs)) - Date.now());
+  const seen = stop.changes;
+  if (stop.waiting.length === 0) {
+    await condition(() => stop.changes !== seen, dueInMs, { summary: 'until the service has accepted the stop' });
     return;
   }
   const scope = new CancellationScope({ cancellable: true, timeout: dueInMs });
   const watching = scope.run(() =>
-    untilStopped(run, run.input.sandboxId, {
-      since: run.since,
-      read: () => checkStops(run),
-      readFirst: run.mustRead,
+    untilStopped(stop, stop.input.sandboxId, {
+      since: stop.since,
+      read: () => checkStops(stop),
+      readFirst: stop.mustRead,
     }),
   );
   let isOver = false;
@@ -125,7 +125,7 @@ async function watch(run: StopWorkflowState): Promise<void> {
     isOver = true;
   };
   watching.then(over, over);
-  await condition(() => isOver || run.changes !== seen);
+  await condition(() => isOver || stop.changes !== seen);
   scope.cancel();
   try {
     await watching;
@@ -135,21 +135,21 @@ async function watch(run: StopWorkflowState): Promise<void> {
 }
 
 /** Raises due alerts, and ends requests whose deadline has passed, after one more check. */
-async function passWhatIsDue(run: StopWorkflowState): Promise<void> {
-  if (run.waiting.some((record) => nextDueAtMs(record) <= Date.now())) {
+async function passWhatIsDue(stop: StopWorkflowState): Promise<void> {
+  if (stop.waiting.some((record) => nextDueAtMs(record) <= Date.now())) {
     try {
-      await CancellationScope.withTimeout(lastLook, () => checkStops(run));
+      await CancellationScope.withTimeout(lastLook, () => checkStops(stop));
     } catch (error) {
       if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
     }
   }
   const nowMs = Date.now();
-  for (const record of run.open) {
+  for (const record of stop.open) {
     if (deadlineAtMs(record) <= nowMs) {
       const code = record.stopId === null ? 'stop_not_accepted' : 'stop_not_ended';
-      run.settle(record, { outcome: 'still_failing', error: jobError(code, describeStop(record)) });
+      stop.settle(record, { outcome: 'still_failing', error: jobError(code, describeStop(record)) });
     } else if (nextDueAtMs(record) <= nowMs) {
-      run.alert(record);
+      stop.alert(record);
     }
   }
 }

@@ -124,7 +124,7 @@ export class StopWorkflowState {
 
   /** The caller for one request, or, without one, for all waiting requests. */
   callerFor(record?: StopRecord): Caller {
-    const run = this;
+    const stop = this;
     const concerned = () => (record ? [record] : this.waiting);
     return {
       input: { jobId: null },
@@ -136,9 +136,9 @@ export class StopWorkflowState {
         for (const one of concerned()) {
           const message = cutText(blocked.message);
           one.blocked = { ...blocked, message, since: new Date().toISOString() };
-          run.notify(one, 'blocked', null, message);
+          stop.notify(one, 'blocked', null, message);
         }
-        run.showDetails();
+        stop.showDetails();
       },
       unblock() {
         for (const one of concerned()) one.blocked = null;

@@ -11,99 +11,99 @@ import { recordGrant } from './chunk-record.js';
 import { dueGrants } from './due-grants.js';
 
 /** Sends a grant to every chunk whose window, budget, pause or end has changed. */
-export function dispatchGrants(run: BatchState): void {
-  const { input } = run;
-  const { source, ending, throttle } = run.carried;
-  const due = dueGrants(run.records, {
+export function dispatchGrants(batch: BatchState): void {
+  const { input } = batch;
+  const { source, ending, throttle } = batch.carried;
+  const due = dueGrants(batch.records, {
     limit: throttle.limit,
     budgetSeconds: input.policy.budgetSeconds,
     pausedUntilMs: throttle.pausedUntilMs,
     hasSource: source !== null,
     isEnding: ending !== null,
     nowMs: Date.now(),
-    isBusy: (chunk) => run.sending.has(chunk),
+    isBusy: (chunk) => batch.sending.has(chunk),
   });
   for (const { record, grant } of due) {
     const isStart = record.state === 'waiting';
     recordGrant(record, grant);
-    if (!isStart) send(run, record, grant);
-    else if (source) start(run, record, { grant, source });
+    if (!isStart) send(batch, record, grant);
+    else if (source) start(batch, record, { grant, source });
   }
 }
 
 /** Requests the progress of a chunk that an earlier execution started. The chunk keeps its grant. */
-export function requestReport(run: BatchState, record: ChunkRecord): void {
-  const { throttle, ending } = run.carried;
+export function requestReport(batch: BatchState, record: ChunkRecord): void {
+  const { throttle, ending } = batch.carried;
   const grant = { seq: Date.now(), pausedUntilMs: throttle.pausedUntilMs, isEnding: ending !== null };
-  const { concurrency, budgetSeconds } = run.input.policy;
+  const { concurrency, budgetSeconds } = batch.input.policy;
   record.state = 'open';
   record.isAttached = true;
   record.awaitsReport = true;
   record.sent = { ...record.sent, ...grant };
   // Until the chunk reports its grant, assume that it holds the whole window and budget.
   record.charged = { window: Math.min(concurrency, record.items), budgetSeconds: budgetSeconds ?? 0 };
-  send(run, record, grant);
+  send(batch, record, grant);
 }
 
-function send(run: BatchState, record: ChunkRecord, grant: ChunkGrant): void {
-  run.sending.add(record.chunk);
-  run.inBackground(async () => {
+function send(batch: BatchState, record: ChunkRecord, grant: ChunkGrant): void {
+  batch.sending.add(record.chunk);
+  batch.inBackground(async () => {
     try {
-      await getExternalWorkflowHandle(run.places.chunkWorkflow(record.chunk)).signal(chunkGrantSignal, grant);
+      await getExternalWorkflowHandle(batch.places.chunkWorkflow(record.chunk)).signal(chunkGrantSignal, grant);
     } catch {
       // The workflow of the chunk is closed. Either its last report will still arrive, or the next check will detect
       // that it was terminated.
       record.reportedAtMs = 0;
     } finally {
-      run.sending.delete(record.chunk);
+      batch.sending.delete(record.chunk);
     }
   });
 }
 
 function start(
-  run: BatchState,
+  batch: BatchState,
   record: ChunkRecord,
   { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
 ): void {
   record.state = 'open';
   record.attempt += 1;
   record.reportedAtMs = Date.now();
-  const input = chunkInput(run, record, { grant, source });
+  const input = chunkInput(batch, record, { grant, source });
   record.isFresh = false;
   record.retryFailed = false;
-  run.sending.add(record.chunk);
-  run.inBackground(async () => {
+  batch.sending.add(record.chunk);
+  batch.inBackground(async () => {
     try {
-      await run.starts.within(input, () => startChunk(run, input));
-      run.sending.delete(record.chunk);
+      await batch.starts.within(input, () => startChunk(batch, input));
+      batch.sending.delete(record.chunk);
     } catch (error) {
-      run.sending.delete(record.chunk);
+      batch.sending.delete(record.chunk);
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      requestReport(run, record);
+      requestReport(batch, record);
     }
   });
 }
 
-function startChunk(run: BatchState, input: ChunkInput) {
+function startChunk(batch: BatchState, input: ChunkInput) {
   return startChild<typeof fanoutChunk>(workflowTypes.fanoutChunk, {
-    workflowId: run.places.chunkWorkflow(input.chunk),
+    workflowId: batch.places.chunkWorkflow(input.chunk),
     args: [input],
     parentClosePolicy: ParentClosePolicy.ABANDON,
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    memo: { execution: executionOf(run.batchKey), ...textInSummariesMemo() },
+    memo: { execution: executionOf(batch.batchKey), ...textInSummariesMemo() },
   });
 }
 
 function chunkInput(
-  run: BatchState,
+  batch: BatchState,
   record: ChunkRecord,
   { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
 ): ChunkInput {
-  const { deployment, batchId, policy, timing } = run.input;
+  const { deployment, batchId, policy, timing } = batch.input;
   return {
     deployment,
     batchId,
-    batchKey: run.batchKey,
+    batchKey: batch.batchKey,
     chunk: record.chunk,
     firstIndex: record.firstIndex,
     items: record.items,
@@ -113,9 +113,9 @@ function chunkInput(
     source: source.item,
     sourceType: source.type,
     policy,
-    deadlineAtMs: run.deadlineAtMs,
+    deadlineAtMs: batch.deadlineAtMs,
     timing,
-    pace: run.pace,
+    pace: batch.pace,
     grant,
   };
 }

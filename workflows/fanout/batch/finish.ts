@@ -19,18 +19,18 @@ import { readLasting, sourceJob } from '../source/caller.js';
 import type { BatchState } from './batch-state.js';
 import { outcomeOf } from './end-decision.js';
 
-export async function finish(run: BatchState): Promise<FanoutResult> {
-  run.enter('ending');
-  const sourceError = await endSource(run);
-  const outcome = outcomeOf(run.carried.ending?.reason ?? null, run.counts, run.input.policy);
-  run.outcome = outcome;
-  run.error = run.carried.ending?.error ?? errorOf(run, outcome) ?? sourceError;
-  run.enter('ended');
-  const result = await store(run, outcome);
+export async function finish(batch: BatchState): Promise<FanoutResult> {
+  batch.enter('ending');
+  const sourceError = await endSource(batch);
+  const outcome = outcomeOf(batch.carried.ending?.reason ?? null, batch.counts, batch.input.policy);
+  batch.outcome = outcome;
+  batch.error = batch.carried.ending?.error ?? errorOf(batch, outcome) ?? sourceError;
+  batch.enter('ended');
+  const result = await store(batch, outcome);
   recordOutcome(outcome);
-  const { batchId, notify } = run.input;
+  const { batchId, notify } = batch.input;
   const teller = { input: { jobId: batchId, notify }, sandbox: null };
-  await sendNotification(teller, 'ended', outcome, run.error?.message ?? null);
+  await sendNotification(teller, 'ended', outcome, batch.error?.message ?? null);
   return result;
 }
 
@@ -38,32 +38,32 @@ export async function finish(run: BatchState): Promise<FanoutResult> {
  * Stops or deletes the prepared sandbox as requested, and releases the lease, within a time limit. Returns the error if
  * the sandbox did not end, or null.
  */
-async function endSource(run: BatchState): Promise<JobError | null> {
-  const { source } = run.input;
-  const { preparedSandboxId, source: ready } = run.carried;
+async function endSource(batch: BatchState): Promise<JobError | null> {
+  const { source } = batch.input;
+  const { preparedSandboxId, source: ready } = batch.carried;
   const sandboxId = preparedSandboxId ?? ready?.sandboxId ?? (source.kind === 'sandbox' ? source.sandboxId : null);
   if (sandboxId === null) return null;
   await releaseLease(sandboxId);
   if (source.kind !== 'prepare') return null;
-  const job = sourceJob(run, sandboxId);
-  run.sourceJob = job;
+  const job = sourceJob(batch, sandboxId);
+  batch.sourceJob = job;
   const end = async () => {
     const sandbox = await readLasting(job, sandboxId);
     if (sandbox === null) return;
-    job.previousStopId = sandbox.stop?.id ?? null;
+    job.carried.previousStopId = sandbox.stop?.id ?? null;
     if (source.end === 'delete') await deleteSandbox(job, sandboxId);
     else if (mayRun(sandbox)) await stopSandbox(job, sandboxId);
   };
   try {
-    const cleanUpMs = run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
+    const cleanUpMs = batch.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
     const lateText = `The prepared sandbox ${sandboxId} was not stopped or deleted in time; check it.`;
     const problem = await problemWithin(cleanUpMs, end, lateText);
-    if (problem === null) return nameWhatIsLeft(run, job, source.end);
+    if (problem === null) return nameWhatIsLeft(batch, job, source.end);
     const why = 'The prepared sandbox was not stopped or deleted as requested.';
-    run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
+    batch.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
     return problem;
   } finally {
-    run.sourceJob = null;
+    batch.sourceJob = null;
   }
 }
 
@@ -75,33 +75,37 @@ function mayRun({ state }: SandboxView): boolean {
 /**
  * Reports a sandbox that was not stopped or deleted as requested, although no call failed. Returns the error, or null.
  */
-function nameWhatIsLeft(run: BatchState, job: JobState, end: 'stop' | 'delete'): JobError | null {
-  const { sandbox, stop, deletion } = job;
-  run.leaveOwn(job.left);
+function nameWhatIsLeft(batch: BatchState, job: JobState, end: 'stop' | 'delete'): JobError | null {
+  const {
+    sandbox,
+    deletion,
+    carried: { stop },
+  } = job;
+  batch.leaveOwn(job.carried.left);
   const ended = end === 'stop' ? stop : deletion;
   if (sandbox === null || ended === null || ended.status === 'completed' || ended.status === 'gone') return null;
   const what = `The ${end === 'stop' ? 'stop' : 'deletion'} of the prepared sandbox was last seen ${ended.status}`;
   const why = `${what}${ended.error ? `: ${ended.error}` : ''}.`;
   const { id: sandboxId, name: sandboxName } = sandbox;
-  run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName, conversationId: null, why }]);
+  batch.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName, conversationId: null, why }]);
   return jobError('clean_up_unfinished', why);
 }
 
-async function store(run: BatchState, outcome: FanoutOutcome): Promise<FanoutResult> {
-  const reports = run.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
-  const left = Object.values(run.carried.left);
-  const leftCount = reports.reduce((sum, { leftCount: count }) => sum + count, run.carried.ownLeftCount);
+async function store(batch: BatchState, outcome: FanoutOutcome): Promise<FanoutResult> {
+  const reports = batch.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
+  const left = Object.values(batch.carried.left);
+  const leftCount = reports.reduce((sum, { leftCount: count }) => sum + count, batch.carried.ownLeftCount);
   const result = {
-    ...run.progress(),
+    ...batch.progress(),
     outcome,
     apiCalls: reports.reduce((sum, report) => sum + report.apiCalls, apiCalls()),
-    durationMs: Date.now() - run.carried.startedAtMs,
+    durationMs: Date.now() - batch.carried.startedAtMs,
     left,
     leftMore: Math.max(0, leftCount - left.length),
     leftSandboxIds: [...new Set(left.flatMap(({ kind, sandboxId }) => (kind === 'sandbox' && sandboxId) || []))],
   };
   try {
-    const resultsRef = await bulk.assembleFanout({ place: run.place, result });
+    const resultsRef = await bulk.assembleFanout({ place: batch.place, result });
     return { ...result, resultsRef };
   } catch {
     const error = jobError(
@@ -112,9 +116,9 @@ async function store(run: BatchState, outcome: FanoutOutcome): Promise<FanoutRes
   }
 }
 
-function errorOf(run: BatchState, outcome: FanoutOutcome): JobError | null {
-  const { policy } = run.input;
-  const open = run.records.filter(({ state }) => state === 'open').length;
+function errorOf(batch: BatchState, outcome: FanoutOutcome): JobError | null {
+  const { policy } = batch.input;
+  const open = batch.records.filter(({ state }) => state === 'open').length;
   if (open > 0) {
     return jobError(
       'clean_up_unfinished',

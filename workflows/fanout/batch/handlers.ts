@@ -15,63 +15,63 @@ import type { BatchState } from './batch-state.js';
 import { newRecord } from './chunk-record.js';
 import { placeProblem, sealProblem } from './validate-seal.js';
 
-export function handleBatchMessages(run: BatchState): void {
-  setHandler(fanoutProgressQuery, () => run.progress());
+export function handleBatchMessages(batch: BatchState): void {
+  setHandler(fanoutProgressQuery, () => batch.progress());
   setHandler(fanoutPlacesQuery, () =>
-    [...run.known.values()].map(({ chunk, firstIndex, items, digest }) => ({ chunk, firstIndex, items, digest })),
+    [...batch.known.values()].map(({ chunk, firstIndex, items, digest }) => ({ chunk, firstIndex, items, digest })),
   );
   setHandler(chunkReportSignal, (report) => {
-    run.messages += 1;
-    run.receiveReport(report);
+    batch.messages += 1;
+    batch.receiveReport(report);
   });
-  setHandler(sandboxEventSignal, (event) => run.sourceJob?.inbox.record(event));
-  setHandler(addChunkUpdate, (submission) => CancellationScope.nonCancellable(() => addChunk(run, submission)), {
+  setHandler(sandboxEventSignal, (event) => batch.sourceJob?.inbox.record(event));
+  setHandler(addChunkUpdate, (submission) => CancellationScope.nonCancellable(() => addChunk(batch, submission)), {
     validator: (submission) => refuseNonsense(submission),
   });
-  setHandler(sealUpdate, (request) => CancellationScope.nonCancellable(() => seal(run, request)));
+  setHandler(sealUpdate, (request) => CancellationScope.nonCancellable(() => seal(batch, request)));
 }
 
 /** Stores the items before it answers, so that an accepted item is never lost. */
-async function addChunk(run: BatchState, submission: ChunkSubmission): Promise<{ readonly isNew: boolean }> {
-  run.messages += 1;
-  await condition(() => run.isSurveyed && !run.arriving.has(submission.chunk));
-  const known = run.known.find(({ chunk }) => chunk === submission.chunk);
+async function addChunk(batch: BatchState, submission: ChunkSubmission): Promise<{ readonly isNew: boolean }> {
+  batch.messages += 1;
+  await condition(() => batch.isSurveyed && !batch.arriving.has(submission.chunk));
+  const known = batch.known.find(({ chunk }) => chunk === submission.chunk);
   if (known) {
     if (known.digest === submission.digest) return { isNew: false };
     throw refused(
       `chunk ${submission.chunk} already holds other items. The items of a batch cannot be changed: use another batch id.`,
     );
   }
-  const { carried } = run;
+  const { carried } = batch;
   if (carried.seal) throw refused(`the batch is sealed with ${carried.seal.chunks} chunks.`);
-  if (!run.takesItems) throw refused('the batch is ending and accepts no items.');
+  if (!batch.takesItems) throw refused('the batch is ending and accepts no items.');
   const record = newRecord({ ...submission, items: submission.items.length }, Date.now());
-  const problem = placeProblem(run.known, record);
+  const problem = placeProblem(batch.known, record);
   if (problem) throw refused(problem);
-  run.arriving.add(submission.chunk);
+  batch.arriving.add(submission.chunk);
   carried.arrivedAtMs = Date.now();
   try {
     const summary = `chunk ${submission.chunk}: ${submission.items.length} items`;
-    await storing.storeObject.executeWithOptions({ summary }, [run.places.chunk(submission.chunk), submission]);
-    run.take(record);
-    run.noteChange();
+    await storing.storeObject.executeWithOptions({ summary }, [batch.places.chunk(submission.chunk), submission]);
+    batch.take(record);
+    batch.noteChange();
     return { isNew: true };
   } finally {
-    run.arriving.delete(submission.chunk);
+    batch.arriving.delete(submission.chunk);
   }
 }
 
-async function seal(run: BatchState, request: SealRequest): Promise<{ readonly isNew: boolean }> {
-  run.messages += 1;
-  await condition(() => run.isSurveyed && run.arriving.size === 0);
-  const { carried } = run;
+async function seal(batch: BatchState, request: SealRequest): Promise<{ readonly isNew: boolean }> {
+  batch.messages += 1;
+  await condition(() => batch.isSurveyed && batch.arriving.size === 0);
+  const { carried } = batch;
   if (carried.seal?.chunks === request.chunks && carried.seal.items === request.items) return { isNew: false };
   if (carried.seal) throw refused(`the batch was sealed with ${carried.seal.items} items, not ${request.items}.`);
-  const problem = sealProblem(run.known, request);
+  const problem = sealProblem(batch.known, request);
   if (problem) throw refused(problem);
-  await storing.storeObject.executeWithOptions({ summary: 'seal' }, [run.places.seal, request]);
+  await storing.storeObject.executeWithOptions({ summary: 'seal' }, [batch.places.seal, request]);
   carried.seal = request;
-  run.noteChange();
+  batch.noteChange();
   return { isNew: true };
 }
 

@@ -16,26 +16,26 @@ import { requestReport } from './dispatch-grants.js';
 const describedAtOnce = 100;
 
 export async function resumeFromStore(
-  run: BatchState,
+  batch: BatchState,
   { retryFailed }: { readonly retryFailed: boolean },
 ): Promise<void> {
-  const { chunks, seal } = await bulk.surveyFanout(run.place);
+  const { chunks, seal } = await bulk.surveyFanout(batch.place);
   const records = chunks.map((chunk) => recordOf(chunk, { retryFailed, nowMs: Date.now() }));
-  const open = await stillOpen(run, records);
+  const open = await stillOpen(batch, records);
   for (const record of records) {
-    run.take(record);
-    if (open.has(record.chunk)) requestReport(run, record);
+    batch.take(record);
+    if (open.has(record.chunk)) requestReport(batch, record);
   }
-  run.carried.seal = seal;
-  run.isSurveyed = true;
-  run.noteChange();
+  batch.carried.seal = seal;
+  batch.isSurveyed = true;
+  batch.noteChange();
 }
 
-async function stillOpen(run: BatchState, records: readonly ChunkRecord[]): Promise<ReadonlySet<number>> {
+async function stillOpen(batch: BatchState, records: readonly ChunkRecord[]): Promise<ReadonlySet<number>> {
   const open = new Set<number>();
   for (let from = 0; from < records.length; from += describedAtOnce) {
     const some = records.slice(from, from + describedAtOnce);
-    const statuses = await lookups.describeWorkflows(some.map(({ chunk }) => run.places.chunkWorkflow(chunk)));
+    const statuses = await lookups.describeWorkflows(some.map(({ chunk }) => batch.places.chunkWorkflow(chunk)));
     for (const [at, { chunk }] of some.entries()) if (statuses[at] === 'RUNNING') open.add(chunk);
   }
   return open;

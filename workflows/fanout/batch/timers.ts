@@ -21,54 +21,54 @@ const submitterPauseMs = 10_000;
 const slowestChecks = 5;
 
 /** Starts all timers. @returns the scope that stops them */
-export function startBatchTimers(run: BatchState): CancellationScope {
+export function startBatchTimers(batch: BatchState): CancellationScope {
   const clocks = new CancellationScope();
   for (const clock of [deadline, endOfEnding, lateItems, checks, recovery, lease]) {
-    clocks.run(() => clock(run)).catch(() => undefined);
+    clocks.run(() => clock(batch)).catch(() => undefined);
   }
   return clocks;
 }
 
-async function deadline(run: BatchState): Promise<void> {
-  await sleep(Math.max(1, run.deadlineAtMs - Date.now()), { summary: 'deadline of the batch' });
-  run.end('deadline_exceeded');
+async function deadline(batch: BatchState): Promise<void> {
+  await sleep(Math.max(1, batch.deadlineAtMs - Date.now()), { summary: 'deadline of the batch' });
+  batch.end('deadline_exceeded');
 }
 
-async function endOfEnding(run: BatchState): Promise<void> {
-  await condition(() => run.carried.ending !== null);
-  const cleanUpMs = run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
-  const endsAtMs = (run.carried.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
+async function endOfEnding(batch: BatchState): Promise<void> {
+  await condition(() => batch.carried.ending !== null);
+  const cleanUpMs = batch.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
+  const endsAtMs = (batch.carried.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
   await sleep(Math.max(1, endsAtMs - Date.now()), { summary: 'until the batch ends without open chunks' });
-  run.isGivenUp = true;
-  run.noteChange();
+  batch.isGivenUp = true;
+  batch.noteChange();
 }
 
-async function lateItems(run: BatchState): Promise<void> {
-  await condition(() => run.carried.ending !== null);
+async function lateItems(batch: BatchState): Promise<void> {
+  await condition(() => batch.carried.ending !== null);
   for (;;) {
-    const leftMs = Math.max(run.carried.ending?.atMs ?? 0, run.carried.arrivedAtMs) + submitterPauseMs - Date.now();
-    if (!run.takesItems || leftMs <= 0) break;
+    const leftMs = Math.max(batch.carried.ending?.atMs ?? 0, batch.carried.arrivedAtMs) + submitterPauseMs - Date.now();
+    if (!batch.takesItems || leftMs <= 0) break;
     await sleep(leftMs, { summary: 'until the submitter is presumed gone' });
   }
-  run.isSubmitterGone = true;
-  run.noteChange();
+  batch.isSubmitterGone = true;
+  batch.noteChange();
 }
 
 /** Checks chunks that send no reports. A terminated chunk starts again from the result store. */
-async function checks(run: BatchState): Promise<void> {
+async function checks(batch: BatchState): Promise<void> {
   for (let quiet = 0; ; ) {
-    await condition(() => run.records.some(({ state }) => state === 'open'));
-    const everyMs = run.pace.checkChunksEveryMs * Math.min(slowestChecks, 1 + quiet);
-    await untilDue(run, 'checks', { everyMs, summary: 'until chunks that do not report are checked' });
-    const isQuiet = await uninterrupted(run, () => checkChunks(run));
+    await condition(() => batch.records.some(({ state }) => state === 'open'));
+    const everyMs = batch.pace.checkChunksEveryMs * Math.min(slowestChecks, 1 + quiet);
+    await untilDue(batch, 'checks', { everyMs, summary: 'until chunks that do not report are checked' });
+    const isQuiet = await uninterrupted(batch, () => checkChunks(batch));
     quiet = isQuiet ? quiet + 1 : 0;
   }
 }
 
 /** Runs work that cannot be cancelled; the run continues as new only after it. @returns undefined if it failed */
-function uninterrupted<T>(run: BatchState, work: () => Promise<T>): Promise<T | undefined> {
+function uninterrupted<T>(batch: BatchState, work: () => Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
-    run.inBackground(async () => {
+    batch.inBackground(async () => {
       try {
         resolve(await CancellationScope.nonCancellable(work));
       } catch {
@@ -83,11 +83,11 @@ function uninterrupted<T>(run: BatchState, work: () => Promise<T>): Promise<T | 
  * because a run may be shorter than the interval.
  */
 async function untilDue(
-  run: BatchState,
+  batch: BatchState,
   clock: BatchClock,
   { everyMs, summary }: { readonly everyMs: number; readonly summary: string },
 ): Promise<void> {
-  const { clockedAtMs } = run.carried;
+  const { clockedAtMs } = batch.carried;
   const sinceMs = clockedAtMs[clock] ?? Date.now();
   clockedAtMs[clock] = sinceMs;
   await sleep(Math.max(1, sinceMs + everyMs - Date.now()), { summary });
@@ -95,13 +95,13 @@ async function untilDue(
 }
 
 /** @returns true if one check covered all silent chunks, and all of them run */
-async function checkChunks(run: BatchState): Promise<boolean> {
-  const sinceMs = Date.now() - run.pace.checkChunksEveryMs;
-  const silent = run.records.filter(({ state, reportedAtMs }) => state === 'open' && reportedAtMs <= sinceMs);
+async function checkChunks(batch: BatchState): Promise<boolean> {
+  const sinceMs = Date.now() - batch.pace.checkChunksEveryMs;
+  const silent = batch.records.filter(({ state, reportedAtMs }) => state === 'open' && reportedAtMs <= sinceMs);
   const checked = silent.slice(0, describedAtOnce);
   if (checked.length === 0) return false;
   const reports = checked.map(({ report }) => report);
-  const statuses = await lookups.describeWorkflows(checked.map(({ chunk }) => run.places.chunkWorkflow(chunk)));
+  const statuses = await lookups.describeWorkflows(checked.map(({ chunk }) => batch.places.chunkWorkflow(chunk)));
   for (const [at, record] of checked.entries()) {
     if (statuses[at] === 'RUNNING') record.reportedAtMs = Date.now();
     else if (record.state === 'open' && record.report === reports[at]) {
@@ -111,16 +111,16 @@ async function checkChunks(run: BatchState): Promise<boolean> {
   return checked.length === silent.length && statuses.every((status) => status === 'RUNNING');
 }
 
-async function recovery(run: BatchState): Promise<void> {
+async function recovery(batch: BatchState): Promise<void> {
   for (;;) {
-    const { carried } = run;
-    const isThrottled = () => carried.throttle.limit < run.input.policy.concurrency;
+    const { carried } = batch;
+    const isThrottled = () => carried.throttle.limit < batch.input.policy.concurrency;
     await condition(() => isThrottled() || carried.throttle.pausedUntilMs !== null);
     const pauseMs = (carried.throttle.pausedUntilMs ?? 0) - Date.now();
     // During a pause, which may last for hours, there is nothing to do.
-    const everyMs = Math.max(run.pace.recoverEveryMs, pauseMs);
-    await untilDue(run, 'recovery', { everyMs, summary: 'until more items may run' });
-    run.recover();
+    const everyMs = Math.max(batch.pace.recoverEveryMs, pauseMs);
+    await untilDue(batch, 'recovery', { everyMs, summary: 'until more items may run' });
+    batch.recover();
   }
 }
 
@@ -128,20 +128,20 @@ async function recovery(run: BatchState): Promise<void> {
  * Renews the lease on the source. A busy batch may continue as new before this long timer fires. So a new run renews at
  * once if the last renewal was more than half an interval ago.
  */
-async function lease(run: BatchState): Promise<void> {
-  await condition(() => run.carried.source !== null);
-  const sandboxId = run.carried.source?.sandboxId;
+async function lease(batch: BatchState): Promise<void> {
+  await condition(() => batch.carried.source !== null);
+  const sandboxId = batch.carried.source?.sandboxId;
   if (sandboxId == null) return;
-  const timing = { ...defaultTiming, ...run.input.timing };
-  let dueAtMs = (run.carried.leasedAtMs ?? 0) + renewEarlierLeaseInMs(timing);
+  const timing = { ...defaultTiming, ...batch.input.timing };
+  let dueAtMs = (batch.carried.leasedAtMs ?? 0) + renewEarlierLeaseInMs(timing);
   for (;;) {
     const leftMs = dueAtMs - Date.now();
     if (leftMs > 0) await sleep(leftMs, { summary: 'renewal of the lease on the source' });
     const requestedAtMs = Date.now();
-    const isRenewed = await uninterrupted(run, () =>
+    const isRenewed = await uninterrupted(batch, () =>
       renewLease(sandboxId, { use: 'fork', lastsMs: timing.leaseLastsMs }),
     );
-    if (isRenewed) run.carried.leasedAtMs = requestedAtMs;
+    if (isRenewed) batch.carried.leasedAtMs = requestedAtMs;
     dueAtMs = Date.now() + renewLeaseInMs(timing, isRenewed === true);
   }
 }

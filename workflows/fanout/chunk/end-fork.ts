@@ -19,64 +19,67 @@ import { leftOf } from '../item/result.js';
 const lookEveryMs = 2_000;
 
 /** Ends the fork without prompting. Ignores cancels. Adds the end of the fork to the stored result. */
-export async function endFork(run: JobState, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
+export async function endFork(job: JobState, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
   const { generation, sandboxId, outcome, errorCode } = toEnd;
   return CancellationScope.nonCancellable(async () => {
-    const error = await endForkAsRequested(run, toEnd);
-    const { stop, deletion, left } = run;
+    const error = await endForkAsRequested(job, toEnd);
+    const {
+      deletion,
+      carried: { stop, left },
+    } = job;
     const ending = { stop, deletion, left, apiCalls: apiCalls(), error, endedAt: new Date().toISOString() };
     const settled = await bulk
       .settleFanoutItem({ key: `${input.resultPrefix}/${generation}.json`, ending })
       .catch(() => ({ machineSeconds: 0, resultRef: null }));
     const { end } = input.job;
-    const job = { sandboxId, sandboxName: run.sandbox?.name ?? null, stop, deletion, left };
+    const ended = { sandboxId, sandboxName: job.sandbox?.name ?? null, stop, deletion, left };
     return {
       index: input.index,
       generation,
       outcome,
       sandboxId,
-      endedAsAsked: hasEndedAsRequested(job, end),
+      endedAsAsked: hasEndedAsRequested(ended, end),
       ...settled,
       apiCalls: ending.apiCalls,
       error: errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item'),
-      left: leftOf(job, { end, unconfirmedName: null }),
+      left: leftOf(ended, { end, unconfirmedName: null }),
     };
   });
 }
 
 async function endForkAsRequested(
-  run: JobState,
+  job: JobState,
   { sandboxId, generation, outcome, running }: ItemToEnd,
 ): Promise<JobError | null> {
-  run.generation = generation;
-  const { end } = run.input;
+  job.carried.generation = generation;
+  const { end } = job.input;
   try {
-    await CancellationScope.withTimeout(run.timing.cleanUpMs, () => findFork(run, sandboxId));
+    await CancellationScope.withTimeout(job.timing.cleanUpMs, () => findFork(job, sandboxId));
   } catch (error) {
     if (!isCancellation(error)) throw error;
     return jobError('clean_up_unfinished', `The sandbox ${sandboxId} could not be read in time; check it.`);
   }
-  const { sandbox } = run;
+  const { sandbox } = job;
   if (sandbox === null) {
-    run.stop = end === 'stop' ? { stopId: null, status: 'gone', kept: null, error: null } : null;
-    run.deletion = end === 'delete' ? { operationId: null, status: 'gone', error: null } : null;
+    job.carried.stop = end === 'stop' ? { stopId: null, status: 'gone', kept: null, error: null } : null;
+    job.deletion = end === 'delete' ? { operationId: null, status: 'gone', error: null } : null;
     return null;
   }
   if (end === 'stop' && sandbox.state === 'archived') {
     const kept = preservedWorkOf(sandbox, sandbox.stop ?? { requestedAt: null });
-    run.stop = { stopId: sandbox.stop?.id ?? null, status: 'completed', kept, error: null };
+    job.carried.stop = { stopId: sandbox.stop?.id ?? null, status: 'completed', kept, error: null };
     return null;
   }
-  for (const { at, ...ids } of running) Object.assign(run.prompts[at] ?? {}, ids, { status: 'unknown' });
+  for (const { at, ...ids } of running) Object.assign(job.carried.prompts[at] ?? {}, ids, { status: 'unknown' });
   const how: JobOutcome = outcome === 'not_started' ? 'outcome_unknown' : outcome;
-  return cleanUp(run, { outcome: how, error: null, cutShort: running.length > 0 });
+  return cleanUp(job, { outcome: how, error: null, cutShort: running.length > 0 });
 }
 
 /** Only a 404 that lasts for longer than a read may lag is final. */
-async function findFork(run: JobState, sandboxId: string): Promise<void> {
+async function findFork(job: JobState, sandboxId: string): Promise<void> {
   const sinceMs = Date.now();
-  while ((await readSandbox(run, sandboxId)) === null) {
-    if (Date.now() - sinceMs >= run.timing.readLagMs) return;
+  while ((await readSandbox(job, sandboxId)) === null) {
+    if (Date.now() - sinceMs >= job.timing.readLagMs) return;
     await sleep(lookEveryMs, { summary: 'until a missing fork is presumed deleted' });
   }
 }

@@ -23,27 +23,27 @@ import { readItems, startItem } from './items.js';
 import { reportToBatch } from './report-to-batch.js';
 
 export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
-  const run = new ChunkState(input);
-  setHandler(chunkGrantSignal, (grant) => run.applyGrant(grant));
-  setHandler(fanoutBlockedSignal, ({ index, message }) => run.block(index, message));
-  setHandler(fanoutThrottledSignal, ({ untilMs }) => run.throttle(untilMs));
-  CancellationScope.current().cancelRequested.catch(() => run.cut());
+  const chunk = new ChunkState(input);
+  setHandler(chunkGrantSignal, (grant) => chunk.applyGrant(grant));
+  setHandler(fanoutBlockedSignal, ({ index, message }) => chunk.block(index, message));
+  setHandler(fanoutThrottledSignal, ({ untilMs }) => chunk.throttle(untilMs));
+  CancellationScope.current().cancelRequested.catch(() => chunk.cut());
   return CancellationScope.nonCancellable(async () => {
     const timers = new CancellationScope();
     const cutAtDeadline = timers.run(async () => {
       await sleep(Math.max(1, input.deadlineAtMs - Date.now()), { summary: 'deadline of the batch' });
-      run.cut();
+      chunk.cut();
     });
     cutAtDeadline.catch(() => undefined);
-    await readItems(run);
-    const reporting = reportToBatch(run);
-    while (!run.isOver) {
-      if (mustContinueAsNew(run)) await handOver(run);
-      for (let slot = run.next(Date.now()); slot; slot = run.next(Date.now())) startItem(run, slot);
-      setCurrentDetails(run.details);
-      const seen = run.changes;
-      const hasNews = () => run.changes !== seen;
-      const pauseMs = pauseLeftMs(run);
+    await readItems(chunk);
+    const reporting = reportToBatch(chunk);
+    while (!chunk.isOver) {
+      if (mustContinueAsNew(chunk)) await handOver(chunk);
+      for (let slot = chunk.next(Date.now()); slot; slot = chunk.next(Date.now())) startItem(chunk, slot);
+      setCurrentDetails(chunk.details);
+      const seen = chunk.changes;
+      const hasNews = () => chunk.changes !== seen;
+      const pauseMs = pauseLeftMs(chunk);
       if (pauseMs === undefined) await condition(hasNews);
       else await condition(hasNews, pauseMs, { summary: 'the service throttles forks' });
     }
@@ -62,18 +62,19 @@ function mustContinueAsNew({ input, hasMoved }: ChunkState): boolean {
 }
 
 /** Continues as new. Returns only if the chunk has ended in the meantime. */
-async function handOver(run: ChunkState): Promise<void> {
-  run.isPausing = true;
-  await condition(() => run.isQuiet);
-  if (!run.isOver) await continueAsNew<(input: ChunkInput) => Promise<ChunkReport>>(run.carry());
+async function handOver(chunk: ChunkState): Promise<void> {
+  chunk.isPausing = true;
+  await condition(() => chunk.isQuiet);
+  if (!chunk.isOver) await continueAsNew<(input: ChunkInput) => Promise<ChunkReport>>(chunk.carry());
 }
 
 /**
  * Remaining time of a pause, in ms, if items wait for its end. Otherwise undefined, because nothing changes until a
  * message arrives or an item ends.
  */
-function pauseLeftMs(run: ChunkState): number | undefined {
-  const { pausedUntilMs, window } = run.carried.grant;
-  const holdsBack = pausedUntilMs !== null && run.waiting.length > 0 && run.running.length < window && !run.isEnding;
+function pauseLeftMs(chunk: ChunkState): number | undefined {
+  const { pausedUntilMs, window } = chunk.carried.grant;
+  const holdsBack =
+    pausedUntilMs !== null && chunk.waiting.length > 0 && chunk.running.length < window && !chunk.isEnding;
   return holdsBack && pausedUntilMs > Date.now() ? pausedUntilMs - Date.now() : undefined;
 }

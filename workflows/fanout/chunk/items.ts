@@ -29,58 +29,60 @@ const lossesAtMost = 2;
  * chunk waits for them. The chunk first checks which items run, and then reads results. So it also reads the result of
  * an item that ends in between.
  */
-export async function readItems(run: ChunkState): Promise<void> {
-  const { chunk, isFresh, carried } = run.input;
-  const { place } = run;
-  const running = isFresh || carried ? new Set<number>() : await runningItems(run);
-  const summary = `read chunk ${chunk}`;
+export async function readItems(chunk: ChunkState): Promise<void> {
+  const { chunk: number, isFresh, carried } = chunk.input;
+  const { place } = chunk;
+  const running = isFresh || carried ? new Set<number>() : await runningItems(chunk);
+  const summary = `read chunk ${number}`;
   const withKnown = !isFresh && !carried;
-  const { items, known } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [{ place, chunk, withKnown }]);
-  if (carried) run.loadCarried(items);
-  else run.load(items, known, running);
-  const attached = run.running;
+  const { items, known } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [
+    { place, chunk: number, withKnown },
+  ]);
+  if (carried) chunk.loadCarried(items);
+  else chunk.load(items, known, running);
+  const attached = chunk.running;
   if (attached.length === 0) return;
   watchItems(
-    run,
+    chunk,
     attached.map(({ index }) => index),
   );
-  for (const slot of attached) begin(run, slot);
-  if (run.isEnding) run.cut();
+  for (const slot of attached) begin(chunk, slot);
+  if (chunk.isEnding) chunk.cut();
 }
 
-async function runningItems(run: ChunkState): Promise<ReadonlySet<number>> {
-  const { firstIndex, items } = run.input;
+async function runningItems(chunk: ChunkState): Promise<ReadonlySet<number>> {
+  const { firstIndex, items } = chunk.input;
   const indexes = Array.from({ length: items }, (_, at) => firstIndex + at);
-  const statuses = await lookups.describeWorkflows(indexes.map(run.places.itemWorkflow));
+  const statuses = await lookups.describeWorkflows(indexes.map(chunk.places.itemWorkflow));
   return new Set(indexes.filter((_, at) => statuses[at] === 'RUNNING'));
 }
 
 /** Starts the next generation of an item, and records its result at its end. */
-export function startItem(run: ChunkState, slot: Slot): void {
+export function startItem(chunk: ChunkState, slot: Slot): void {
   slot.carried.state = 'running';
-  run.hasMoved = true;
-  run.noteChange('soon');
-  begin(run, slot);
+  chunk.hasMoved = true;
+  chunk.noteChange('soon');
+  begin(chunk, slot);
 }
 
-function begin(run: ChunkState, slot: Slot): void {
+function begin(chunk: ChunkState, slot: Slot): void {
   const scope = new CancellationScope();
   slot.scope = scope;
-  void settle(run, slot, scope);
+  void settle(chunk, slot, scope);
 }
 
-async function settle(run: ChunkState, slot: Slot, scope: CancellationScope): Promise<void> {
+async function settle(chunk: ChunkState, slot: Slot, scope: CancellationScope): Promise<void> {
   try {
-    run.settle(slot, await scope.run(() => runItem(run, slot)));
+    chunk.settle(slot, await scope.run(() => runItem(chunk, slot)));
   } catch (error) {
-    if (isCancellation(error)) run.putBack(slot);
-    else run.settle(slot, await run.busy(() => terminatedItem(run, slot, error)));
+    if (isCancellation(error)) chunk.putBack(slot);
+    else chunk.settle(slot, await chunk.busy(() => terminatedItem(chunk, slot, error)));
   }
 }
 
-async function runItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
+async function runItem(chunk: ChunkState, slot: Slot): Promise<ItemSummary> {
   for (;;) {
-    const ended = await runOnce(run, slot);
+    const ended = await runOnce(chunk, slot);
     if (ended === 'taken') continue;
     slot.isAttached = false;
     if (ended && ended.generation >= slot.carried.generation) return ended;
@@ -88,9 +90,9 @@ async function runItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
     if (ended) continue;
     slot.carried.losses += 1;
     slot.carried.generation = Math.max(slot.carried.generation, slot.carried.settled + 1);
-    const left = await run.busy(() => leftBy(run, slot));
+    const left = await chunk.busy(() => leftBy(chunk, slot));
     if (left) return left;
-    if (slot.carried.losses > lossesAtMost || (run.isEnding && !slot.carried.toEnd))
+    if (slot.carried.losses > lossesAtMost || (chunk.isEnding && !slot.carried.toEnd))
       throw new Error('it was terminated');
     // The new workflow finds its fork and its prompts, and continues.
     slot.carried.lookFirst = true;
@@ -98,41 +100,41 @@ async function runItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
 }
 
 /** @returns null if the workflow was terminated from outside */
-async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'taken' | null> {
-  if (slot.isAttached) return awaitItem(run, slot.index);
+async function runOnce(chunk: ChunkState, slot: Slot): Promise<ItemSummary | 'taken' | null> {
+  if (slot.isAttached) return awaitItem(chunk, slot.index);
   try {
-    return await executeItem(run, slot);
+    return await executeItem(chunk, slot);
   } catch (error) {
     if (isCancellation(error)) throw error;
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return null;
     // The item already runs: this chunk started it before a reset, or another start of the chunk did, which this run
     // does not know.
     slot.isAttached = true;
-    void CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
+    void CancellationScope.nonCancellable(async () => watchItems(chunk, [slot.index]));
     return 'taken';
   }
 }
 
-async function executeItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
-  const queuedAt = new Date(run.carried.startedAtMs).toISOString();
-  const input = itemInput(run.input, { ...slot, ...slot.carried, queuedAt }, run.places);
+async function executeItem(chunk: ChunkState, slot: Slot): Promise<ItemSummary> {
+  const queuedAt = new Date(chunk.carried.startedAtMs).toISOString();
+  const input = itemInput(chunk.input, { ...slot, ...slot.carried, queuedAt }, chunk.places);
   const start = () =>
     startChild<typeof fanoutItem>(workflowTypes.fanoutItem, {
-      workflowId: run.places.itemWorkflow(slot.index),
+      workflowId: chunk.places.itemWorkflow(slot.index),
       args: [input],
       // The item outlives this run, and the next run finds it.
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      memo: { execution: executionOf(run.input.batchKey), ...textInSummariesMemo() },
+      memo: { execution: executionOf(chunk.input.batchKey), ...textInSummariesMemo() },
       staticSummary: slot.item.id,
     });
-  const child = await run.counting(() => run.starts.within(input, start));
+  const child = await chunk.counting(() => chunk.starts.within(input, start));
   return child.result();
 }
 
 /** What the item stored before its workflow was terminated; undefined if that is incomplete. */
-async function leftBy(run: ChunkState, slot: Slot): Promise<ItemSummary | undefined> {
-  const known = await bulk.readFanoutItem(run.place, slot.index);
+async function leftBy(chunk: ChunkState, slot: Slot): Promise<ItemSummary | undefined> {
+  const known = await bulk.readFanoutItem(chunk.place, slot.index);
   if (!known || known.generation < slot.carried.generation) return undefined;
   slot.carried.generation = known.generation;
   slot.carried.toEnd = known.toEnd;

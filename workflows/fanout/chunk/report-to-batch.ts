@@ -14,24 +14,24 @@ const urgency = 5;
  * overload the batch.
  * @returns the last report, once the chunk has ended
  */
-export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {
-  const { deployment, batchId, pace } = run.input;
+export async function reportToBatch(chunk: ChunkState): Promise<ChunkReport> {
+  const { deployment, batchId, pace } = chunk.input;
   const batch = getExternalWorkflowHandle(jobWorkflowId(deployment, batchId));
   let reported = 0;
   let reportedUrgent = 0;
   let nextUrgentAtMs = 0;
   for (;;) {
-    await condition(() => run.changes !== reported && (!run.isPausing || run.isOver));
-    const isUrgent = () => run.urgentChanges !== reportedUrgent || run.isOver;
+    await condition(() => chunk.changes !== reported && (!chunk.isPausing || chunk.isOver));
+    const isUrgent = () => chunk.urgentChanges !== reportedUrgent || chunk.isOver;
     if (!isUrgent()) await condition(isUrgent, pace.reportEveryMs, { summary: 'until the next report' });
     if (Date.now() < nextUrgentAtMs) await sleep(nextUrgentAtMs - Date.now(), { summary: 'until the next report' });
-    if (run.isPausing && !run.isOver) continue;
-    reported = run.changes;
-    reportedUrgent = run.urgentChanges;
+    if (chunk.isPausing && !chunk.isOver) continue;
+    reported = chunk.changes;
+    reportedUrgent = chunk.urgentChanges;
     nextUrgentAtMs = Date.now() + pace.reportEveryMs / urgency;
-    const report = reportOf(run);
+    const report = reportOf(chunk);
     try {
-      await run.counting(() => batch.signal(chunkReportSignal, report));
+      await chunk.counting(() => batch.signal(chunkReportSignal, report));
     } catch {
       // The batch has ended. The items continue within the existing grants. If the batch is resumed, it requests
       // reports again.

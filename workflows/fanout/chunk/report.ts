@@ -7,25 +7,25 @@ import type { ChunkState } from './chunk-state.js';
  * Creates the next report. Do not call it twice for one report: it takes the unused part of the grant from the chunk,
  * and returns it to the batch.
  */
-export function reportOf(run: ChunkState): ChunkReport {
-  returnUnused(run);
-  const { input, carried, running, waiting } = run;
+export function reportOf(chunk: ChunkState): ChunkReport {
+  returnUnused(chunk);
+  const { input, carried, running, waiting } = chunk;
   const { grant, throttledUntilMs, sourceError, left, leftMore } = carried;
   const [blocked] = carried.blocked;
   return {
     chunk: input.chunk,
     attempt: input.attempt,
-    report: run.nextReport(),
+    report: chunk.nextReport(),
     seq: grant.seq,
     window: grant.window,
     running: running.length,
-    byOutcome: run.byOutcome(),
+    byOutcome: chunk.byOutcome(),
     retried: carried.items.reduce((sum, { retried }) => sum + retried, 0),
     budget: {
       grantedSeconds: grant.budgetSeconds,
       spentSeconds: carried.spentSeconds,
-      reservedSeconds: run.reservedSeconds,
-      ...budgetNeeds(run),
+      reservedSeconds: chunk.reservedSeconds,
+      ...budgetNeeds(chunk),
     },
     throttledUntilMs,
     blocked: blocked ? { message: blocked.message, since: blocked.since } : null,
@@ -33,20 +33,20 @@ export function reportOf(run: ChunkState): ChunkReport {
     left,
     leftMore,
     apiCalls: apiCalls(),
-    isEnding: run.isEnding,
-    hasEnded: run.isOver,
-    wasCut: run.isOver && waiting.length > 0,
+    isEnding: chunk.isEnding,
+    hasEnded: chunk.isOver,
+    wasCut: chunk.isOver && waiting.length > 0,
   };
 }
 
 /** Returns the part of the window that exceeds the remaining items, and the budget that no waiting item can use. */
-function returnUnused(run: ChunkState): void {
-  if (!run.isLoaded) return;
-  const waiting = run.isEnding ? [] : run.waiting;
-  const { carried } = run;
-  const window = Math.min(carried.grant.window, run.running.length + waiting.length);
+function returnUnused(chunk: ChunkState): void {
+  if (!chunk.isLoaded) return;
+  const waiting = chunk.isEnding ? [] : chunk.waiting;
+  const { carried } = chunk;
+  const window = Math.min(carried.grant.window, chunk.running.length + waiting.length);
   carried.grant = { ...carried.grant, window };
-  const { freeSeconds: free } = run;
+  const { freeSeconds: free } = chunk;
   const { budgetSeconds } = carried.grant;
   if (budgetSeconds === null || free === null || free <= 0) return;
   // Without a window the chunk cannot use its budget, and other chunks may need it.
@@ -54,12 +54,12 @@ function returnUnused(run: ChunkState): void {
   if (!canUse) carried.grant = { ...carried.grant, budgetSeconds: budgetSeconds - free };
 }
 
-function budgetNeeds(run: ChunkState): { readonly nextSeconds: number; readonly wantedSeconds: number } {
+function budgetNeeds(chunk: ChunkState): { readonly nextSeconds: number; readonly wantedSeconds: number } {
   const none = { nextSeconds: 0, wantedSeconds: 0 };
-  const { freeSeconds: free } = run;
-  if (free === null || run.isEnding || !run.isLoaded) return none;
-  const room = run.carried.grant.window - run.running.length;
-  const costs = run.waiting.map(({ costSeconds }) => costSeconds);
+  const { freeSeconds: free } = chunk;
+  if (free === null || chunk.isEnding || !chunk.isLoaded) return none;
+  const room = chunk.carried.grant.window - chunk.running.length;
+  const costs = chunk.waiting.map(({ costSeconds }) => costSeconds);
   const cheapest = Math.min(...costs);
   if (room <= 0 || costs.length === 0 || cheapest <= free) return none;
   const wanted = costs.slice(0, room).reduce((sum, cost) => sum + cost, 0);

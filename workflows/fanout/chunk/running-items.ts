@@ -9,13 +9,13 @@ import { followProxies } from '../../shared/proxies.js';
 import type { ChunkState } from './chunk-state.js';
 
 /** Waits for the ends of these items with one activity, which restarts after each end. */
-export function watchItems(run: ChunkState, indexes: readonly number[]): void {
+export function watchItems(chunk: ChunkState, indexes: readonly number[]): void {
   const settlers = new Map<string, (summary: ItemSummary | null) => void>();
   for (const index of indexes) {
     const ended = new Promise<ItemSummary | null>((resolve) => {
-      settlers.set(run.places.itemWorkflow(index), resolve);
+      settlers.set(chunk.places.itemWorkflow(index), resolve);
     });
-    run.watched.set(index, ended);
+    chunk.watched.set(index, ended);
   }
   void watch(settlers);
 }
@@ -36,13 +36,13 @@ async function watch(settlers: Map<string, (summary: ItemSummary | null) => void
  * Waits for the end of a watched item. Forwards a cancel to it, and still waits for its end.
  * @returns null if somebody terminated it
  */
-export async function awaitItem(run: ChunkState, index: number): Promise<ItemSummary | null> {
-  const ended = run.watched.get(index) ?? Promise.resolve(null);
+export async function awaitItem(chunk: ChunkState, index: number): Promise<ItemSummary | null> {
+  const ended = chunk.watched.get(index) ?? Promise.resolve(null);
   try {
     return await Promise.race([ended, CancellationScope.current().cancelRequested]);
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    await CancellationScope.nonCancellable(() => cancel(run.places.itemWorkflow(index)));
+    await CancellationScope.nonCancellable(() => cancel(chunk.places.itemWorkflow(index)));
     return ended;
   }
 }

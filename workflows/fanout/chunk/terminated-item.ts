@@ -11,10 +11,10 @@ import type { Slot } from './slot.js';
  * After this, no workflow ends the fork of the item, and the time that the fork ran is unknown. So the whole
  * reservation counts as spent, and `left` names the fork. A stored result does not change.
  */
-export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown): Promise<ItemSummary> {
+export async function terminatedItem(chunk: ChunkState, slot: Slot, error: unknown): Promise<ItemSummary> {
   const { index, item, costSeconds } = slot;
   const { generation, toEnd } = slot.carried;
-  const { batchId, deployment, batchKey } = run.input;
+  const { batchId, deployment, batchKey } = chunk.input;
   const outcome = toEnd?.outcome ?? 'outcome_unknown';
   if (!toEnd) {
     const never = {
@@ -32,13 +32,13 @@ export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown
       generation,
       outcome,
       labels: item.labels ?? {},
-      type: typeOf(item, run.input),
+      type: typeOf(item, chunk.input),
       times: { ...never, endedAt: new Date().toISOString() },
       machineSeconds: costSeconds,
       job: null,
     };
     // If the store fails, this result is lost, but the batch continues.
-    await storing.storeObject(`${run.places.item(index)}/${generation}.json`, result).catch(() => undefined);
+    await storing.storeObject(`${chunk.places.item(index)}/${generation}.json`, result).catch(() => undefined);
   }
   const why = error instanceof Error ? error.message : String(error);
   const lostError = jobError(

@@ -6,8 +6,9 @@
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
-import { type CarriedJob, carryJob, createJobState } from '../../job/carry-over.js';
+import type { CarriedJob } from '../../job/carried-job.js';
 import { handleMessages } from '../../job/handlers.js';
+import { JobState } from '../../job/job-state.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
 import { storing } from '../../shared/proxies.js';
 import { endFork } from '../chunk/end-fork.js';
@@ -20,21 +21,21 @@ export function fanoutItem(input: FanoutItemInput & { readonly carried?: Carried
 }
 
 async function runFanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
-  const run = createJobState({ ...input.job, carried: input.carried });
-  handleMessages(run);
-  reportToChunk(run, input);
-  if (input.toEnd) return endFork(run, input, input.toEnd);
-  run.beforeEnd = async (soFar) => {
-    await store(input, itemResult(input, run, soFar, { nowMs: Date.now(), hasEnded: false }));
+  const job = new JobState(input.job, input.carried);
+  handleMessages(job);
+  reportToChunk(job, input);
+  if (input.toEnd) return endFork(job, input, input.toEnd);
+  job.beforeEnd = async (soFar) => {
+    await store(input, itemResult(input, job, soFar, { nowMs: Date.now(), hasEnded: false }));
   };
-  const job = await runJob(run);
-  if (job === continuesAsNew) {
+  const result = await runJob(job);
+  if (result === continuesAsNew) {
     await condition(allHandlersFinished);
-    return continueAsNew<typeof fanoutItem>({ ...input, carried: carryJob(run) });
+    return continueAsNew<typeof fanoutItem>({ ...input, carried: job.handOn() });
   }
-  const item = itemResult(input, run, job, { nowMs: Date.now(), hasEnded: true });
+  const item = itemResult(input, job, result, { nowMs: Date.now(), hasEnded: true });
   const resultRef = await CancellationScope.nonCancellable(() => store(input, item));
-  const { unconfirmedName } = run;
+  const { unconfirmedName } = job.carried;
   return itemSummary(item, { end: input.job.end, unconfirmedName, resultRef });
 }
 

@@ -17,7 +17,7 @@ const longestPauseMs = 900_000;
  * Reports refusals number 1, 2, 4 and so on. Reports a block immediately, then again at intervals that double, and
  * finally its end.
  */
-export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutItemInput): void {
+export function reportToChunk(job: JobState, { chunkWorkflowId, index }: FanoutItemInput): void {
   const send = async (signal: (chunk: ExternalWorkflowHandle) => Promise<void>) => {
     try {
       await signal(getExternalWorkflowHandle(chunkWorkflowId));
@@ -26,7 +26,7 @@ export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutI
     }
   };
   let refusals = 0;
-  run.onThrottled = (untilMs) => {
+  job.onThrottled = (untilMs) => {
     refusals += 1;
     const isPowerOfTwo = (refusals & (refusals - 1)) === 0;
     if (isPowerOfTwo) {
@@ -57,7 +57,7 @@ export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutI
       await send((chunk) => chunk.signal(fanoutBlockedSignal, { index, message }));
     }
   };
-  run.onBlocked = (message) => {
+  job.onBlocked = (message) => {
     now = message && shortened(message);
     // The end of the item also ends the block.
     void CancellationScope.nonCancellable(follow);

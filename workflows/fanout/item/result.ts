@@ -4,8 +4,9 @@ import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.
 import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobEnd } from '../../../src/protocol/job/job-input.js';
 import type { JobResult, LeftBehind } from '../../../src/protocol/job/job-result.js';
+import type { Milestone } from '../../job/carried-job.js';
 import { hasEndedAsRequested } from '../../job/end/has-ended.js';
-import type { JobState, Milestone } from '../../job/job-state.js';
+import type { JobState } from '../../job/job-state.js';
 
 const errorLength = 500;
 const whyLength = 200;
@@ -21,21 +22,21 @@ export type StartedItemResult = ItemResult & { readonly job: JobResult };
  */
 export function itemResult(
   input: FanoutItemInput,
-  run: JobState,
-  job: JobResult,
+  job: JobState,
+  result: JobResult,
   { nowMs, hasEnded }: { readonly nowMs: number; readonly hasEnded: boolean },
 ): StartedItemResult {
   const { batchId, itemId, index, labels, type, queuedAt } = input;
   const at = (milestone: Milestone) => {
-    const reachedAtMs = run.reachedAtMs.get(milestone);
+    const reachedAtMs = job.carried.reachedAtMs[milestone];
     return reachedAtMs === undefined ? null : new Date(reachedAtMs).toISOString();
   };
   return {
     batchId,
     itemId,
     index,
-    generation: run.generation,
-    outcome: job.outcome,
+    generation: job.carried.generation,
+    outcome: result.outcome,
     labels,
     type,
     times: {
@@ -48,8 +49,8 @@ export function itemResult(
       endedAt: hasEnded ? (at('ended') ?? new Date(nowMs).toISOString()) : null,
     },
     machineSeconds:
-      run.sandbox === null ? 0 : machineSeconds(type, (run.reachedAtMs.get('ended') ?? nowMs) - madeMs(run)),
-    job,
+      job.sandbox === null ? 0 : machineSeconds(type, (job.carried.reachedAtMs.ended ?? nowMs) - madeMs(job)),
+    job: result,
   };
 }
 
@@ -57,8 +58,8 @@ export function itemResult(
  * The time from which a fork is charged. If this run found an existing fork, the fork has run since an earlier run
  * created it. It may have been stopped for some of this time, so at most the time limit of an item is charged.
  */
-function madeMs({ reachedAtMs, startedAtMs, sandbox, isFound, input, timing }: JobState): number {
-  const madeAtMs = reachedAtMs.get('made') ?? startedAtMs;
+function madeMs({ sandbox, input, timing, carried: { reachedAtMs, startedAtMs, isFound } }: JobState): number {
+  const madeAtMs = reachedAtMs.made ?? startedAtMs;
   const createdAtMs = Date.parse(sandbox?.createdAt ?? '') || madeAtMs;
   const longestMs = input.deadlineMs + timing.cleanUpMs;
   return isFound ? Math.min(madeAtMs, Math.max(createdAtMs, madeAtMs - longestMs)) : madeAtMs;

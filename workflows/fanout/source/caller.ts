@@ -5,8 +5,8 @@ import { confirmSandboxMissing, readSandbox } from '../../job/sandbox/wait-until
 import type { BatchState } from '../batch/batch-state.js';
 
 /** The state of a job in the source sandbox, so that the steps of a job can lease, read and end the sandbox. */
-export function sourceJob(run: BatchState, sandboxId: string): JobState {
-  const { deployment, batchId, policy, notify, timing } = run.input;
+export function sourceJob(batch: BatchState, sandboxId: string): JobState {
+  const { deployment, batchId, policy, notify, timing } = batch.input;
   return new JobState({
     deployment,
     jobId: batchId,

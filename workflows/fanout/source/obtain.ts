@@ -28,25 +28,25 @@ import { prepare } from './prepare.js';
  * what it has started.
  * @throws JobTermination if no source can be forked; its error says why
  */
-export async function obtainSource(run: BatchState): Promise<ReadySource> {
-  const { source } = run.input;
+export async function obtainSource(batch: BatchState): Promise<ReadySource> {
+  const { source } = batch.input;
   if (source.kind === 'snapshot') {
     const { from, body } = source;
     return { item: { kind: 'create', body: { ...body, from } }, type: body.type ?? 'default', sandboxId: null };
   }
-  const sandboxId = source.kind === 'sandbox' ? source.sandboxId : await prepare(run, source);
-  run.enter('checking_source');
-  const job = sourceJob(run, sandboxId);
-  run.sourceJob = job;
+  const sandboxId = source.kind === 'sandbox' ? source.sandboxId : await prepare(batch, source);
+  batch.enter('checking_source');
+  const job = sourceJob(batch, sandboxId);
+  batch.sourceJob = job;
   try {
     // Lease before the first read, so that nobody deletes the source in between.
     await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
-    run.carried.leasedAtMs = Date.now();
+    batch.carried.leasedAtMs = Date.now();
     const allowStale = source.kind === 'sandbox' && source.allowStale;
     const sandbox = await makeFresh(job, { sandboxId, allowStale });
     return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId };
   } finally {
-    run.sourceJob = null;
+    batch.sourceJob = null;
   }
 }
 
@@ -94,9 +94,9 @@ function stopUnused(
 }
 
 async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxView> {
-  job.previousStopId = sandbox.stop?.id ?? null;
+  job.carried.previousStopId = sandbox.stop?.id ?? null;
   await stopSandbox(job, sandbox.id);
-  const { status, kept } = job.stop ?? { status: 'gone', kept: null };
+  const { status, kept } = job.carried.stop ?? { status: 'gone', kept: null };
   if (status === 'gone') throw sourceFailed('sandbox_not_found', `The source ${sandbox.id} was deleted`);
   if (status === 'superseded') {
     throw sourceFailed('source_in_use', `The source ${sandbox.id} was resumed while it was being stopped`);

@@ -40,43 +40,45 @@ const maxGenerations = 3;
  * @returns the id of the sandbox
  * @throws JobTermination if the job did not complete
  */
-export async function prepare(run: BatchState, source: Preparation): Promise<string> {
-  const { deployment, batchId, resume } = run.input;
-  const input = jobInput(run, source);
+export async function prepare(batch: BatchState, source: Preparation): Promise<string> {
+  const { deployment, batchId, resume } = batch.input;
+  const input = jobInput(batch, source);
   const workflowId = prepareWorkflowId(deployment, batchId);
   const waits = followProxies(followTaskQueue(workflowInfo().taskQueue));
   const awaited = () => waits.awaitJob.executeWithOptions({ summary: 'until the source is prepared' }, [workflowId]);
   // A source that an earlier execution prepared is reused, unless it was deleted.
   let job = resume ? await awaited() : null;
-  if (job?.outcome !== 'completed' || !(await exists(run, job.sandboxId))) {
-    await start(run, input, workflowId);
+  if (job?.outcome !== 'completed' || !(await exists(batch, job.sandboxId))) {
+    await start(batch, input, workflowId);
     job = await awaited().catch(async (error: unknown) => {
-      if (run.carried.ending)
-        takeOver(run, input, await CancellationScope.nonCancellable(() => cancelJob(workflowId, awaited)));
+      if (batch.carried.ending)
+        takeOver(batch, input, await CancellationScope.nonCancellable(() => cancelJob(workflowId, awaited)));
       throw error;
     });
   }
   addApiCalls(job.apiCalls);
-  takeOver(run, input, job);
+  takeOver(batch, input, job);
   if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
   const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
   throw new JobTermination('rejected', { ...why, message: `The source could not be prepared: ${why.message}` });
 }
 
-async function exists(run: BatchState, sandboxId: string | null): Promise<boolean> {
+async function exists(batch: BatchState, sandboxId: string | null): Promise<boolean> {
   if (sandboxId === null) return false;
-  return (await readLasting(sourceJob(run, sandboxId), sandboxId)) !== null;
+  return (await readLasting(sourceJob(batch, sandboxId), sandboxId)) !== null;
 }
 
-async function start(run: BatchState, input: JobInput, workflowId: string): Promise<void> {
+async function start(batch: BatchState, input: JobInput, workflowId: string): Promise<void> {
   const begin = () =>
     startChild<typeof createThenPrompt>(workflowTypes.createThenPrompt, {
       workflowId,
       args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      memo: { execution: executionOf(run.batchKey), ...textInSummariesMemo() },
+      memo: { execution: executionOf(batch.batchKey), ...textInSummariesMemo() },
       workflowIdReusePolicy:
-        run.input.resume === undefined ? WorkflowIdReusePolicy.REJECT_DUPLICATE : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        batch.input.resume === undefined
+          ? WorkflowIdReusePolicy.REJECT_DUPLICATE
+          : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     });
   // A child is cancelled with the scope that started it, and that scope ends when the batch continues as new.
   try {
@@ -99,22 +101,22 @@ async function cancelJob(workflowId: string, awaited: () => Promise<AwaitedJob>)
 /**
  * From now on, the batch must stop or delete the job's sandbox. Also reports everything else that the job left running.
  */
-function takeOver(run: BatchState, input: JobInput, { outcome, sandboxId, left }: AwaitedJob): void {
-  run.carried.preparedSandboxId = sandboxId;
-  run.leaveOwn(left);
+function takeOver(batch: BatchState, input: JobInput, { outcome, sandboxId, left }: AwaitedJob): void {
+  batch.carried.preparedSandboxId = sandboxId;
+  batch.leaveOwn(left);
   if (outcome !== null) return;
   const why =
     'The workflow of the job that prepared it was ended outside sandflow. This sandbox may still run, or a later one with the same name and another number.';
-  const sandboxName = sandboxNameOf(input, firstGenerationOf(run));
-  run.leaveOwn([{ kind: 'sandbox', sandboxId: null, sandboxName, conversationId: null, why }]);
+  const sandboxName = sandboxNameOf(input, firstGenerationOf(batch));
+  batch.leaveOwn([{ kind: 'sandbox', sandboxId: null, sandboxName, conversationId: null, why }]);
 }
 
 function firstGenerationOf({ input: { resume } }: BatchState): number {
   return 1 + (resume?.round ?? 0) * maxGenerations;
 }
 
-function jobInput(run: BatchState, source: Preparation): JobInput {
-  const { deployment, batchId, policy, timing } = run.input;
+function jobInput(batch: BatchState, source: Preparation): JobInput {
+  const { deployment, batchId, policy, timing } = batch.input;
   return {
     deployment,
     jobId: `${batchId}-${prepareStep}`,
@@ -132,11 +134,11 @@ function jobInput(run: BatchState, source: Preparation): JobInput {
     maxGenerations,
     // The name of the sandbox identifies the job, and the idempotency key prevents a second sandbox.
     origin: {
-      key: run.batchKey,
-      execution: executionOf(run.batchKey),
+      key: batch.batchKey,
+      execution: executionOf(batch.batchKey),
       batchId,
       step: prepareStep,
-      firstGeneration: firstGenerationOf(run),
+      firstGeneration: firstGenerationOf(batch),
       lookFirst: false,
     },
     timing,

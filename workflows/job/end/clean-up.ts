@@ -31,29 +31,29 @@ export interface JobEnding {
 }
 
 /** Cleans up after the job. @returns why the cleanup is incomplete, or null */
-export async function cleanUp(run: JobState, ending: JobEnding): Promise<JobError | null> {
-  const wholeMs = Math.max(1, run.beginCleanUp() - Date.now());
-  const sandboxId = run.sandbox?.id;
+export async function cleanUp(job: JobState, ending: JobEnding): Promise<JobError | null> {
+  const wholeMs = Math.max(1, job.beginCleanUp() - Date.now());
+  const sandboxId = job.sandbox?.id;
   let problem: JobError | null = null;
   if (sandboxId !== undefined) {
-    run.reached('ending');
-    if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(run));
-    await collectWhatIsLeft(run, sandboxId, wholeMs * share.collect);
-    await within(wholeMs * share.store, async () => run.beforeEnd?.(resultOf(run, ending.outcome, ending.error)));
-    const end = endOf(run, ending);
-    problem = await within(leftMs(run), () => endSandbox(run, sandboxId, end));
-    if (problem === null) run.reached('ended');
-    nameWhatIsLeft(run, problem, end);
+    job.reached('ending');
+    if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(job));
+    await collectWhatIsLeft(job, sandboxId, wholeMs * share.collect);
+    await within(wholeMs * share.store, async () => job.beforeEnd?.(resultOf(job, ending.outcome, ending.error)));
+    const end = endOf(job, ending);
+    problem = await within(leftMs(job), () => endSandbox(job, sandboxId, end));
+    if (problem === null) job.reached('ended');
+    nameWhatIsLeft(job, problem, end);
   }
-  await within(wholeMs * share.lost, () => unwatchSandbox(run));
-  await within(wholeMs * share.lost, () => stopLostSandboxes(run));
-  nameUnconfirmed(run);
-  if (problem !== null || run.left.length === 0) return problem;
-  return jobError('clean_up_unfinished', `This needs attention: ${run.left[0]?.why ?? ''}`);
+  await within(wholeMs * share.lost, () => unwatchSandbox(job));
+  await within(wholeMs * share.lost, () => stopLostSandboxes(job));
+  nameUnconfirmed(job);
+  if (problem !== null || job.carried.left.length === 0) return problem;
+  return jobError('clean_up_unfinished', `This needs attention: ${job.carried.left[0]?.why ?? ''}`);
 }
 
-function leftMs(run: JobState): number {
-  return Math.max(1, (run.cleanUpEndsAtMs ?? 0) - Date.now());
+function leftMs(job: JobState): number {
+  return Math.max(1, (job.cleanUpEndsAtMs ?? 0) - Date.now());
 }
 
 /** Runs a step with a time limit, in ms. @returns why it did not end, or null */
@@ -61,17 +61,17 @@ const within = (ms: number, step: () => Promise<void> | undefined) =>
   problemWithin(ms, step, 'It did not end within the cleanup time');
 
 /** A deletion would destroy what the job has produced but could not collect. */
-function endOf({ input, files, diff }: JobState, { outcome }: JobEnding): JobEnd {
+function endOf({ input, carried: { files, diff } }: JobState, { outcome }: JobEnding): JobEnd {
   const isIncomplete = files.some(({ error }) => error !== null) || (diff !== null && diff.error !== null);
   return input.end === 'delete' && outcome === 'completed' && isIncomplete ? 'stop' : input.end;
 }
 
-async function endSandbox(run: JobState, sandboxId: string, end: JobEnd): Promise<void> {
-  if (end === 'stop') await stopSandbox(run, sandboxId);
-  if (end === 'delete') await deleteSandbox(run, sandboxId);
+async function endSandbox(job: JobState, sandboxId: string, end: JobEnd): Promise<void> {
+  if (end === 'stop') await stopSandbox(job, sandboxId);
+  if (end === 'delete') await deleteSandbox(job, sandboxId);
   if (end !== 'keep') return;
-  markKept(run, sandboxId);
-  await storeTranscriptOfKept(run, sandboxId);
+  markKept(job, sandboxId);
+  await storeTranscriptOfKept(job, sandboxId);
 }
 
 function markKept({ input }: JobState, sandboxId: string): void {
@@ -80,69 +80,73 @@ function markKept({ input }: JobState, sandboxId: string): void {
   if (input.source.kind !== 'existing') upsertMemo({ ...memo });
 }
 
-async function collectWhatIsLeft(run: JobState, sandboxId: string, ms: number): Promise<void> {
-  const hasDiff = run.input.collectDiff === undefined || run.diff !== null;
-  if (run.files.length >= run.input.collect.length && hasDiff) return;
+async function collectWhatIsLeft(job: JobState, sandboxId: string, ms: number): Promise<void> {
+  const hasDiff = job.input.collectDiff === undefined || job.carried.diff !== null;
+  if (job.carried.files.length >= job.input.collect.length && hasDiff) return;
   const scope = new CancellationScope({ cancellable: true, timeout: Math.max(1, Math.round(ms)) });
-  run.onSkipCollecting = () => scope.cancel();
+  job.onSkipCollecting = () => scope.cancel();
   let why = 'The job ended before it could be collected';
   try {
-    if (!run.skipsCollecting) {
+    if (!job.skipsCollecting) {
       await scope.run(async () => {
-        await collectFiles(run, sandboxId, true);
-        await collectDiff(run, sandboxId, true);
+        await collectFiles(job, sandboxId, true);
+        await collectDiff(job, sandboxId, true);
       });
     }
   } catch (error) {
     if (!wasCutShort(scope, error)) why = toJobTermination(error).jobError.message;
   }
-  if (run.skipsCollecting) why = 'It was skipped by a second cancel';
-  nameMissingFiles(run, why);
-  nameMissingDiff(run, why);
+  if (job.skipsCollecting) why = 'It was skipped by a second cancel';
+  nameMissingFiles(job, why);
+  nameMissingDiff(job, why);
 }
 
-function nameWhatIsLeft(run: JobState, problem: JobError | null, end: JobEnd): void {
-  const { sandbox, stop, deletion } = run;
+function nameWhatIsLeft(job: JobState, problem: JobError | null, end: JobEnd): void {
+  const {
+    sandbox,
+    deletion,
+    carried: { stop },
+  } = job;
   if (sandbox === null) return;
   const { id: sandboxId, name: sandboxName } = sandbox;
   const hasEnded = hasEndedAsRequested({ sandboxId, stop, deletion }, end);
-  if (hasEnded && end !== run.input.end) {
+  if (hasEnded && end !== job.input.end) {
     const why =
       'It was stopped and not deleted, because a file could not be collected. Fetch the file, then delete it.';
-    run.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
+    job.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
   }
   if (hasEnded && end !== 'keep') return;
-  nameRunningPrompts(run);
-  if (run.command !== null) {
+  nameRunningPrompts(job);
+  if (job.carried.command !== null) {
     const why = 'A command was still running when the job ended.';
-    run.leave({ kind: 'command', sandboxId, sandboxName, why });
+    job.leave({ kind: 'command', sandboxId, sandboxName, why });
   }
   if (hasEnded) return;
   const status = end === 'stop' ? stop?.status : deletion?.status;
   const seen = status === undefined ? 'was not accepted' : `was last seen ${status}`;
   const reason = (end === 'stop' ? stop?.error : deletion?.error) ?? problem?.message;
   const why = `The ${end === 'stop' ? 'stop' : 'deletion'} ${seen}${reason ? `: ${reason}` : ''}.`;
-  run.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
+  job.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
 }
 
-function nameUnconfirmed(run: JobState): void {
-  if (run.unconfirmedName === null) return;
+function nameUnconfirmed(job: JobState): void {
+  if (job.carried.unconfirmedName === null) return;
   const why = 'It is unknown whether it was created: the service did not answer, or refused the search for its name.';
-  run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: run.unconfirmedName, why });
+  job.leave({ kind: 'sandbox', sandboxId: null, sandboxName: job.carried.unconfirmedName, why });
 }
 
 /** Stops sandboxes that could not be found after their create, but have appeared since. */
-async function stopLostSandboxes(run: JobState): Promise<void> {
-  const { sandbox } = run;
+async function stopLostSandboxes(job: JobState): Promise<void> {
+  const { sandbox } = job;
   const why = 'It was created, but later reads did not find it.';
-  for (const { id, name } of run.lost) run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why });
-  for (const { id, name } of run.lost) {
-    const found = await readSandbox(run, id);
-    run.sandbox = sandbox;
+  for (const { id, name } of job.carried.lost) job.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why });
+  for (const { id, name } of job.carried.lost) {
+    const found = await readSandbox(job, id);
+    job.sandbox = sandbox;
     if (found === null || found.state === 'cancelled') continue;
-    const answer = await requestStop(run, { sandboxId: id, timing: run.timing, memory: { asked: null } });
+    const answer = await requestStop(job, { sandboxId: id, timing: job.timing, memory: { asked: null } });
     const done =
       answer === 'gone' ? 'it was gone' : `its stop was requested (${answer.stop?.id ?? 'already archived'})`;
-    run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why: `${why} At the end of the job, ${done}.` });
+    job.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why: `${why} At the end of the job, ${done}.` });
   }
 }

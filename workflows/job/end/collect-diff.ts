@@ -11,14 +11,14 @@ import { callMachine } from '../call-machine.js';
 import type { JobState } from '../job-state.js';
 
 /** Before the first prompt, finds the commit from which changes count. */
-export async function recordDiffBase(run: JobState, sandboxId: string): Promise<void> {
-  const { collectDiff: path } = run.input;
-  if (path === undefined || run.diffBase !== null) return;
+export async function recordDiffBase(job: JobState, sandboxId: string): Promise<void> {
+  const { collectDiff: path } = job.input;
+  if (path === undefined || job.carried.diffBase !== null) return;
   // An earlier run may have sent prompts that this run does not know, and they may have changed the repository.
-  const mayHavePrompted = run.wasReset || run.isFound;
-  const input = { sandboxId, path, owner: ownerOf(run, sandboxId), mayHavePrompted };
+  const mayHavePrompted = job.carried.wasReset || job.carried.isFound;
+  const input = { sandboxId, path, owner: ownerOf(job, sandboxId), mayHavePrompted };
   const options = { summary: 'find the base of the patch' };
-  run.diffBase = await callMachine(run, sandboxId, 'find base', () =>
+  job.carried.diffBase = await callMachine(job, sandboxId, 'find base', () =>
     files.recordDiffBase.executeWithOptions(options, [input]),
   );
 }
@@ -27,38 +27,38 @@ export async function recordDiffBase(run: JobState, sandboxId: string): Promise<
  * Collects the patch, unless it is collected.
  * @param partial true if the job was cut short
  */
-export async function collectDiff(run: JobState, sandboxId: string, partial: boolean): Promise<void> {
-  const { diffBase: base } = run;
-  if (run.input.collectDiff === undefined || run.diff !== null || base === null) return;
+export async function collectDiff(job: JobState, sandboxId: string, partial: boolean): Promise<void> {
+  const { diffBase: base } = job.carried;
+  if (job.input.collectDiff === undefined || job.carried.diff !== null || base === null) return;
   if (base.kind === 'unknown') {
-    run.diff = without(base.outcome, base.message, partial);
+    job.carried.diff = without(base.outcome, base.message, partial);
     return;
   }
-  run.enter('collecting_files');
+  job.enter('collecting_files');
   const { workflowId, firstExecutionRunId } = workflowInfo();
   const { repository, commit } = base;
   const key = `${workflowId}/${firstExecutionRunId}/files/${patchName}`;
-  const input = { sandboxId, owner: ownerOf(run, sandboxId), repository, base: commit, key };
+  const input = { sandboxId, owner: ownerOf(job, sandboxId), repository, base: commit, key };
   try {
     const options = { summary: 'collect the patch' };
-    const patch = await callMachine(run, sandboxId, 'collect patch', () =>
+    const patch = await callMachine(job, sandboxId, 'collect patch', () =>
       files.collectDiff.executeWithOptions(options, [input]),
     );
-    run.diff = { ...patch, partial: partial || patch.partial };
+    job.carried.diff = { ...patch, partial: partial || patch.partial };
   } catch (error) {
     if (isCancellation(error) || error instanceof ContinueAsNewRequest) throw error;
     // A missing patch must not end the job: the agent's answer would be lost.
     const { message } = toJobTermination(error).jobError;
-    run.diff = without('failed', message, partial, { repository, base: commit });
+    job.carried.diff = without('failed', message, partial, { repository, base: commit });
   }
 }
 
 /** If there is no patch, adds an entry that says why. */
-export function nameMissingDiff(run: JobState, why: string): void {
-  if (run.input.collectDiff === undefined || run.diff !== null) return;
-  const { diffBase } = run;
+export function nameMissingDiff(job: JobState, why: string): void {
+  if (job.input.collectDiff === undefined || job.carried.diff !== null) return;
+  const { diffBase } = job.carried;
   const known = diffBase?.kind === 'known' ? { repository: diffBase.repository, base: diffBase.commit } : {};
-  run.diff = without('not_collected', why, true, known);
+  job.carried.diff = without('not_collected', why, true, known);
 }
 
 function without(

@@ -9,14 +9,14 @@ import type { JobState } from '../job-state.js';
 /**
  * Before the first prompt, records the digest of each file to collect. The digest of an unreadable file stays unknown.
  */
-export async function takeFingerprints(run: JobState, sandboxId: string): Promise<void> {
-  for (const path of run.input.collect) {
-    if (path in run.fingerprints) continue;
+export async function takeFingerprints(job: JobState, sandboxId: string): Promise<void> {
+  for (const path of job.input.collect) {
+    if (path in job.carried.fingerprints) continue;
     const summary = `read ${path} before the first prompt`;
-    const sha256 = await callMachine(run, sandboxId, 'read file', () =>
+    const sha256 = await callMachine(job, sandboxId, 'read file', () =>
       files.fingerprintFile.executeWithOptions({ summary }, [sandboxId, path]),
     );
-    if (sha256 !== undefined) run.fingerprints = { ...run.fingerprints, [path]: sha256 };
+    if (sha256 !== undefined) job.carried.fingerprints = { ...job.carried.fingerprints, [path]: sha256 };
   }
 }
 
@@ -24,32 +24,32 @@ export async function takeFingerprints(run: JobState, sandboxId: string): Promis
  * Collects the files that are not collected yet.
  * @param partial true if the job was cut short
  */
-export async function collectFiles(run: JobState, sandboxId: string, partial: boolean): Promise<void> {
-  const { collect } = run.input;
-  if (run.files.length >= collect.length) return;
-  run.enter('collecting_files');
-  for (const path of collect.slice(run.files.length)) {
-    const file = await collectFile(run, sandboxId, path);
+export async function collectFiles(job: JobState, sandboxId: string, partial: boolean): Promise<void> {
+  const { collect } = job.input;
+  if (job.carried.files.length >= collect.length) return;
+  job.enter('collecting_files');
+  for (const path of collect.slice(job.carried.files.length)) {
+    const file = await collectFile(job, sandboxId, path);
     const { sha256 } = file;
-    const before = run.fingerprints[path];
+    const before = job.carried.fingerprints[path];
     const unchanged = sha256 === null || before === undefined ? null : sha256 === before;
-    run.files = [...run.files, { ...file, partial, unchanged }];
+    job.carried.files = [...job.carried.files, { ...file, partial, unchanged }];
   }
 }
 
 /** Adds an entry with the error `why` for each path that was not collected. */
-export function nameMissingFiles(run: JobState, why: string): void {
-  const missing = run.input.collect.slice(run.files.length);
+export function nameMissingFiles(job: JobState, why: string): void {
+  const missing = job.input.collect.slice(job.carried.files.length);
   const none = { size: null, sha256: null, ref: null, partial: true, unchanged: null };
-  run.files = [...run.files, ...missing.map((path) => ({ ...none, path, error: why }))];
+  job.carried.files = [...job.carried.files, ...missing.map((path) => ({ ...none, path, error: why }))];
 }
 
-async function collectFile(run: JobState, sandboxId: string, path: string): Promise<CollectedFile> {
+async function collectFile(job: JobState, sandboxId: string, path: string): Promise<CollectedFile> {
   const { workflowId, firstExecutionRunId } = workflowInfo();
-  const key = `${workflowId}/${firstExecutionRunId}/files/${run.files.length}`;
+  const key = `${workflowId}/${firstExecutionRunId}/files/${job.carried.files.length}`;
   const summary = `collect ${path}`;
   try {
-    return await callMachine(run, sandboxId, 'collect file', () =>
+    return await callMachine(job, sandboxId, 'collect file', () =>
       files.collectFile.executeWithOptions({ summary }, [{ sandboxId, path, key }]),
     );
   } catch (error) {

@@ -20,41 +20,41 @@ const claim = { purpose: 'end', ends: 'any' } as const;
  * Deletes the sandbox and waits until the deletion has completed. A claim prevents leases until then. If somebody
  * already leases the sandbox, stops it instead, unless another job works in it.
  */
-export async function deleteSandbox(run: JobState, sandboxId: string): Promise<void> {
-  run.enter('deleting');
-  await holdingClaim(sandboxId, claim, () => deleteClaimed(run, sandboxId), run);
-  if (run.deletion?.status === 'leased') await stopSandbox(run, sandboxId);
+export async function deleteSandbox(job: JobState, sandboxId: string): Promise<void> {
+  job.enter('deleting');
+  await holdingClaim(sandboxId, claim, () => deleteClaimed(job, sandboxId), job);
+  if (job.deletion?.status === 'leased') await stopSandbox(job, sandboxId);
 }
 
-async function deleteClaimed(run: JobState, sandboxId: string): Promise<void> {
+async function deleteClaimed(job: JobState, sandboxId: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
-    run.deletion = await deleteOnce(run, sandboxId);
-    const { status } = run.deletion;
+    job.deletion = await deleteOnce(job, sandboxId);
+    const { status } = job.deletion;
     if (status === 'completed' || status === 'gone' || status === 'leased' || tries >= triesAtMost) return;
-    await sleep(safetyPollMs(run.timing, tries - 1), {
+    await sleep(safetyPollMs(job.timing, tries - 1), {
       summary: `the deletion is ${status}; retried after this`,
     });
   }
 }
 
-async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionResult> {
-  const { did, leasedBy, operationId } = await retryRefusals(run, 'delete', () =>
-    effects.deleteClaimed(sandboxId, claim, takeTranscriptRequest(run, sandboxId)),
+async function deleteOnce(job: JobState, sandboxId: string): Promise<DeletionResult> {
+  const { did, leasedBy, operationId } = await retryRefusals(job, 'delete', () =>
+    effects.deleteClaimed(sandboxId, claim, takeTranscriptRequest(job, sandboxId)),
   );
-  run.isTranscriptTaken = true;
+  job.isTranscriptTaken = true;
   if (did === 'nothing') {
     return { operationId: null, status: 'leased', error: `The sandbox is leased by ${leasedBy.join(', ')}` };
   }
   if (did === 'gone') {
-    if (await isGone(run, sandboxId)) return { operationId, status: 'gone', error: null };
+    if (await isGone(job, sandboxId)) return { operationId, status: 'gone', error: null };
     return { operationId, status: 'failed', error: 'Reads show the sandbox, but the deletion did not find it' };
   }
-  run.deletion = { operationId, status: 'pending', error: null };
-  const end = await followDeletion(run, {
+  job.deletion = { operationId, status: 'pending', error: null };
+  const end = await followDeletion(job, {
     operationId,
-    isGone: async () => (await readSandbox(run, sandboxId)) === null,
+    isGone: async () => (await readSandbox(job, sandboxId)) === null,
     onPending: (seen) => {
-      run.deletion = { operationId, ...seen };
+      job.deletion = { operationId, ...seen };
     },
   });
   return { operationId, ...end };
@@ -64,6 +64,6 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
  * The answer to a deletion may be a 404 although the sandbox exists. It counts only if no read shows the sandbox for
  * `readLagMs`.
  */
-async function isGone(run: JobState, sandboxId: string): Promise<boolean> {
-  return (await confirmSandboxMissing(run, sandboxId)) === null;
+async function isGone(job: JobState, sandboxId: string): Promise<boolean> {
+  return (await confirmSandboxMissing(job, sandboxId)) === null;
 }

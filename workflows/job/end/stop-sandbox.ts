@@ -31,13 +31,13 @@ const claim = { purpose: 'end', ends: 'work' } as const;
  * Stops the sandbox.
  * @throws JobTermination `sandbox_leased` if another job uses the sandbox
  */
-export async function stopSandbox(run: JobState, sandboxId: string): Promise<void> {
-  const isGiven = run.input.source.kind === 'existing';
-  if (!run.isShared && !isGiven) return stopAndConfirm(run, sandboxId);
-  const { granted, leasedBy } = await retryRefusals(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
-  if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId), run);
+export async function stopSandbox(job: JobState, sandboxId: string): Promise<void> {
+  const isGiven = job.input.source.kind === 'existing';
+  if (!job.carried.isShared && !isGiven) return stopAndConfirm(job, sandboxId);
+  const { granted, leasedBy } = await retryRefusals(job, 'claim', () => effects.claimSandbox(sandboxId, claim));
+  if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(job, sandboxId), job);
   // Another workflow claims the sandbox without working in it, so it is about to stop or delete it too.
-  if (leasedBy.length === 0 && !run.isShared) return stopAndConfirm(run, sandboxId);
+  if (leasedBy.length === 0 && !job.carried.isShared) return stopAndConfirm(job, sandboxId);
   const why = `${leasedBy.join(', ')} uses it; its auto-stop will stop it`;
   throw sandboxFailed('sandbox_leased', why);
 }
@@ -46,55 +46,55 @@ export async function stopSandbox(run: JobState, sandboxId: string): Promise<voi
  * Stops the sandbox. The result states what the service preserved. If a person has resumed the sandbox since, it is not
  * stopped again: the result says `superseded` or `completed`, and `left` names the machine.
  */
-async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
-  let since = run.inbox.mark();
+async function stopAndConfirm(job: JobState, sandboxId: string): Promise<void> {
+  let since = job.inbox.mark();
   // An earlier run of this job may have requested the stop. This run has not read that stop yet.
   let readFirst = true;
-  for (let requests = 0; run.stop === null || !isEnded(run.stop); requests += 1) {
-    if (run.stop === null) {
-      run.enter('stopping');
+  for (let requests = 0; job.carried.stop === null || !isEnded(job.carried.stop); requests += 1) {
+    if (job.carried.stop === null) {
+      job.enter('stopping');
       if (requests > 0)
-        await sleep(safetyPollMs(run.timing, requests - 1), { summary: 'before the stop is requested again' });
-      since = run.inbox.mark();
-      const isBound = await requestAndBind(run, sandboxId);
+        await sleep(safetyPollMs(job.timing, requests - 1), { summary: 'before the stop is requested again' });
+      since = job.inbox.mark();
+      const isBound = await requestAndBind(job, sandboxId);
       if (!isBound) return;
       readFirst = false;
     }
-    run.enter('waiting_for_archive');
-    const end = await followStop(run, {
-      ...{ sandboxId, stopId: run.stop?.stopId ?? '', orLater: true, since, readFirst },
-      onPending: (seen) => notePending(run, seen),
+    job.enter('waiting_for_archive');
+    const end = await followStop(job, {
+      ...{ sandboxId, stopId: job.carried.stop?.stopId ?? '', orLater: true, since, readFirst },
+      onPending: (seen) => notePending(job, seen),
     });
-    run.stop = await stopResultOf(run, end);
+    job.carried.stop = await stopResultOf(job, end);
   }
 }
 
 /** Requests the stop. @returns false if there is nothing to wait for */
-async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean> {
-  const takeTranscript = () => takeTranscriptRequest(run, sandboxId);
-  const call = { sandboxId, timing: run.timing, memory: run.stopRequest, takeTranscript };
-  let answer = await requestStop(run, call);
-  run.isTranscriptTaken = true;
-  for (let polls = 0; isBeforeResume(run, answer) || (await isShown(run, sandboxId, answer)); polls += 1) {
-    await sleep(Math.min(safetyPollMs(run.timing, polls), longestLagPauseMs), {
+async function requestAndBind(job: JobState, sandboxId: string): Promise<boolean> {
+  const takeTranscript = () => takeTranscriptRequest(job, sandboxId);
+  const call = { sandboxId, timing: job.timing, memory: job.carried.stopRequest, takeTranscript };
+  let answer = await requestStop(job, call);
+  job.isTranscriptTaken = true;
+  for (let polls = 0; isBeforeResume(job, answer) || (await isShown(job, sandboxId, answer)); polls += 1) {
+    await sleep(Math.min(safetyPollMs(job.timing, polls), longestLagPauseMs), {
       summary: 'the answer may be stale; the stop is requested again after this wait',
     });
-    answer = await requestStop(run, call);
+    answer = await requestStop(job, call);
   }
   if (answer === 'gone') {
-    run.stop = gone;
+    job.carried.stop = gone;
     return false;
   }
   const { how, sandbox } = answer;
-  run.sandbox = sandbox;
+  job.sandbox = sandbox;
   // If a sandbox is archived although its last stop was superseded, it was archived without a stop.
   const stop = how === 'already_archived' && answer.stop?.status === 'superseded' ? null : answer.stop;
   if (stop === null || how === 'already_archived' || how === 'resumed_since') {
-    run.stop = await endedBy(run, { stop, sandbox });
+    job.carried.stop = await endedBy(job, { stop, sandbox });
     return false;
   }
-  run.stop = waitingFor(stop);
-  run.stopRequest.requestedAt = stop.requestedAt;
+  job.carried.stop = waitingFor(stop);
+  job.carried.stopRequest.requestedAt = stop.requestedAt;
   return true;
 }
 
@@ -102,29 +102,29 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
  * True if the answer may be older than the resume: it shows an archived sandbox with no stop after the resume, and
  * reads may still lag.
  */
-function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobState, answer: StopAnswer): boolean {
+function isBeforeResume({ timing, carried: { resumedAtMs, previousStopId } }: JobState, answer: StopAnswer): boolean {
   if (resumedAtMs === null || answer === 'gone' || answer.how !== 'already_archived') return false;
   return (answer.stop?.id ?? null) === previousStopId && Date.now() - resumedAtMs < timing.readLagMs;
 }
 
 /** True if a read shows the sandbox although the stop did not find it. */
-async function isShown(run: JobState, sandboxId: string, answer: StopAnswer): Promise<boolean> {
+async function isShown(job: JobState, sandboxId: string, answer: StopAnswer): Promise<boolean> {
   if (answer !== 'gone') return false;
-  return (await readSandbox(run, sandboxId)) !== null;
+  return (await readSandbox(job, sandboxId)) !== null;
 }
 
-function notePending(run: JobState, { stop, sandbox }: Ended & { readonly stop: StopView }): void {
-  run.sandbox = sandbox;
-  if (stop.id !== run.stop?.stopId) run.stopRequest.requestedAt = stop.requestedAt;
-  run.stop = waitingFor(stop);
+function notePending(job: JobState, { stop, sandbox }: Ended & { readonly stop: StopView }): void {
+  job.sandbox = sandbox;
+  if (stop.id !== job.carried.stop?.stopId) job.carried.stopRequest.requestedAt = stop.requestedAt;
+  job.carried.stop = waitingFor(stop);
 }
 
 /** @returns null if the stop must be requested again, because the service does not know it */
-async function stopResultOf(run: JobState, end: StopEnd): Promise<StopResult | null> {
+async function stopResultOf(job: JobState, end: StopEnd): Promise<StopResult | null> {
   if (end.kind === 'vanished') return null;
-  if (end.kind === 'gone') return { ...gone, stopId: run.stop?.stopId ?? null };
-  run.sandbox = end.sandbox;
-  return endedBy(run, end);
+  if (end.kind === 'gone') return { ...gone, stopId: job.carried.stop?.stopId ?? null };
+  job.sandbox = end.sandbox;
+  return endedBy(job, end);
 }
 
 interface Ended {
@@ -133,17 +133,17 @@ interface Ended {
 }
 
 /** The result of a stop that has ended. If the machine still runs, adds it to `left`. */
-async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopResult> {
+async function endedBy(job: JobState, { stop, sandbox }: Ended): Promise<StopResult> {
   const { id: sandboxId, name: sandboxName, state } = sandbox;
   const stopId = stop?.id ?? null;
   const status = stop?.status === 'superseded' ? 'superseded' : 'completed';
   const why = `Somebody has resumed the sandbox since the stop ${stopId}, so it was not stopped again`;
   if (status === 'superseded') return { stopId, status, kept: null, error: why };
   if (state !== 'archived' && state !== 'archiving') {
-    run.leave({ kind: 'sandbox', sandboxId, sandboxName, why: `${why}.` });
+    job.leave({ kind: 'sandbox', sandboxId, sandboxName, why: `${why}.` });
   }
-  const requestedAt = (stopId === run.stop?.stopId && run.stopRequest.requestedAt) || null;
-  return { stopId, status, kept: await readKept(run, { stop, sandbox }, requestedAt), error: null };
+  const requestedAt = (stopId === job.carried.stop?.stopId && job.carried.stopRequest.requestedAt) || null;
+  return { stopId, status, kept: await readKept(job, { stop, sandbox }, requestedAt), error: null };
 }
 
 /** A stop that is reported as ended counts as pending until a read confirms its end. */

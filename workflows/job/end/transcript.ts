@@ -19,19 +19,19 @@ const maxRequests = 3;
  * The request to store the history, which is sent with the call that ends the sandbox. Undefined if no prompt was sent,
  * if the history is already stored, or if such calls were refused several times.
  */
-export function takeTranscriptRequest(run: JobState, sandboxId: string): TranscriptRequest | undefined {
-  const ids = run.prompts.flatMap(({ conversationId }) => (conversationId === null ? [] : [conversationId]));
-  if (run.isTranscriptTaken || run.transcriptRequests >= maxRequests || ids.length === 0) return undefined;
-  run.transcriptRequests += 1;
-  const leftMs = (run.cleanUpEndsAtMs ?? Number.POSITIVE_INFINITY) - Date.now();
+export function takeTranscriptRequest(job: JobState, sandboxId: string): TranscriptRequest | undefined {
+  const ids = job.carried.prompts.flatMap(({ conversationId }) => (conversationId === null ? [] : [conversationId]));
+  if (job.isTranscriptTaken || job.transcriptRequests >= maxRequests || ids.length === 0) return undefined;
+  job.transcriptRequests += 1;
+  const leftMs = (job.cleanUpEndsAtMs ?? Number.POSITIVE_INFINITY) - Date.now();
   const timeoutMs = Math.round(Math.max(100, Math.min(longestMs, leftMs * share)));
-  return { sandboxId, conversationIds: [...new Set(ids)], key: transcriptKey(folderOf(run), sandboxId), timeoutMs };
+  return { sandboxId, conversationIds: [...new Set(ids)], key: transcriptKey(folderOf(job), sandboxId), timeoutMs };
 }
 
 /** Stores the history of a sandbox that the job keeps, because others may delete the sandbox later. Never throws. */
-export async function storeTranscriptOfKept(run: JobState, sandboxId: string): Promise<void> {
-  if (run.isTranscriptTaken) return;
-  const request = takeTranscriptRequest(run, sandboxId);
+export async function storeTranscriptOfKept(job: JobState, sandboxId: string): Promise<void> {
+  if (job.isTranscriptTaken) return;
+  const request = takeTranscriptRequest(job, sandboxId);
   if (!request) return;
   try {
     await reads.storeTranscript(request);

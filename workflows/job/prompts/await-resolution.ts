@@ -18,33 +18,33 @@ type Decision<T> = Resolution | ([T] extends [never] ? never : { readonly action
  * @throws ContinueAsNewRequest if the history is long
  */
 export async function resolveUnknownOutcome<T = never>(
-  run: JobState,
+  job: JobState,
   step: 'create' | 'prompt' | 'command',
   message: string,
   findEvidence?: () => Promise<T | undefined>,
 ): Promise<Decision<T>> {
-  const policy = run.input.onUnknownOutcome;
+  const policy = job.input.onUnknownOutcome;
   if (policy !== 'wait' && !findEvidence) return { action: policy };
-  run.resolution = null;
-  run.block({ reason: 'outcome_unknown', step, message });
-  if (policy === 'wait') void sendNotification(run, 'blocked', null, message);
+  job.resolution = null;
+  job.block({ reason: 'outcome_unknown', step, message });
+  if (policy === 'wait') void sendNotification(job, 'blocked', null, message);
   try {
     for (let polls = 0; ; polls += 1) {
       const summary = `${step}: waiting for evidence or for "jobs resolve"`;
-      const isOver = () => run.resolution !== null || run.mustContinueAsNew();
-      await condition(isOver, safetyPollMs(run.timing, polls), { summary });
-      if (run.resolution) return run.resolution;
-      run.continueAsNewIfDue();
+      const isOver = () => job.resolution !== null || job.mustContinueAsNew();
+      await condition(isOver, safetyPollMs(job.timing, polls), { summary });
+      if (job.resolution) return job.resolution;
+      job.continueAsNewIfDue();
       const evidence = await findEvidence?.();
       if (evidence !== undefined) return { action: 'found', evidence } as Decision<T>;
       if (policy !== 'wait' && polls + 1 >= readsBeforePolicy) return { action: policy };
     }
   } catch (error) {
     // If a decision arrived during a read, this run uses it: the next run would request it again.
-    if (error instanceof ContinueAsNewRequest && run.resolution !== null) return run.resolution;
+    if (error instanceof ContinueAsNewRequest && job.resolution !== null) return job.resolution;
     throw error;
   } finally {
-    run.resolution = null;
-    run.unblock();
+    job.resolution = null;
+    job.unblock();
   }
 }

@@ -6,7 +6,8 @@ import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.j
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
-import type { JobPrompt, JobState } from '../job-state.js';
+import type { JobPrompt } from '../carried-job.js';
+import type { JobState } from '../job-state.js';
 import { answerRoom } from '../truncate-result.js';
 import { promptQuery, type SentPrompt } from './prompt-query.js';
 import { promptSummary } from './send-prompt.js';
@@ -16,17 +17,16 @@ import { promptSummary } from './send-prompt.js';
  * @param sideBySide true if conversations run in parallel
  * @throws ContinueAsNewRequest if the history is long: the next run follows the prompt again
  */
-export async function followPrompt(run: JobState, sent: SentPrompt, sideBySide: boolean): Promise<PromptEnd> {
-  const prompt = promptOf(run, sent);
-  const input = followInputOf(run, sent, sideBySide);
+export async function followPrompt(job: JobState, sent: SentPrompt, sideBySide: boolean): Promise<PromptEnd> {
+  const input = followInputOf(job, sent, sideBySide);
   const proxies = followProxies(followTaskQueue(workflowInfo().taskQueue));
   const scope = new CancellationScope();
   const follow = () =>
-    retryRefusals(run, 'follow', () =>
-      proxies.followPrompt.executeWithOptions({ summary: promptSummary(prompt.step.prompt) }, [input]),
+    retryRefusals(job, 'follow', () =>
+      proxies.followPrompt.executeWithOptions({ summary: promptSummary(job.stepOf(sent.index).prompt) }, [input]),
     );
   const leave = async () => {
-    await condition(run.mustContinueAsNew);
+    await condition(job.mustContinueAsNew);
     throw new ContinueAsNewRequest();
   };
   try {
@@ -37,24 +37,24 @@ export async function followPrompt(run: JobState, sent: SentPrompt, sideBySide: 
 }
 
 /** The input of the follow: how to identify the prompt at the service, and where to store its answer. */
-export function followInputOf(run: JobState, sent: SentPrompt, sideBySide: boolean): FollowPromptInput {
+export function followInputOf(job: JobState, sent: SentPrompt, sideBySide: boolean): FollowPromptInput {
   const { sandboxId, index } = sent;
-  const prompt = promptOf(run, sent);
+  const { prompt } = job.stepOf(index);
   const { workflowId, firstExecutionRunId } = workflowInfo();
-  const { promptId, conversationId } = prompt;
-  const { knownPromptIds, recordKey, isOwnSandbox } = promptQuery(run, { sandboxId, index, conversationId });
+  const { promptId, conversationId } = promptOf(job, sent);
+  const { knownPromptIds, recordKey, isOwnSandbox } = promptQuery(job, { sandboxId, index, conversationId });
   return {
-    ...{ sandboxId, promptId, conversationId, prompt: prompt.step.prompt, knownPromptIds, recordKey, isOwnSandbox },
+    ...{ sandboxId, promptId, conversationId, prompt, knownPromptIds, recordKey, isOwnSandbox },
     resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
-    answerBytes: answerRoom(run.prompts, { waiting: sideBySide ? run.input.prompts.length : 1 }),
+    answerBytes: answerRoom(job.carried.prompts, { waiting: sideBySide ? job.input.prompts.length : 1 }),
     // In a shared sandbox, conversations of others also keep the state at running.
     sideBySide: sideBySide || !isOwnSandbox,
-    readLagMs: run.timing.readLagMs,
+    readLagMs: job.timing.readLagMs,
   };
 }
 
-function promptOf(run: JobState, { index }: SentPrompt): JobPrompt {
-  const prompt = run.prompts[index];
+function promptOf(job: JobState, { index }: SentPrompt): JobPrompt {
+  const prompt = job.carried.prompts[index];
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
   return prompt;
 }

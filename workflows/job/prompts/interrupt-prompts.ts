@@ -18,12 +18,12 @@ const waitMs = 2_000;
  * Interrupts accepted prompts in known conversations. Interrupts a prompt again only while that prompt is still
  * running: others may prompt in the same conversation.
  */
-export async function interruptPrompts(run: JobState): Promise<void> {
-  for (const [index, { status, conversationId }] of run.prompts.entries()) {
+export async function interruptPrompts(job: JobState): Promise<void> {
+  for (const [index, { status, conversationId }] of job.carried.prompts.entries()) {
     if (!runs.has(status) || conversationId === null) continue;
-    run.enter('interrupting');
+    job.enter('interrupting');
     try {
-      await interruptPrompt(run, index);
+      await interruptPrompt(job, index);
     } catch (error) {
       // A prompt that cannot be interrupted is reported as left behind, unless its sandbox ends.
       if (isCancellation(error)) throw error;
@@ -32,21 +32,21 @@ export async function interruptPrompts(run: JobState): Promise<void> {
   }
 }
 
-async function interruptPrompt(run: JobState, index: number): Promise<void> {
-  const prompt = run.prompts[index];
-  if (!prompt || !run.sandbox) return;
-  const { id } = run.sandbox;
+async function interruptPrompt(job: JobState, index: number): Promise<void> {
+  const prompt = job.carried.prompts[index];
+  if (!prompt || !job.sandbox) return;
+  const { id } = job.sandbox;
   const sent = { sandboxId: id, index };
   for (let tries = 0; tries < triesAtMost; tries += 1) {
     // The prompt may have ended in the meantime, and somebody else may have sent a prompt to its conversation.
-    const again = tries === 0 ? undefined : followInputOf(run, sent, true);
+    const again = tries === 0 ? undefined : followInputOf(job, sent, true);
     try {
-      await retryRefusals(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId, again));
+      await retryRefusals(job, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId, again));
     } catch (error) {
       // The service refuses permanently. A machine that no longer runs has no prompts to interrupt.
       if (serviceFailureOf(error) === undefined) throw error;
     }
-    const end = await endWithin(run, sent, waitMs * 2 ** tries);
+    const end = await endWithin(job, sent, waitMs * 2 ** tries);
     if (end === undefined) continue;
     if (end.status === 'sandbox_lost') return;
     const { sandboxState: _, degraded: __, promptId, ...known } = end;
@@ -56,10 +56,10 @@ async function interruptPrompt(run: JobState, index: number): Promise<void> {
 }
 
 /** @returns undefined if the prompt did not end in time */
-async function endWithin(run: JobState, sent: SentPrompt, ms: number): Promise<PromptEnd | undefined> {
+async function endWithin(job: JobState, sent: SentPrompt, ms: number): Promise<PromptEnd | undefined> {
   const outer = CancellationScope.current();
   try {
-    return await CancellationScope.withTimeout(ms, () => followPrompt(run, sent, true));
+    return await CancellationScope.withTimeout(ms, () => followPrompt(job, sent, true));
   } catch (error) {
     if (!isCancellation(error) || outer.consideredCancelled) throw error;
     return undefined;
@@ -67,14 +67,14 @@ async function endWithin(run: JobState, sent: SentPrompt, ms: number): Promise<P
 }
 
 /** Adds prompts to `left` that may still run, if the sandbox is not stopped or deleted. */
-export function nameRunningPrompts(run: JobState): void {
-  const { id: sandboxId = null, name: sandboxName = null } = run.sandbox ?? {};
-  for (const { status, conversationId } of run.prompts) {
+export function nameRunningPrompts(job: JobState): void {
+  const { id: sandboxId = null, name: sandboxName = null } = job.sandbox ?? {};
+  for (const { status, conversationId } of job.carried.prompts) {
     if (!mayRun.has(status)) continue;
     const why =
       status === 'unknown' || status === 'sending'
         ? 'It is unknown whether a prompt was accepted; an agent may be working on it.'
         : `A prompt could not be interrupted, and was last seen ${status}.`;
-    run.leave({ kind: 'prompt', sandboxId, sandboxName, conversationId, why });
+    job.leave({ kind: 'prompt', sandboxId, sandboxName, conversationId, why });
   }
 }

@@ -19,22 +19,22 @@ export interface PromptPlace extends SentPrompt {
   readonly conversationId: string | null;
 }
 
-export function promptQuery(run: JobState, { sandboxId, index, conversationId }: PromptPlace): PromptQuery {
-  const { sandbox, input } = run;
-  const prompt = run.prompts[index];
-  const equal = run.prompts.filter(
-    (other) => other !== prompt && prompt && isEqual(other.step.prompt, prompt.step.prompt),
-  );
+export function promptQuery(job: JobState, { sandboxId, index, conversationId }: PromptPlace): PromptQuery {
+  const { sandbox, input } = job;
+  const { steps } = job;
+  const { prompt, provider, model } = job.stepOf(index);
+  const others = job.carried.prompts.filter((_, at) => at !== index);
+  const equal = job.carried.prompts.filter((_, at) => at !== index && isEqual(steps[at]?.prompt, prompt));
   const isOwnSandbox = input.source.kind !== 'existing';
   return {
     sandboxId,
     conversationId,
     knownPromptIds: lastOf(equal.map(({ promptId }) => promptId)),
-    knownConversationIds: lastOf(run.prompts.map((other) => (other === prompt ? null : other.conversationId))),
-    provider: prompt?.step.provider,
-    model: prompt?.step.model,
-    recordKey: promptRecordKey(run, sandboxId, index),
-    ...previousIn(run, { sandboxId, index, conversationId }),
+    knownConversationIds: lastOf(others.map((other) => other.conversationId)),
+    provider,
+    model,
+    recordKey: promptRecordKey(job, sandboxId, index),
+    ...previousIn(job, { sandboxId, index, conversationId }),
     isOwnSandbox,
     sandboxMadeAt: isOwnSandbox ? (sandbox?.createdAt ?? null) : null,
   };
@@ -42,12 +42,14 @@ export function promptQuery(run: JobState, { sandboxId, index, conversationId }:
 
 /** The key of the record of the previous prompt in the same conversation, if there is one. */
 function previousIn(
-  run: JobState,
+  job: JobState,
   { sandboxId, index, conversationId }: PromptPlace,
 ): Pick<PromptQuery, 'previousRecordKey'> {
   if (conversationId === null) return {};
-  const previous = run.prompts.slice(0, index).findLastIndex((prompt) => prompt.conversationId === conversationId);
-  return previous === -1 ? {} : { previousRecordKey: promptRecordKey(run, sandboxId, previous) };
+  const previous = job.carried.prompts
+    .slice(0, index)
+    .findLastIndex((prompt) => prompt.conversationId === conversationId);
+  return previous === -1 ? {} : { previousRecordKey: promptRecordKey(job, sandboxId, previous) };
 }
 
 /**
@@ -67,6 +69,7 @@ function lastOf(ids: readonly (string | null)[]): string[] {
   return [...new Set(ids.flatMap((id) => id ?? []))].slice(-maxKnown);
 }
 
-function isEqual(a: Text, b: Text): boolean {
+function isEqual(a: Text | undefined, b: Text): boolean {
+  if (a === undefined) return false;
   return typeof a === 'string' || typeof b === 'string' ? a === b : a.sha256 === b.sha256;
 }

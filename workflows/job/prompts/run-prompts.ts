@@ -4,7 +4,8 @@
  */
 import { isFinalPromptStatus } from '../../../src/contract/workflow-safe/states.js';
 import { JobTermination, jobError, sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
-import type { JobPrompt, JobState } from '../job-state.js';
+import type { JobPrompt } from '../carried-job.js';
+import type { JobState } from '../job-state.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import { followPrompt } from './follow-prompt.js';
 import type { PromptPlace } from './prompt-query.js';
@@ -15,76 +16,76 @@ import { findAgain, sendPrompt } from './send-prompt.js';
  * @throws JobTermination `prompt_failed`: in one conversation, at the first failure; in several, once all prompts have
  *   ended
  */
-export async function runPrompts(run: JobState, sandboxId: string): Promise<void> {
-  const sideBySide = run.input.conversations === 'each' && run.input.prompts.length > 1;
+export async function runPrompts(job: JobState, sandboxId: string): Promise<void> {
+  const sideBySide = job.input.conversations === 'each' && job.input.prompts.length > 1;
   let next = 0;
   if (sideBySide) {
     const follows: Promise<void>[] = [];
     // Prompts are sent one after the other. If two equal prompts were sent at once, the history could not show which
     // one was accepted.
-    for (; next < run.input.prompts.length; next += 1) {
+    for (; next < job.input.prompts.length; next += 1) {
       const place = { sandboxId, index: next, conversationId: null };
-      await sendPrompt(run, place);
-      const following = follow(run, place, true);
+      await sendPrompt(job, place);
+      const following = follow(job, place, true);
       // If a later send fails, the job ends before this promise is awaited.
       following.catch(() => undefined);
       follows.push(following);
     }
     await Promise.all(follows);
   }
-  for (; next < run.prompts.length; next += 1) {
-    failIfOneFailed(run);
-    run.continueAsNewIfDue();
-    const place = { sandboxId, index: next, conversationId: conversationFor(run, next) };
-    await sendPrompt(run, place);
-    await follow(run, place, false);
+  for (; next < job.carried.prompts.length; next += 1) {
+    failIfOneFailed(job);
+    job.continueAsNewIfDue();
+    const place = { sandboxId, index: next, conversationId: conversationFor(job, next) };
+    await sendPrompt(job, place);
+    await follow(job, place, false);
   }
   // There is no `await` between the loop and this line, so every accepted prompt is sent.
-  run.takesPrompts = false;
-  failIfOneFailed(run);
+  job.takesPrompts = false;
+  failIfOneFailed(job);
 }
 
 /**
  * The conversation that receives a prompt. The first prompt receives the one that the job continues, or null for a new
  * one. Later prompts receive the first prompt's conversation.
  */
-function conversationFor(run: JobState, index: number): string | null {
-  return index === 0 ? (run.input.conversationId ?? null) : (run.prompts[0]?.conversationId ?? null);
+function conversationFor(job: JobState, index: number): string | null {
+  return index === 0 ? (job.input.conversationId ?? null) : (job.carried.prompts[0]?.conversationId ?? null);
 }
 
-function failIfOneFailed(run: JobState): void {
-  const failed = run.prompts.find(({ status }) => status === 'failed' || status === 'interrupted');
+function failIfOneFailed(job: JobState): void {
+  const failed = job.carried.prompts.find(({ status }) => status === 'failed' || status === 'interrupted');
   if (!failed) return;
   const code = failed.status === 'failed' ? 'prompt_failed' : 'prompt_interrupted';
   throw new JobTermination('prompt_failed', jobError(code, failed.error ?? `The prompt ${failed.status}`));
 }
 
 /** Follows one prompt to its end. `sandbox_lost` is final only if the sandbox does not come back. */
-async function follow(run: JobState, place: PromptPlace, sideBySide: boolean): Promise<void> {
+async function follow(job: JobState, place: PromptPlace, sideBySide: boolean): Promise<void> {
   const { sandboxId, index } = place;
-  const prompt = run.prompts[index];
+  const prompt = job.carried.prompts[index];
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
   if (isFinalPromptStatus(prompt.status)) return;
   for (;;) {
-    run.enter('following');
-    const since = run.inbox.mark();
-    const end = await followPrompt(run, place, sideBySide);
+    job.enter('following');
+    const since = job.inbox.mark();
+    const end = await followPrompt(job, place, sideBySide);
     const { sandboxState, status, promptId, degraded, ...known } = end;
-    run.degraded = degraded ?? run.degraded;
+    job.carried.degraded = degraded ?? job.carried.degraded;
     const isStopped = sandboxState === 'archived' || sandboxState === 'archiving';
     if (status === 'not_found') {
-      await findAgain(run, prompt, place);
+      await findAgain(job, prompt, place);
       continue;
     }
     if (status === 'sandbox_lost') {
       if (sandboxState !== null && !isStopped) {
-        if ((await waitUntilUsable(run, sandboxId, { since, readFirst: true })) === 'usable') continue;
+        if ((await waitUntilUsable(job, sandboxId, { since, readFirst: true })) === 'usable') continue;
       }
       prompt.status = 'unknown';
       throw sandboxLost(sandboxState, 'during the prompt');
     }
     Object.assign(prompt, known, { status, promptId: promptId ?? prompt.promptId });
-    run.reached('answered');
+    job.reached('answered');
     const endedWithSandbox = status !== 'completed' && (sandboxState === null || isStopped || sandboxState === 'error');
     if (endedWithSandbox)
       throw sandboxState === 'error' ? sandboxInError(prompt) : sandboxLost(sandboxState, 'during the prompt');

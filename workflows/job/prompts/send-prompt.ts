@@ -12,6 +12,7 @@ import type { PromptEvidence } from '../../../activities/prompt/record.js';
 import type { SendPromptInput } from '../../../activities/prompt/send.js';
 import { outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, cut, headOf, type Text } from '../../../src/contract/workflow-safe/stored-text.js';
+import type { PromptStep } from '../../../src/protocol/job/job-input.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
 import { applicationCodeOf, outcomeUnknown, sandboxFailed, serviceFailureOf } from '../../shared/job-termination.js';
 import { effects, timeForSending } from '../../shared/proxies.js';
@@ -20,16 +21,18 @@ import { retryRefusals } from '../../shared/retry-refusals.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
 import { promptAgainInMs } from '../../shared/wait-intervals.js';
 import { callMachine } from '../call-machine.js';
+import type { JobPrompt } from '../carried-job.js';
 import { forShareOfCleanUp } from '../finish-despite-cancel.js';
-import type { JobPrompt, JobState } from '../job-state.js';
+import type { JobState } from '../job-state.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import { resolveUnknownOutcome } from './await-resolution.js';
 import { type PromptPlace, promptQuery, promptRecordKey } from './prompt-query.js';
 
 /** One prompt in flight. */
 interface Sending {
-  readonly run: JobState;
+  readonly job: JobState;
   readonly prompt: JobPrompt;
+  readonly step: PromptStep;
   readonly query: PromptQuery;
   /** What earlier calls mean for the next call. */
   earlier: SendPromptInput['earlier'];
@@ -50,13 +53,20 @@ type UnknownAttempt = Extract<Attempt, { kind: 'unknown' }>;
  * @throws JobTermination, or the error of the activity. The prompt's status then shows whether it was sent; `unknown`
  *   if that is uncertain
  */
-export async function sendPrompt(run: JobState, place: PromptPlace): Promise<void> {
-  const prompt = run.prompts[place.index];
+export async function sendPrompt(job: JobState, place: PromptPlace): Promise<void> {
+  const prompt = job.carried.prompts[place.index];
   if (!prompt || !['not_sent', 'sending', 'unknown'].includes(prompt.status)) return;
-  const query = promptQuery(run, place);
+  const query = promptQuery(job, place);
   const mayBeSent = prompt.status !== 'not_sent';
-  const accepted = await untilAccepted({ run, prompt, query, earlier: await earlierOf(run, place), mayBeSent });
-  if (!run.reachedAtMs.has('prompted')) run.reached('prompted');
+  const accepted = await untilAccepted({
+    job,
+    prompt,
+    step: job.stepOf(place.index),
+    query,
+    earlier: await earlierOf(job, place),
+    mayBeSent,
+  });
+  if (job.carried.reachedAtMs.prompted === undefined) job.reached('prompted');
   prompt.promptId = accepted.promptId;
   prompt.conversationId = accepted.conversationId ?? place.conversationId;
   prompt.status = 'queued';
@@ -66,21 +76,21 @@ export async function sendPrompt(run: JobState, place: PromptPlace): Promise<voi
  * Returns what a missing record means. If earlier runs wrote their records to this store, a missing record proves that
  * the prompt was not sent.
  */
-async function earlierOf(run: JobState, { sandboxId, index }: PromptPlace): Promise<SendPromptInput['earlier']> {
-  if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
+async function earlierOf(job: JobState, { sandboxId, index }: PromptPlace): Promise<SendPromptInput['earlier']> {
+  if (job.carried.prompts[index]?.status !== 'not_sent') return 'doubt';
   // Batches require one store for all their workers.
-  if (run.input.origin || !run.wasReset) return 'ask_record';
+  if (job.input.origin || !job.carried.wasReset) return 'ask_record';
   if (index === 0) return 'doubt';
-  const before = promptRecordKey(run, sandboxId, index - 1);
+  const before = promptRecordKey(job, sandboxId, index - 1);
   const read = () => reads.readPromptPhase(before);
-  return (await retryRefusals(run, 'read the record', read)) === null ? 'doubt' : 'ask_record';
+  return (await retryRefusals(job, 'read the record', read)) === null ? 'doubt' : 'ask_record';
 }
 
 async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
-  const { run } = sending;
+  const { job } = sending;
   for (let tries = 0; ; tries += 1) {
-    run.enter('prompting');
-    const since = run.inbox.mark();
+    job.enter('prompting');
+    const since = job.inbox.mark();
     const attempt = await attemptToSend(sending);
     switch (attempt.kind) {
       case 'accepted':
@@ -102,9 +112,9 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
 
 /** @throws JobTermination if the machine is lost; the error of the call, if the service refuses it permanently */
 async function attemptToSend(sending: Sending): Promise<Attempt> {
-  const { run, query } = sending;
+  const { job, query } = sending;
   try {
-    const ids = await callMachine(run, query.sandboxId, 'prompt', () => sendOnce(sending));
+    const ids = await callMachine(job, query.sandboxId, 'prompt', () => sendOnce(sending));
     return { kind: 'accepted', ids };
   } catch (error) {
     const failure = serviceFailureOf(error);
@@ -119,11 +129,11 @@ async function attemptToSend(sending: Sending): Promise<Attempt> {
  * next event.
  */
 async function waitUntilPromptable(
-  { run, query: { sandboxId } }: Sending,
+  { job, query: { sandboxId } }: Sending,
   { since, tries }: { readonly since: InboxMark; readonly tries: number },
 ): Promise<void> {
   if (tries > 0) await sleep(promptAgainInMs(tries));
-  if ((await waitUntilUsable(run, sandboxId, { since, readFirst: true })) === 'usable') return;
+  if ((await waitUntilUsable(job, sandboxId, { since, readFirst: true })) === 'usable') return;
   throw sandboxFailed('sandbox_gone', 'The sandbox was deleted before the prompt');
 }
 
@@ -133,7 +143,7 @@ async function waitUntilPromptable(
 async function decide(sending: Sending, { error, message }: UnknownAttempt): Promise<PromptEvidence | 'resend'> {
   // In a shared sandbox, no prompt is adopted: its owner is unknown.
   const find = sending.query.isOwnSandbox ? () => findEvidence(sending) : undefined;
-  const decided = await resolveUnknownOutcome(sending.run, 'prompt', message, find);
+  const decided = await resolveUnknownOutcome(sending.job, 'prompt', message, find);
   switch (decided.action) {
     case 'found':
       return decided.evidence;
@@ -146,9 +156,9 @@ async function decide(sending: Sending, { error, message }: UnknownAttempt): Pro
   }
 }
 
-async function findEvidence({ run, prompt, query }: Sending): Promise<PromptEvidence | undefined> {
-  const text = prompt.step.prompt;
-  return (await retryRefusals(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
+async function findEvidence({ job, step, query }: Sending): Promise<PromptEvidence | undefined> {
+  const text = step.prompt;
+  return (await retryRefusals(job, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
 }
 
 /**
@@ -156,28 +166,28 @@ async function findEvidence({ run, prompt, query }: Sending): Promise<PromptEvid
  * or deleted.
  */
 function prepareResend(sending: Sending): void {
-  const { run } = sending;
+  const { job } = sending;
   sending.earlier = 'known_not';
   sending.mayBeSent = true;
-  const { input, sandbox } = run;
+  const { input, sandbox } = job;
   if (input.source.kind !== 'existing' && input.end !== 'keep') return;
   const why = 'It is unknown whether a prompt was accepted; the decision was to send it again.';
-  run.leave({ kind: 'prompt', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
+  job.leave({ kind: 'prompt', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
 }
 
 /** Makes one call, and records its outcome in the prompt's status. */
 async function sendOnce(sending: Sending) {
-  const { prompt, query, earlier } = sending;
+  const { prompt, step, query, earlier } = sending;
   // If the activity never starts, nothing was sent.
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The prompt was not sent');
   const { conversationId } = query;
-  const body = { ...prompt.step, ...(conversationId === null ? { new: true } : { conversationId }) };
+  const body = { ...step, ...(conversationId === null ? { new: true } : { conversationId }) };
   prompt.status = 'sending';
   try {
-    const text = prompt.step.prompt;
+    const text = step.prompt;
     const options = { summary: promptSummary(text), ...timeForSending(bytesOf(text)) };
     const call = effects.sendPrompt.executeWithOptions(options, [{ query, body, earlier }]);
-    return await forShareOfCleanUp(sending.run, call);
+    return await forShareOfCleanUp(sending.job, call);
   } catch (error) {
     const status = await statusAfter(error, sending);
     prompt.status = sending.mayBeSent ? 'unknown' : status;
@@ -187,14 +197,14 @@ async function sendOnce(sending: Sending) {
   }
 }
 
-async function statusAfter(error: unknown, { run, query }: Sending): Promise<'not_sent' | 'unknown'> {
+async function statusAfter(error: unknown, { job, query }: Sending): Promise<'not_sent' | 'unknown'> {
   const code = serviceFailureOf(error)?.code ?? applicationCodeOf(error);
   if (code !== undefined) return code === outcomeUnknownCode ? 'unknown' : 'not_sent';
   if (!isCancellation(error)) return 'unknown';
   // After a cancel between two attempts, only the record shows whether an earlier attempt sent the prompt.
   try {
     const phase = await CancellationScope.nonCancellable(() => reads.readPromptPhase(query.recordKey));
-    const isCertain = phase === 'not_sent' || (phase === null && run.input.origin !== undefined);
+    const isCertain = phase === 'not_sent' || (phase === null && job.input.origin !== undefined);
     return isCertain ? 'not_sent' : 'unknown';
   } catch {
     return 'unknown';
@@ -205,10 +215,10 @@ async function statusAfter(error: unknown, { run, query }: Sending): Promise<'no
  * Searches again for an accepted prompt, because the ids that the service returned belong to another prompt.
  * @throws JobTermination `outcome_unknown` if the prompt is not found
  */
-export async function findAgain(run: JobState, prompt: JobPrompt, place: PromptPlace): Promise<void> {
-  const query = promptQuery(run, place);
-  const input = { query, text: prompt.step.prompt, despiteAnswer: true };
-  const found = await retryRefusals(run, 'look for the prompt', () => reads.findPrompt(input));
+export async function findAgain(job: JobState, prompt: JobPrompt, place: PromptPlace): Promise<void> {
+  const query = promptQuery(job, place);
+  const input = { query, text: job.stepOf(place.index).prompt, despiteAnswer: true };
+  const found = await retryRefusals(job, 'look for the prompt', () => reads.findPrompt(input));
   if (found === null) {
     prompt.status = 'unknown';
     throw outcomeUnknown('The service accepted the prompt, but does not show it');

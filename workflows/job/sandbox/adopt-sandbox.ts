@@ -19,19 +19,19 @@ type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;
  * @returns the id of the sandbox
  * @throws JobTermination `rejected` if the sandbox does not exist, `sandbox_failed` if it cannot be used
  */
-export async function adoptSandbox(run: JobState, source: ExistingSource): Promise<string> {
+export async function adoptSandbox(job: JobState, source: ExistingSource): Promise<string> {
   const { sandboxId } = source;
-  run.enter('waiting_for_sandbox');
-  const since = run.inbox.mark();
+  job.enter('waiting_for_sandbox');
+  const since = job.inbox.mark();
   // Register before the first read, so that no event in between is lost.
-  await watchSandbox(run, sandboxId);
-  let sandbox = await readOrEnd(run, sandboxId);
+  await watchSandbox(job, sandboxId);
+  let sandbox = await readOrEnd(job, sandboxId);
   await notifyOwner(sandbox);
-  run.previousStopId = sandbox.stop?.id ?? null;
+  job.carried.previousStopId = sandbox.stop?.id ?? null;
   if (isUsable(sandbox.state)) return sandboxId;
-  if (sandbox.state === 'archiving') sandbox = await waitArchived(run, sandboxId);
-  if (sandbox.state === 'archived') await resume(run, source);
-  else if ((await waitUntilUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
+  if (sandbox.state === 'archiving') sandbox = await waitArchived(job, sandboxId);
+  if (sandbox.state === 'archived') await resume(job, source);
+  else if ((await waitUntilUsable(job, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
   return sandboxId;
 }
 
@@ -39,61 +39,61 @@ export async function adoptSandbox(run: JobState, source: ExistingSource): Promi
  * Waits until the job's own sandbox is archived, resumes it, and waits until it is usable.
  * @throws JobTermination, or the error of the activity, if the sandbox cannot be resumed
  */
-export async function resumeSandbox(run: JobState, sandboxId: string): Promise<void> {
-  if (run.sandbox?.state === 'archiving') await waitArchived(run, sandboxId);
-  await resume(run, { kind: 'existing', sandboxId });
+export async function resumeSandbox(job: JobState, sandboxId: string): Promise<void> {
+  if (job.sandbox?.state === 'archiving') await waitArchived(job, sandboxId);
+  await resume(job, { kind: 'existing', sandboxId });
 }
 
-async function resume(run: JobState, source: ExistingSource): Promise<void> {
+async function resume(job: JobState, source: ExistingSource): Promise<void> {
   const { sandboxId, type } = source;
-  run.enter('resuming');
-  const since = run.inbox.mark();
-  const previousStopId = run.sandbox?.stop?.id ?? null;
-  run.previousStopId = previousStopId;
-  const { readLagMs } = run.timing;
-  const input = { sandboxId, body: { type, ttlSeconds: run.input.ttlSeconds }, previousStopId, readLagMs };
-  const { how, ...resumed } = await retryRefusals(run, 'resume', async () => {
-    run.resumedAtMs = Date.now();
+  job.enter('resuming');
+  const since = job.inbox.mark();
+  const previousStopId = job.sandbox?.stop?.id ?? null;
+  job.carried.previousStopId = previousStopId;
+  const { readLagMs } = job.timing;
+  const input = { sandboxId, body: { type, ttlSeconds: job.input.ttlSeconds }, previousStopId, readLagMs };
+  const { how, ...resumed } = await retryRefusals(job, 'resume', async () => {
+    job.carried.resumedAtMs = Date.now();
     try {
       return await effects.resumeSandbox.executeWithOptions({ summary: `resume ${sandboxId}` }, [input]);
     } catch (error) {
       const failure = serviceFailureOf(error);
-      if (failure !== undefined && failure.maybeSent !== true) run.resumedAtMs = null;
+      if (failure !== undefined && failure.maybeSent !== true) job.carried.resumedAtMs = null;
       throw error;
     }
   });
-  run.resumedAtMs = Date.now();
-  run.sandbox = resumed;
+  job.carried.resumedAtMs = Date.now();
+  job.sandbox = resumed;
   if (how === 'stopped_again') {
     throw sandboxFailed('sandbox_stopped', 'Somebody stopped the sandbox again while it was being resumed');
   }
   if (isUsable(resumed.state)) return;
-  if ((await waitUntilUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
+  if ((await waitUntilUsable(job, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
 }
 
-async function waitArchived(run: JobState, sandboxId: string): Promise<SandboxView> {
+async function waitArchived(job: JobState, sandboxId: string): Promise<SandboxView> {
   const archived = await until<SandboxView>(sandboxId, {
-    ...waitOptions(run),
+    ...waitOptions(job),
     waitedFor: 'archived',
     wakeOn: ['sandbox.archived', 'sandbox.error', 'sandbox.ready'],
-    since: run.inbox.mark(),
+    since: job.inbox.mark(),
     read: async () => {
-      const sandbox = await readOrEnd(run, sandboxId);
+      const sandbox = await readOrEnd(job, sandboxId);
       return sandbox.state === 'archiving' ? undefined : sandbox;
     },
   });
-  return archived ?? readOrEnd(run, sandboxId);
+  return archived ?? readOrEnd(job, sandboxId);
 }
 
 /** The sandbox may be very new, so only a 404 that lasts is final. */
-async function readOrEnd(run: JobState, sandboxId: string): Promise<SandboxView> {
-  const lag = new Lag(run.timing.readLagMs);
+async function readOrEnd(job: JobState, sandboxId: string): Promise<SandboxView> {
+  const lag = new Lag(job.timing.readLagMs);
   for (let polls = 0; ; polls += 1) {
-    const sandbox = await readSandbox(run, sandboxId);
+    const sandbox = await readSandbox(job, sandboxId);
     if (sandbox?.state === 'cancelled') throw gone(sandboxId);
     if (sandbox) return sandbox;
     if (lag.lasts('missing')) throw gone(sandboxId);
-    await sleep(Math.min(safetyPollMs(run.timing, polls), lag.remainingMs()), {
+    await sleep(Math.min(safetyPollMs(job.timing, polls), lag.remainingMs()), {
       summary: `${sandboxId} was not found; read again after this`,
     });
   }

@@ -47,21 +47,21 @@ type GenerationEnd =
  * @returns the id of the sandbox
  * @throws JobTermination `sandbox_cancelled` if no generation became usable
  */
-export async function createSandbox(run: JobState, source: OwnSource): Promise<string> {
-  const first = run.input.origin?.firstGeneration ?? 1;
-  if (run.generation < first) run.beginGeneration(first);
-  for (let tries = 1; ; run.beginGeneration(run.generation + 1)) {
-    const end = await runGeneration(run, source);
+export async function createSandbox(job: JobState, source: OwnSource): Promise<string> {
+  const first = job.input.origin?.firstGeneration ?? 1;
+  if (job.carried.generation < first) job.beginGeneration(first);
+  for (let tries = 1; ; job.beginGeneration(job.carried.generation + 1)) {
+    const end = await runGeneration(job, source);
     switch (end.kind) {
       case 'usable':
-        run.reached('usable');
+        job.reached('usable');
         return end.sandboxId;
       case 'resend':
-        run.resends += 1;
+        job.carried.resends += 1;
         continue;
       case 'gone':
-        if (mayBeOfEarlierRun(run)) await settleGone(run, end.sandbox.id);
-        run.lost = [...run.lost, end.sandbox];
+        if (mayBeOfEarlierRun(job)) await settleGone(job, end.sandbox.id);
+        job.carried.lost = [...job.carried.lost, end.sandbox];
         break;
       case 'dead':
         break;
@@ -69,8 +69,8 @@ export async function createSandbox(run: JobState, source: OwnSource): Promise<s
         end satisfies never;
     }
     // No read shows a running machine of this generation. `lost` lists sandboxes that may still appear.
-    run.sandbox = null;
-    if (run.generation - first + 1 >= run.input.maxGenerations + run.resends) throw noMachine(tries);
+    job.sandbox = null;
+    if (job.carried.generation - first + 1 >= job.input.maxGenerations + job.carried.resends) throw noMachine(tries);
     tries += 1;
   }
 }
@@ -81,65 +81,65 @@ function noMachine(tries: number): JobTermination {
   return new JobTermination('sandbox_cancelled', jobError('sandbox_cancelled', message));
 }
 
-async function runGeneration(run: JobState, source: OwnSource): Promise<GenerationEnd> {
-  const since = run.inbox.mark();
-  let created: KeyedSandbox | null = run.sandbox;
+async function runGeneration(job: JobState, source: OwnSource): Promise<GenerationEnd> {
+  const since = job.inbox.mark();
+  let created: KeyedSandbox | null = job.sandbox;
   if (created === null) {
-    run.enter('creating');
-    const creation = await createGeneration(run, source);
+    job.enter('creating');
+    const creation = await createGeneration(job, source);
     if (creation.kind === 'resend') return creation;
-    created = take(run, creation.sandbox);
+    created = take(job, creation.sandbox);
   }
-  const standing = await standingOf(run, created);
+  const standing = await standingOf(job, created);
   if (standing === 'dead') return { kind: 'dead' };
-  return untilUsable(run, source, { created, since, readFirst: standing === 'usable' });
+  return untilUsable(job, source, { created, since, readFirst: standing === 'usable' });
 }
 
-function take<T extends SandboxView>(run: JobState, created: T): T {
-  run.unconfirmedName = null;
-  run.recordCreated(created);
+function take<T extends SandboxView>(job: JobState, created: T): T {
+  job.carried.unconfirmedName = null;
+  job.recordCreated(created);
   return created;
 }
 
 /**
  * The current state of the sandbox. If it is the fork of an item, an earlier run may have created, used and stopped it.
  */
-async function standingOf(run: JobState, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
-  const { origin } = run.input;
-  const seen = origin?.lookFirst ? await readSandbox(run, created.id) : created;
+async function standingOf(job: JobState, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
+  const { origin } = job.input;
+  const seen = origin?.lookFirst ? await readSandbox(job, created.id) : created;
   if (seen === null) return 'on_its_way';
   if (isUsable(seen.state)) return 'usable';
   if (seen.state === 'cancelled') return 'dead';
   const isStopped = seen.state === 'archived' || seen.state === 'archiving';
   if (!origin || !isStopped) return 'on_its_way';
-  const standing = mayBeOfEarlierRun(run) ? await recoverStopped(run, created.id) : 'dead';
+  const standing = mayBeOfEarlierRun(job) ? await recoverStopped(job, created.id) : 'dead';
   if (standing === 'dead') {
     const why = 'It was stopped before the end of its job, and another sandbox replaced it. It may hold work.';
-    run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
+    job.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
   }
   return standing;
 }
 
 /** Waits until the created sandbox is usable and confirmed to be the job's own. */
 async function untilUsable(
-  run: JobState,
+  job: JobState,
   source: OwnSource,
   first: { readonly created: KeyedSandbox; readonly since: InboxMark; readonly readFirst: boolean },
 ): Promise<GenerationEnd> {
-  const name = sandboxNameOf(run.input, run.generation);
+  const name = sandboxNameOf(job.input, job.carried.generation);
   let { created } = first;
   const mayBeRenamed = created.repeated === true;
   for (let tries = 0; ; tries += 1) {
     // There are two possible reasons for a different name. Either the service does not keep names; the search by name
     // then finds nothing, and two answers are compared. Or the answer was about somebody else's sandbox; the search by
     // name then finds ours.
-    if (created.name !== name) created = take(run, await identify(run, source, created));
+    if (created.name !== name) created = take(job, await identify(job, source, created));
     // If the name differs later, somebody may have renamed the sandbox. The job then keeps that name, and leases the
     // sandbox.
-    if (tries === 0 && !mayBeRenamed) await keepAddress(run, created, name);
-    else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
+    if (tries === 0 && !mayBeRenamed) await keepAddress(job, created, name);
+    else if (created.name !== name && !job.carried.watched) await watchSandbox(job, created.id);
     const readFirst = first.readFirst || tries > 0;
-    const seen = await waitUntilUsable(run, created.id, { since: first.since, readFirst, own: { name, created } });
+    const seen = await waitUntilUsable(job, created.id, { since: first.since, readFirst, own: { name, created } });
     switch (seen) {
       case 'usable':
         return { kind: 'usable', sandboxId: created.id };
@@ -152,12 +152,12 @@ async function untilUsable(
       default:
         seen satisfies never;
     }
-    run.sandbox = null;
-    run.unconfirmedName = name;
-    await sleep(safetyPollMs(run.timing, tries), {
+    job.sandbox = null;
+    job.carried.unconfirmedName = name;
+    await sleep(safetyPollMs(job.timing, tries), {
       summary: `${created.id} does not have the name ${name}; read again after this`,
     });
-    created = take(run, (await findByName(run, name)) ?? (await createAgain(run, source)));
+    created = take(job, (await findByName(job, name)) ?? (await createAgain(job, source)));
   }
 }
 
@@ -165,18 +165,18 @@ async function untilUsable(
  * Identifies the job's own sandbox, because the answer to the create may name somebody else's. If the job ends first,
  * it must not touch the sandbox that the answer names.
  */
-async function identify(run: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
-  const name = sandboxNameOf(run.input, run.generation);
-  run.sandbox = null;
-  run.unconfirmedName = name;
+async function identify(job: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
+  const name = sandboxNameOf(job.input, job.carried.generation);
+  job.sandbox = null;
+  job.carried.unconfirmedName = name;
   try {
-    const named = await findByName(run, name);
+    const named = await findByName(job, name);
     if (named !== null) return named;
-    return await untilAnswersAgree(run, source, created);
+    return await untilAnswersAgree(job, source, created);
   } catch (error) {
     const why = `The answer to the create of ${name} named this sandbox, but no read confirmed it.`;
     if (!(error instanceof ContinueAsNewRequest))
-      run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
+      job.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
     throw error;
   }
 }
@@ -185,25 +185,25 @@ async function identify(run: JobState, source: OwnSource, created: SandboxView):
  * A list may omit our sandbox, and an answer may be about somebody else's. But if two calls with the same key return
  * the same sandbox, this is ours.
  */
-async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
+async function untilAnswersAgree(job: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
   let last = first;
   for (let tries = 0; ; tries += 1) {
-    const again = await createAgain(run, source);
-    if (again.id === last.id || again.name === sandboxNameOf(run.input, run.generation)) return again;
+    const again = await createAgain(job, source);
+    if (again.id === last.id || again.name === sandboxNameOf(job.input, job.carried.generation)) return again;
     last = again;
-    await sleep(safetyPollMs(run.timing, tries), {
+    await sleep(safetyPollMs(job.timing, tries), {
       summary: 'the answers name different sandboxes; requested again after this',
     });
   }
 }
 
-function findByName(run: JobState, name: string): Promise<SandboxView | null> {
-  return retryRefusals(run, 'look for the sandbox', () => reads.findSandboxByName(name));
+function findByName(job: JobState, name: string): Promise<SandboxView | null> {
+  return retryRefusals(job, 'look for the sandbox', () => reads.findSandboxByName(name));
 }
 
 /** Repeats the create with the same key, which creates no second sandbox. */
-async function createAgain(run: JobState, source: OwnSource): Promise<SandboxView> {
-  const again = await createGeneration(run, source);
+async function createAgain(job: JobState, source: OwnSource): Promise<SandboxView> {
+  const again = await createGeneration(job, source);
   if (again.kind === 'created') return again.sandbox;
   throw outcomeUnknown('It is unknown which sandbox was created');
 }
@@ -212,17 +212,17 @@ async function createAgain(run: JobState, source: OwnSource): Promise<SandboxVie
  * Creates or forks the sandbox of the current generation.
  * @throws the error of the call, if the call must not be repeated
  */
-async function createGeneration(run: JobState, source: OwnSource): Promise<Created | { readonly kind: 'resend' }> {
-  const attempt = await attemptToCreate(run, source);
+async function createGeneration(job: JobState, source: OwnSource): Promise<Created | { readonly kind: 'resend' }> {
+  const attempt = await attemptToCreate(job, source);
   if (attempt.kind === 'created') return attempt;
-  const decided = await resolveUnknownOutcome(run, 'create', attempt.message);
+  const decided = await resolveUnknownOutcome(job, 'create', attempt.message);
   switch (decided.action) {
     case 'sent':
-      return { kind: 'created', sandbox: await readNamed(run, decided.sandboxId) };
+      return { kind: 'created', sandbox: await readNamed(job, decided.sandboxId) };
     case 'resend': {
-      const sandboxName = sandboxNameOf(run.input, run.generation);
-      run.unconfirmedName = null;
-      run.leave({ kind: 'sandbox', sandboxId: null, sandboxName, why: whyMayExist });
+      const sandboxName = sandboxNameOf(job.input, job.carried.generation);
+      job.carried.unconfirmedName = null;
+      job.leave({ kind: 'sandbox', sandboxId: null, sandboxName, why: whyMayExist });
       return { kind: 'resend' };
     }
     case 'abandon':
@@ -231,19 +231,19 @@ async function createGeneration(run: JobState, source: OwnSource): Promise<Creat
 }
 
 /** Reads the sandbox that a person has named as the result of the call. */
-async function readNamed(run: JobState, sandboxId: string | undefined): Promise<SandboxView> {
-  const named = sandboxId === undefined ? null : await readSandbox(run, sandboxId);
+async function readNamed(job: JobState, sandboxId: string | undefined): Promise<SandboxView> {
+  const named = sandboxId === undefined ? null : await readSandbox(job, sandboxId);
   if (named === null) throw outcomeUnknown('The sandbox that the decision names does not exist');
-  run.unconfirmedName = null;
+  job.carried.unconfirmedName = null;
   return named;
 }
 
 /** @throws the error of the call, if the service refuses it permanently */
-async function attemptToCreate(run: JobState, source: OwnSource): Promise<Attempt> {
-  const name = sandboxNameOf(run.input, run.generation);
+async function attemptToCreate(job: JobState, source: OwnSource): Promise<Attempt> {
+  const name = sandboxNameOf(job.input, job.carried.generation);
   try {
-    const call = () => finishDespiteCancel(run, name, () => sendCreate(run, source, name));
-    return { kind: 'created', sandbox: await retryRefusals(run, source.kind, call) };
+    const call = () => finishDespiteCancel(job, name, () => sendCreate(job, source, name));
+    return { kind: 'created', sandbox: await retryRefusals(job, source.kind, call) };
   } catch (error) {
     const failure = serviceFailureOf(error);
     if (failure?.code !== outcomeUnknownCode) throw error;
@@ -251,16 +251,16 @@ async function attemptToCreate(run: JobState, source: OwnSource): Promise<Attemp
   }
 }
 
-function sendCreate(run: JobState, source: OwnSource, name: string): Promise<KeyedSandbox> {
-  const { origin, ttlSeconds } = run.input;
+function sendCreate(job: JobState, source: OwnSource, name: string): Promise<KeyedSandbox> {
+  const { origin, ttlSeconds } = job.input;
   // The age of a key counts from the first call that may have been accepted, not from a refused one.
-  run.firstSentAtMs ??= run.wasReset ? run.startedAtMs : Date.now();
+  job.carried.firstSentAtMs ??= job.carried.wasReset ? job.carried.startedAtMs : Date.now();
   const call = {
-    idempotencyKey: idempotencyKeyOf(run.input, run.generation),
-    firstSentAtMs: run.firstSentAtMs,
-    lookFirst: run.wasReset || origin?.lookFirst === true,
+    idempotencyKey: idempotencyKeyOf(job.input, job.carried.generation),
+    firstSentAtMs: job.carried.firstSentAtMs,
+    lookFirst: job.carried.wasReset || origin?.lookFirst === true,
     ...(origin && { ofAnyAge: true }),
-    ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(run.generation) }),
+    ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(job.carried.generation) }),
   };
   const proxies = origin ? forkProxies(forkTaskQueue(workflowInfo().taskQueue)) : effects;
   const options = { summary: `${source.kind} ${name}` };
@@ -278,19 +278,19 @@ function sendCreate(run: JobState, source: OwnSource, name: string): Promise<Key
  * The bridge finds the job by the sandbox's name. If the service did not keep the name, renames the sandbox. If the
  * sandbox still has another name, registers with the workflow `sandboxWatch`, which relays its events.
  */
-async function keepAddress(run: JobState, created: SandboxView, name: string): Promise<void> {
-  if (created.name === name || run.watched) return;
-  const read = (await rename(run, created.id, name)) ? await readSandbox(run, created.id) : null;
-  if (read?.name !== name) await watchSandbox(run, created.id);
+async function keepAddress(job: JobState, created: SandboxView, name: string): Promise<void> {
+  if (created.name === name || job.carried.watched) return;
+  const read = (await rename(job, created.id, name)) ? await readSandbox(job, created.id) : null;
+  if (read?.name !== name) await watchSandbox(job, created.id);
 }
 
 /**
  * @returns false if the service refuses the rename or does not find the sandbox yet; the caller then registers with the
  * watch
  */
-async function rename(run: JobState, sandboxId: string, name: string): Promise<boolean> {
+async function rename(job: JobState, sandboxId: string, name: string): Promise<boolean> {
   try {
-    return (await retryRefusals(run, 'rename', () => effects.updateSandbox(sandboxId, { name }))) !== null;
+    return (await retryRefusals(job, 'rename', () => effects.updateSandbox(sandboxId, { name }))) !== null;
   } catch (error) {
     if (serviceFailureOf(error) === undefined) throw error;
     return false;

@@ -10,53 +10,53 @@ import type { JobState } from '../job-state.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 
 /** Skips each part that an earlier run of the job has completed. */
-export async function prepareSandbox(run: JobState, sandboxId: string): Promise<void> {
-  if (run.input.waitFor === 'hydrated' && !run.isHydrated) await waitHydrated(run, sandboxId);
-  run.isHydrated = true;
-  const { source, put } = run.input;
-  if (source.kind === 'create' && source.body.setupScript && run.setup?.status !== 'done')
-    await waitSetUp(run, sandboxId);
-  for (const file of put.slice(run.filesPut)) {
-    run.enter('putting_files');
-    await callMachine(run, sandboxId, 'put file', () =>
+export async function prepareSandbox(job: JobState, sandboxId: string): Promise<void> {
+  if (job.input.waitFor === 'hydrated' && !job.carried.isHydrated) await waitHydrated(job, sandboxId);
+  job.carried.isHydrated = true;
+  const { source, put } = job.input;
+  if (source.kind === 'create' && source.body.setupScript && job.carried.setup?.status !== 'done')
+    await waitSetUp(job, sandboxId);
+  for (const file of put.slice(job.carried.filesPut)) {
+    job.enter('putting_files');
+    await callMachine(job, sandboxId, 'put file', () =>
       files.putFile.executeWithOptions({ summary: `put ${file.path}` }, [sandboxId, file]),
     );
-    run.filesPut += 1;
+    job.carried.filesPut += 1;
   }
 }
 
-async function waitHydrated(run: JobState, sandboxId: string): Promise<void> {
-  if (run.sandbox?.hydrated === true) return;
-  run.enter('waiting_for_sandbox');
-  const lag = new Lag(run.timing.readLagMs);
+async function waitHydrated(job: JobState, sandboxId: string): Promise<void> {
+  if (job.sandbox?.hydrated === true) return;
+  job.enter('waiting_for_sandbox');
+  const lag = new Lag(job.timing.readLagMs);
   await until<true>(sandboxId, {
-    ...waitOptions(run),
+    ...waitOptions(job),
     waitedFor: 'hydrated',
     wakeOn: ['sandbox.hydrated', 'sandbox.archived', 'sandbox.error'],
     since: 0,
     readFirst: true,
     read: async () => {
-      const sandbox = await readSandbox(run, sandboxId);
+      const sandbox = await readSandbox(job, sandboxId);
       if (sandbox?.hydrated === true) return true;
       const isStopped = sandbox?.state === 'archived' || sandbox?.state === 'archiving';
-      const isNew = isStopped && sandbox.stop !== null && sandbox.stop.id !== run.previousStopId;
+      const isNew = isStopped && sandbox.stop !== null && sandbox.stop.id !== job.carried.previousStopId;
       if (sandbox?.state === 'cancelled' || isNew || ((sandbox === null || isStopped) && lag.lasts('away')))
         throw sandboxLost(sandbox?.state ?? null, 'while it hydrated');
       if (sandbox && !isStopped) lag.over();
       if (sandbox?.state === 'error')
-        await waitUntilUsable(run, sandboxId, { since: run.inbox.mark(), readFirst: true });
+        await waitUntilUsable(job, sandboxId, { since: job.inbox.mark(), readFirst: true });
       return undefined;
     },
   });
 }
 
-async function waitSetUp(run: JobState, sandboxId: string): Promise<void> {
-  run.enter('waiting_for_setup');
+async function waitSetUp(job: JobState, sandboxId: string): Promise<void> {
+  job.enter('waiting_for_setup');
   const follow = followProxies(followTaskQueue(workflowInfo().taskQueue));
-  const setup = await retryRefusals(run, 'setup', () =>
-    follow.followSetup.executeWithOptions({ summary: 'setup script' }, [sandboxId, run.timing.readLagMs]),
+  const setup = await retryRefusals(job, 'setup', () =>
+    follow.followSetup.executeWithOptions({ summary: 'setup script' }, [sandboxId, job.timing.readLagMs]),
   );
-  run.setup = setup;
+  job.carried.setup = setup;
   if (setup.status === 'done') return;
   const isLost = setup.status === 'sandbox_lost' && setup.error !== 'error';
   if (isLost) throw sandboxLost(setup.error, 'during the setup script');

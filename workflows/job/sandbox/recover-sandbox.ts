@@ -16,13 +16,13 @@ import { resumeSandbox } from './adopt-sandbox.js';
  * @returns `dead` if the next generation must do the work
  * @throws JobTermination `outcome_unknown` if the decision or the policy is to repeat nothing
  */
-export async function recoverStopped(run: JobState, sandboxId: string): Promise<'usable' | 'dead'> {
+export async function recoverStopped(job: JobState, sandboxId: string): Promise<'usable' | 'dead'> {
   try {
-    await resumeSandbox(run, sandboxId);
+    await resumeSandbox(job, sandboxId);
     return 'usable';
   } catch (error) {
     if (isCancellation(error)) throw error;
-    return settleMissing(run, sandboxId, toJobTermination(error).jobError.message);
+    return settleMissing(job, sandboxId, toJobTermination(error).jobError.message);
   }
 }
 
@@ -30,22 +30,22 @@ export async function recoverStopped(run: JobState, sandboxId: string): Promise<
  * True if an earlier run may have created the sandbox. The answer to a create with a reused key does not show whether
  * the sandbox is new, and a list may omit it.
  */
-export function mayBeOfEarlierRun(run: JobState): boolean {
-  return run.isFound || run.wasReset || run.input.origin?.lookFirst === true;
+export function mayBeOfEarlierRun(job: JobState): boolean {
+  return job.carried.isFound || job.carried.wasReset || job.input.origin?.lookFirst === true;
 }
 
 /**
  * Handles a sandbox that no longer exists. If no prompt was sent to it, the next generation does the work. Otherwise
  * somebody must decide, as in `recoverStopped`.
  */
-export async function settleGone(run: JobState, sandboxId: string): Promise<'dead'> {
-  if (await wasNeverPrompted(run, sandboxId)) return 'dead';
-  return settleMissing(run, sandboxId, 'it no longer exists');
+export async function settleGone(job: JobState, sandboxId: string): Promise<'dead'> {
+  if (await wasNeverPrompted(job, sandboxId)) return 'dead';
+  return settleMissing(job, sandboxId, 'it no longer exists');
 }
 
-async function settleMissing(run: JobState, sandboxId: string, why: string): Promise<'dead'> {
+async function settleMissing(job: JobState, sandboxId: string, why: string): Promise<'dead'> {
   const message = `The sandbox ${sandboxId} may have been prompted by an earlier run, and cannot be read: ${why}`;
-  const { action } = await resolveUnknownOutcome(run, 'create', message);
+  const { action } = await resolveUnknownOutcome(job, 'create', message);
   if (action === 'resend') return 'dead';
   throw outcomeUnknown(message);
 }
@@ -55,10 +55,10 @@ async function settleMissing(run: JobState, sandboxId: string, why: string): Pro
  * missing record proves that no prompt was sent. For a job it proves nothing, because its workers may have separate
  * stores.
  */
-async function wasNeverPrompted(run: JobState, sandboxId: string): Promise<boolean> {
+async function wasNeverPrompted(job: JobState, sandboxId: string): Promise<boolean> {
   try {
-    for (const index of run.prompts.keys()) {
-      const phase = await reads.readPromptPhase(promptRecordKey(run, sandboxId, index));
+    for (const index of job.carried.prompts.keys()) {
+      const phase = await reads.readPromptPhase(promptRecordKey(job, sandboxId, index));
       if (phase !== null && phase !== 'not_sent') return false;
     }
     return true;

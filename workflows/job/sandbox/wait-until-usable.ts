@@ -26,8 +26,8 @@ export interface OwnSandbox {
 type Seen = UsableOrNot | 'error';
 
 /** Options of every wait of a job: events of the sandbox wake the wait, and a long history ends it. */
-export function waitOptions(run: JobState) {
-  const { inbox, timing, onWake, mustContinueAsNew } = run;
+export function waitOptions(job: JobState) {
+  const { inbox, timing, onWake, mustContinueAsNew } = job;
   return { inbox, timing, onWake, leave: { when: mustContinueAsNew, by: () => new ContinueAsNewRequest() } };
 }
 
@@ -36,19 +36,19 @@ export function waitOptions(run: JobState) {
  * @throws JobTermination `sandbox_failed` if the sandbox stays in `error`, or somebody else stopped it
  */
 export async function waitUntilUsable(
-  run: JobState,
+  job: JobState,
   sandboxId: string,
   options: { readonly since: InboxMark; readonly readFirst?: boolean; readonly own?: OwnSandbox },
 ): Promise<UsableOrNot> {
-  run.enter('waiting_for_sandbox');
+  job.enter('waiting_for_sandbox');
   const { own } = options;
-  const lag = new Lag(run.timing.readLagMs);
+  const lag = new Lag(job.timing.readLagMs);
   const seen = await until<Seen>(sandboxId, {
-    ...waitOptions(run),
+    ...waitOptions(job),
     ...options,
     waitedFor: 'usable',
     wakeOn: ['sandbox.ready', 'sandbox.error', 'sandbox.archived'],
-    read: () => check(run, sandboxId, { lag, own }),
+    read: () => check(job, sandboxId, { lag, own }),
     // The event is enough, because the next prompt would detect a wrong state. If the event has the expected name, the
     // sandbox is the job's own.
     believe: ({ type, sandboxName }) =>
@@ -57,18 +57,18 @@ export async function waitUntilUsable(
   if (seen !== 'error') return seen ?? 'gone';
   // `sandbox.error` is not final: the service may recover the sandbox, and then sends `sandbox.ready`.
   const recovered = await until<UsableOrNot>(sandboxId, {
-    ...waitOptions(run),
+    ...waitOptions(job),
     waitedFor: 'recovered',
     wakeOn: ['sandbox.ready'],
-    since: run.inbox.mark(),
-    limitMs: run.timing.errorGraceMs,
+    since: job.inbox.mark(),
+    limitMs: job.timing.errorGraceMs,
     read: async () => {
-      const now = await check(run, sandboxId, { lag, own });
+      const now = await check(job, sandboxId, { lag, own });
       return now === 'error' ? undefined : now;
     },
   });
   if (recovered) return recovered;
-  const reason = run.sandbox?.error ?? 'no reason given';
+  const reason = job.sandbox?.error ?? 'no reason given';
   throw sandboxFailed('sandbox_error', `The sandbox is in error: ${reason}`);
 }
 
@@ -100,18 +100,18 @@ export class Lag {
 }
 
 async function check(
-  run: JobState,
+  job: JobState,
   sandboxId: string,
   { lag, own }: { readonly lag: Lag; readonly own: OwnSandbox | undefined },
 ): Promise<Seen | undefined> {
-  const sandbox = await readSandbox(run, sandboxId);
+  const sandbox = await readSandbox(job, sandboxId);
   if (sandbox === null) return lag.lasts('missing') ? 'gone' : undefined;
   if (own && sandbox.state !== 'cancelled' && !isOwn(sandbox, own)) return 'foreign';
   const { state, stop } = sandbox;
   if (state === 'cancelled') return 'cancelled';
   if (state === 'archived' || state === 'archiving') {
     // A stale read may show the state before the resume. If there is a new stop, somebody else requested it.
-    const isNew = stop !== null && stop.id !== run.previousStopId;
+    const isNew = stop !== null && stop.id !== job.carried.previousStopId;
     if (isNew || lag.lasts('stopped'))
       throw sandboxFailed('sandbox_stopped', 'The sandbox was stopped before it could be used');
     return undefined;
@@ -139,13 +139,13 @@ export function isOwn(seen: SandboxView, { name, created }: OwnSandbox): boolean
  * Reads the sandbox and records it in the state. Returns null if it does not exist, or if the read lags behind its
  * creation.
  */
-export async function readSandbox(run: JobState, sandboxId: string): Promise<SandboxView | null> {
-  const sandbox = await retryRefusals(run, 'read', () => reads.getSandbox(sandboxId));
-  if (sandbox && sandbox.state !== 'cancelled') run.sandbox = sandbox;
+export async function readSandbox(job: JobState, sandboxId: string): Promise<SandboxView | null> {
+  const sandbox = await retryRefusals(job, 'read', () => reads.getSandbox(sandboxId));
+  if (sandbox && sandbox.state !== 'cancelled') job.sandbox = sandbox;
   return sandbox;
 }
 
 /** Reads the sandbox until a read finds it. Returns null if none does for longer than a read may lag. */
-export function confirmSandboxMissing(run: JobState, sandboxId: string): Promise<SandboxView | null> {
-  return confirmMissing(run.timing.readLagMs, () => readSandbox(run, sandboxId));
+export function confirmSandboxMissing(job: JobState, sandboxId: string): Promise<SandboxView | null> {
+  return confirmMissing(job.timing.readLagMs, () => readSandbox(job, sandboxId));
 }

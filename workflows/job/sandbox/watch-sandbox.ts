@@ -5,15 +5,15 @@ import type { JobState } from '../job-state.js';
 /**
  * Leases the job's sandbox for its work, or renews the lease. Waits while somebody else holds a claim. Safe to repeat.
  */
-export async function watchSandbox(run: JobState, sandboxId: string): Promise<void> {
+export async function watchSandbox(job: JobState, sandboxId: string): Promise<void> {
   // Set before the answer arrives, because a job that ends in the meantime may hold the lease and must release it.
-  run.watched = true;
-  await leaseSandbox(run, sandboxId, { use: 'work', lastsMs: run.timing.leaseLastsMs });
+  job.carried.watched = true;
+  await leaseSandbox(job, sandboxId, { use: 'work', lastsMs: job.timing.leaseLastsMs });
 }
 
 /** Releases the job's lease, so that the watch can end. Safe to repeat. */
-export async function unwatchSandbox(run: JobState): Promise<void> {
-  const { source } = run.input;
-  const sandboxId = run.sandbox?.id ?? (source.kind === 'existing' ? source.sandboxId : undefined);
-  if (run.watched && sandboxId !== undefined) await releaseLease(sandboxId);
+export async function unwatchSandbox(job: JobState): Promise<void> {
+  const { source } = job.input;
+  const sandboxId = job.sandbox?.id ?? (source.kind === 'existing' ? source.sandboxId : undefined);
+  if (job.carried.watched && sandboxId !== undefined) await releaseLease(sandboxId);
 }
