@@ -4,6 +4,7 @@ import type { Config } from '../config.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { type EmbeddedServer, startEmbeddedServer } from '../temporal-server/embedded.js';
 import { findTemporalServer } from '../temporal-server/find.js';
+import { endOnceInterrupted } from '../temporal-server/interrupted-database.js';
 import { type KeptService, keepRunning } from './keep-running.js';
 import { stackPaths } from './stack-paths.js';
 
@@ -52,6 +53,7 @@ export async function keepTemporal(config: Config, options: KeepTemporalOptions)
       await server.stop();
       throw new SandflowError('temporal_start_failed', `the address ${address} is in use by another program`);
     }
+    void endOnceInterrupted(server, { log });
     return { pid: server.pid, url: server.uiUrl, exited: server.exited, stop: server.stop };
   };
 
