@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { SendPromptInput } from '../activities/prompt/send.js';
-import type { KeyedCall } from '../activities/retry/idempotent-create.js';
+import type { KeyedCall } from '../activities/retry/keyed-create.js';
 import {
   executionOf,
   type OwnedName,

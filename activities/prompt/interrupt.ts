@@ -12,7 +12,7 @@ import { type Attempt, currentAttempt, type Spent } from '../retry/attempt.js';
 import { effectOf, outcomeUnknown, repeatableFailure } from '../retry/classify.js';
 import { createIntentBeats } from '../retry/heartbeat.js';
 import { readPromptEnd } from './end.js';
-import { type FollowPromptInput, recordReader } from './follow.js';
+import { type FollowPromptInput, recordReader } from './follow-prompt.js';
 import { readHistory } from './history.js';
 import { createPromptRecords } from './record.js';
 

@@ -9,7 +9,7 @@ import { ApiError } from '../../src/client/index.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { readStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 import { effectOf } from './classify.js';
-import type { KeyedSandbox } from './idempotent-create.js';
+import type { KeyedSandbox } from './keyed-create.js';
 
 /** The parts of a call with an idempotency key that must be the same in every repetition. */
 export interface RecordedCall<Body> {

@@ -6,7 +6,7 @@ import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { repeatable } from '../retry/attempt.js';
-import { createIdempotently, type KeyedCall, type KeyedSandbox } from '../retry/idempotent-create.js';
+import { createIdempotently, type KeyedCall, type KeyedSandbox } from '../retry/keyed-create.js';
 import { sendRecorded } from '../retry/recorded-call.js';
 import { readText } from '../store/texts.js';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { askOwner } from '../../../activities/cleanup/owners.js';
-import { checkRetention } from '../../../src/cli/doctor/check-reach.js';
+import { checkRetention } from '../../../src/cli/doctor/check-retention.js';
 import {
   executionOf,
   itemStep,

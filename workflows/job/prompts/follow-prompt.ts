@@ -1,7 +1,7 @@
 /** Follows a prompt until it ends or the job continues as new. */
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
-import type { FollowPromptInput } from '../../../activities/prompt/follow.js';
+import type { FollowPromptInput } from '../../../activities/prompt/follow-prompt.js';
 import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { followProxies } from '../../shared/proxies.js';

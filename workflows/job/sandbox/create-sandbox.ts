@@ -1,6 +1,6 @@
 /** Creates or forks the job's own sandbox. Each generation gets one sandbox, whose name contains the job's id. */
 import { sleep, workflowInfo } from '@temporalio/workflow';
-import type { KeyedSandbox } from '../../../activities/retry/idempotent-create.js';
+import type { KeyedSandbox } from '../../../activities/retry/keyed-create.js';
 import { forkTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judgeDeployments, judgeRetention, otherDeployments } from '../../../../src/cli/doctor/check-reach.js';
+import { judgeDeployments, otherDeployments } from '../../../../src/cli/doctor/check-deployments.js';
+import { judgeRetention } from '../../../../src/cli/doctor/check-retention.js';
 
 describe('doctor', () => {
   it('warns of a namespace that forgets within two weeks, and says how to fix it', () => {

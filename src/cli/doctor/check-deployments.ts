@@ -1,7 +1,4 @@
-/**
- * Finds two things that leases and cleanups cannot see: deployments in other namespaces, and workflows that Temporal
- * has removed.
- */
+/** Whether deployments of other namespaces have sandboxes in the account: leases cannot see them. */
 import type { Client } from '@temporalio/client';
 import { parseOwnedSandboxName } from '../../contract/workflow-safe/addresses.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
@@ -10,23 +7,8 @@ import { failureOf } from '../errors.js';
 import { type Check, ok, skipped, warning } from './check.js';
 
 const timeoutMs = 10_000;
-const enoughDays = 14;
 const named = 5;
 const askedAtMost = 50;
-const daySeconds = 86_400;
-
-/** @param retention the retention period in the namespace's configuration */
-export function judgeRetention(retention: { readonly seconds?: unknown } | null | undefined): Check {
-  const days = Number(retention?.seconds ?? Number.NaN) / daySeconds;
-  if (Number.isNaN(days)) return skipped('retention', 'Temporal does not report how long it keeps closed workflows.');
-  const kept = `Temporal keeps closed workflows for ${Math.round(days * 10) / 10} days`;
-  if (days >= enoughDays) return ok('retention', `${kept}.`);
-  return warning(
-    'retention',
-    `${kept}; cleanups treat sandboxes of older jobs as \`unknown\`: they report them and never change them.`,
-    `Set the retention to ${enoughDays} days or more: temporal operator namespace update --retention ${enoughDays * 24}h -n NAMESPACE`,
-  );
-}
 
 /** Deployments that own sandboxes, except `own`, sorted. */
 export function otherDeployments(names: readonly (string | null)[], own: string): string[] {
@@ -43,12 +25,6 @@ export function judgeDeployments(strangers: readonly string[]): Check {
     `Deployments without jobs in this namespace have sandboxes in this account: ${strangers.slice(0, named).join(', ')}${more}. Leases do not protect them.`,
     'Run them in one Temporal namespace, or give each namespace its own account.',
   );
-}
-
-export async function checkRetention(temporal: Client): Promise<Check> {
-  const { namespace } = temporal.options;
-  const { config } = await temporal.workflowService.describeNamespace({ namespace });
-  return judgeRetention(config?.workflowExecutionRetentionTtl);
 }
 
 /**
