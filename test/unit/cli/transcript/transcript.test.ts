@@ -6,6 +6,7 @@ import { createSandboxClient, type SandboxClient } from '../../../../src/client/
 import type { SandboxHistoryEvent } from '../../../../src/contract/records/sandbox-records.js';
 import { transcriptKey } from '../../../../src/contract/workflow-safe/transcript-places.js';
 import type { PromptResult } from '../../../../src/protocol/job/job-result.js';
+import { storedJson } from '../../../../src/result-store/stored-json.js';
 import { type Answer, type Stand, startStand } from '../../client/http-harness.js';
 
 const sandboxId = 'bx_2345abcd';
@@ -73,9 +74,9 @@ const refusing: Answer = (_, response) => {
     .end(JSON.stringify({ ok: false, type: 'sandbox.error', status: 429, code: 'rate_limited', message: 'slow down' }));
 };
 
-const storeOf = (objects: Readonly<Record<string, unknown>>) => ({
+const storeOf = (objects: Readonly<Record<string, object>>) => ({
   list: async () => Object.keys(objects).map((key) => ({ key, ref: key })),
-  get: async (ref: string) => Buffer.from(JSON.stringify(objects[ref])),
+  get: async (ref: string) => storedJson(objects[ref] ?? {}),
 });
 const never = new AbortController().signal;
 const kindsOf = (entries: readonly { readonly kind: string }[]) => entries.map(({ kind }) => kind);
