@@ -55,7 +55,9 @@ describe('a change of keys', () => {
     const dataConverter = createEncryptedDataConverter(ringOf('one'));
     for (const name of ['completed', 'prompt_failed', 'cancelled', 'fanout-batch', 'stop_archived', 'cleanup']) {
       const history = JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
-      await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, 'sf-test-replayed');
+      // The ids of children contain it.
+      const { workflowId } = history.events[0].workflowExecutionStartedEventAttributes;
+      await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, workflowId);
     }
   });
 
