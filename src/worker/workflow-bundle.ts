@@ -5,6 +5,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
+import { apiCallsHeader } from '../contract/workflow-safe/counted-result.js';
 import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { failureConverterPath } from '../encryption/index.js';
@@ -37,7 +38,7 @@ export interface WorkflowSourceOptions {
 
 /**
  * Returns the options of Temporal's worker for the code of the workflows.
- * @throws SandflowError `bad_argument` if a bundle lacks sandflow's workflows or its interceptor, or has two copies of
+ * @throws SandflowError `bad_argument` if a bundle lacks sandflow's workflows or its interceptors, or has two copies of
  * `@temporalio/workflow`
  */
 export async function workflowSource(options: WorkflowSourceOptions): Promise<Partial<WorkerOptions>> {
@@ -56,9 +57,10 @@ export async function workflowSource(options: WorkflowSourceOptions): Promise<Pa
 async function checked(bundle: NonNullable<WorkerOptions['workflowBundle']>) {
   const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
   requireOneCopy(code);
-  if (code.includes(earlyQueryText)) return bundle;
+  // Each is a text of one interceptor.
+  if ([earlyQueryText, apiCallsHeader].every((text) => code.includes(text))) return bundle;
   const mend = 'pass `unencryptedBundle` or `encryptedBundle` to `bundleWorkflowCode`';
-  throw new SandflowError('bad_argument', `The workflow bundle lacks sandflow's interceptor: ${mend}.`);
+  throw new SandflowError('bad_argument', `The workflow bundle lacks an interceptor of sandflow: ${mend}.`);
 }
 
 async function bundleOf(workflowsPath: string, { dataConverter }: WorkflowSourceOptions) {

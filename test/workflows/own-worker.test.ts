@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@te
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { keepSecret } from '../../src/contract/secrecy/known-secrets.js';
 import { forkTaskQueue, jobWorkflowId, ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
+import { apiCallsHeader } from '../../src/contract/workflow-safe/counted-result.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { createSandflowWorker } from '../../src/worker/index.js';
 import type { review } from '../unit/house/snippets/own-workflow.js';
@@ -57,7 +59,7 @@ describe('own worker: createSandflowWorker', () => {
     expect((await handle.result()).outcome).toBe('completed');
   });
 
-  it('refuses activities with the name of one of its own, a module without its workflows, and a bundle without its interceptor', async () => {
+  it('refuses activities with the name of one of its own, a module without its workflows, and a bundle without each of its interceptors', async () => {
     const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
     const { api: client, results, taskQueue } = stand;
     const create = (own: object) => createSandflowWorker({ connection, client, results, taskQueue, ...own });
@@ -76,6 +78,8 @@ describe('own worker: createSandflowWorker', () => {
         code: 'bad_argument',
         message: expect.stringContaining('pass `unencryptedBundle` or `encryptedBundle` to `bundleWorkflowCode`'),
       });
+      const code = readFileSync(inject('workflowBundlePath'), 'utf8').replaceAll(apiCallsHeader, 'another');
+      await expect(create({ workflowBundle: { code } })).rejects.toMatchObject({ code: 'bad_argument' });
     } finally {
       await connection.close();
     }

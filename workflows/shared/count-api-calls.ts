@@ -8,9 +8,7 @@ import {
   defaultPayloadConverter,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
-import { callsOfDetails, splitCalls } from '../../src/contract/workflow-safe/counted-result.js';
-
-const header = 'sandflow-api-calls';
+import { apiCallsHeader, callsOfDetails, splitCalls } from '../../src/contract/workflow-safe/counted-result.js';
 
 /** Temporal's SDK loads modules anew for each workflow, so this belongs to one execution. */
 let counted = 0;
@@ -29,7 +27,7 @@ export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
     {
       execute(input, next) {
-        const carried = input.headers[header];
+        const carried = input.headers[apiCallsHeader];
         if (carried) addApiCalls(defaultPayloadConverter.fromPayload<number>(carried));
         return next(input);
       },
@@ -41,7 +39,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       scheduleLocalActivity: (input, next) => plain(next(input)),
       continueAsNew(input, next) {
         const carried = defaultPayloadConverter.toPayload(counted);
-        return next({ ...input, headers: { ...input.headers, [header]: carried } });
+        return next({ ...input, headers: { ...input.headers, [apiCallsHeader]: carried } });
       },
     },
   ],

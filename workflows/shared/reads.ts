@@ -30,9 +30,11 @@ export const reads: ReadActivities = new Proxy({} as ReadActivities, {
   get:
     (_, name: keyof ReadActivities) =>
     async (...args: unknown[]) => {
+      const scope = CancellationScope.current();
       const reading = CancellationScope.nonCancellable(() => (activities[name] as Read)(...args));
       try {
-        return await Promise.race([reading, CancellationScope.current().cancelRequested]);
+        // A scope that is not cancellable is told of a cancel, too.
+        return await (scope.cancellable ? Promise.race([reading, scope.cancelRequested]) : reading);
       } catch (error) {
         throw error instanceof ActivityFailure && error.cause ? error.cause : error;
       }

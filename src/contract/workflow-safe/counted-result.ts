@@ -3,6 +3,9 @@
  * the failure. Neither activities nor workflows see it. No dependencies: workflow code imports this file.
  */
 
+/** The header in which a workflow that continues as new hands on its number of calls. */
+export const apiCallsHeader = 'sandflow-api-calls';
+
 interface Counted {
   /** Number of calls, including those of failed attempts. */
   readonly sandflowCalls: number;

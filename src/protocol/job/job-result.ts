@@ -153,7 +153,7 @@ export interface JobResult {
   readonly phases: readonly EnteredPhase[];
   /**
    * Number of calls to the service by this job's own steps, counting every attempt. It does not include polls that
-   * several jobs share, or calls of a worker that was killed before it reported them.
+   * several jobs share, attempts before a cancel, or calls of a worker that was killed before it reported them.
    */
   readonly apiCalls: number;
   /** From start to end, in ms. */
