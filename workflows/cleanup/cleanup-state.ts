@@ -30,6 +30,9 @@ const defaultSettings: CleanupSettings = {
   maxHistoryEvents: null,
 };
 
+/** A cleanup holds the claim of a sandbox while it waits, and others wait for that claim. */
+const safetyPollMaxMs = 30_000;
+
 const noCounts: CleanupCounts = {
   stopped: 0,
   deleted: 0,
@@ -57,7 +60,7 @@ export class CleanupState implements Caller {
     const { policy, settings } = cleanup;
     const { workflowId, firstExecutionRunId, startTime } = workflowInfo();
     this.settings = { ...defaultSettings, ...settings };
-    this.timing = { ...defaultTiming, ...this.settings.timing };
+    this.timing = { ...defaultTiming, safetyPollMaxMs, ...this.settings.timing };
     this.key = `cleanups/${workflowId}/${firstExecutionRunId}`;
     this.carried = cleanup.carried ?? newCarriedCleanup(startTime.toISOString());
     this.input = { jobId: null, notify: policy.notify ?? undefined };

@@ -4,7 +4,7 @@
  */
 import { type PreservedWork, preservedWorkOf } from '../../src/contract/workflow-safe/preserved-work.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
-import { isUsable } from '../../src/contract/workflow-safe/states.js';
+import { isOpenStop, isUsable } from '../../src/contract/workflow-safe/states.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { confirmMissing } from './confirm-missing.js';
 import type { InboxMark } from './event-inbox.js';
@@ -39,7 +39,7 @@ type WithSandbox<Kind extends ObservedStop['kind']> = Extract<ObservedStop, { ki
 export type StopObservation =
   | Extract<ObservedStop, { kind: 'gone' | 'vanished' }>
   | WithSandbox<'pending'>
-  /** `mayLag`: the sandbox may have been read as it was before the stop. */
+  /** `mayLag`: the sandbox may have been read as it was before a later stop. */
   | ((WithSandbox<'done'> | WithSandbox<'superseded'>) & { readonly mayLag: boolean });
 
 /** How a stop has ended, or that the service no longer knows it: then request it again. */
@@ -87,11 +87,15 @@ export function observeStop(
 }
 
 /** The read of the sandbox contains its last stop, so one call is usually enough. */
-async function observeOnce(caller: Caller, { sandboxId, stopId, orLater }: Followed): Promise<StopObservation> {
-  const sandbox = await retryRefusals(caller, 'read', () => reads.getSandbox(sandboxId));
+async function observeOnce(caller: Caller, { sandboxId, stopId, orLater = false }: Followed): Promise<StopObservation> {
+  const readSandbox = () => retryRefusals(caller, 'read', () => reads.getSandbox(sandboxId));
+  const first = await readSandbox();
+  if (first === null) return { kind: 'gone', mayLag: true };
+  const isLast = first.stop?.id === stopId;
+  const stop = isLast ? first.stop : await readStop(caller, sandboxId, stopId);
+  // The stop may have ended after the first read of the sandbox.
+  const sandbox = isLast || stop === null || isOpenStop(stop) ? first : await readSandbox();
   if (sandbox === null) return { kind: 'gone', mayLag: true };
-  const last = sandbox.stop;
-  const stop = last?.id === stopId ? last : await readStop(caller, sandboxId, stopId);
   const own = observedStop(stop, sandbox);
   const seen = orLater && own.kind === 'superseded' ? observedLastStop(own.stop, sandbox) : own;
   switch (seen.kind) {
@@ -102,7 +106,7 @@ async function observeOnce(caller: Caller, { sandboxId, stopId, orLater }: Follo
       return { ...seen, sandbox };
     case 'done':
     case 'superseded':
-      return { ...seen, sandbox, mayLag: isUsable(sandbox.state) && seen.stop?.id !== last?.id };
+      return { ...seen, sandbox, mayLag: orLater && isUsable(sandbox.state) && seen.stop?.id !== sandbox.stop?.id };
   }
 }
 

@@ -69,18 +69,20 @@ export async function submitFanout(
   const started = await startFanout(client, checked, options);
   if (!started.started) {
     const { sealed, phase } = await fanoutProgress(client, checked);
-    if (sealed || phase === 'ended') {
+    if (sealed || phase === 'ending' || phase === 'ended') {
       await requireSameItems(client, checked, { first: first.value, packed, sealed });
       return started;
     }
   }
   let chunks = 0;
   let sent = 0;
+  let newest = first.value;
   try {
     for (let next: IteratorResult<ChunkSubmission> = first; !next.done; next = await packed.next()) {
-      await sendChunk(client, checked, next.value, patienceMs);
+      newest = next.value;
+      await sendChunk(client, checked, newest, patienceMs);
       chunks += 1;
-      sent += next.value.items.length;
+      sent += newest.items.length;
       onProgress?.({ chunks, items: sent });
     }
     await sendSeal(client, checked, { chunks, items: sent }, patienceMs);
@@ -91,6 +93,8 @@ export async function submitFanout(
       () => null,
     );
     if (phase !== 'ending' && phase !== 'ended') throw error;
+    const known = (await fanoutPlaces(client, checked)).find(({ chunk }) => chunk === newest.chunk);
+    if (known && known.digest !== newest.digest) throw otherItems(checked);
   }
   return started;
 }

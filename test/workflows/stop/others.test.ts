@@ -135,9 +135,10 @@ describe('a workflow of stops', () => {
   it('carries over only what it needs of the service’s answers', async () => {
     const sandboxId = await readySandbox(stand);
     const message = 'x'.repeat(300_000);
-    intercept.on('getStop', async (call) => {
-      const answer = (await call()) as { stop: object };
-      return { ...answer, stop: { ...answer.stop, status: 'failing', error: message } };
+    intercept.on('getSandbox', async (call) => {
+      const answer = (await call()) as { sandbox: { stop: object | null } };
+      const stop = answer.sandbox.stop && { ...answer.sandbox.stop, status: 'failing', error: message };
+      return { ...answer, sandbox: { ...answer.sandbox, stop } };
     });
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const ended = await outcomeOf(stand, await ask(stand, { sandboxId, deadlineMs: 3_000 }));
