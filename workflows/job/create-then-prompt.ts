@@ -31,7 +31,7 @@ async function runCreateThenPrompt(execution: JobExecution<CarriedJob>): Promise
   if (result === continuesAsNew) {
     await condition(allHandlersFinished);
     const startedAt = new Date(job.carried.startedAtMs).toISOString();
-    return continueWithStart<typeof createThenPrompt>(startedAt, { ...input, carried: job.handOn() });
+    return continueWithStart<typeof createThenPrompt>(startedAt, { ...input, carried: job.carry() });
   }
   const { outcome, error } = result;
   recordOutcome(outcome);

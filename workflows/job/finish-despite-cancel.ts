@@ -5,7 +5,7 @@ import type { JobState } from './job-state.js';
 
 /**
  * After a cancel, lets the call that creates the sandbox `name` finish. Gives it up only when the cleanup time is over.
- * Does not start a call after a cancel. While it is unknown whether the sandbox was created, `run.unconfirmedName`
+ * Does not start a call after a cancel. While it is unknown whether the sandbox was created, `carried.unconfirmedName`
  * contains its name.
  * @throws CancelledFailure, or the error of the call
  */

@@ -84,7 +84,7 @@ export class JobState {
   }
 
   /** What the next run receives. */
-  handOn(): CarriedJob {
+  carry(): CarriedJob {
     return { ...this.carried, inbox: this.inbox.carry() };
   }
 

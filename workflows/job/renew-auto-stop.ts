@@ -16,7 +16,7 @@ const leastMoveMs = 2_000;
 
 /**
  * Renews the auto-stop. For somebody else's sandbox, it does not change the length of the auto-stop. Does not throw, so
- * that a failure does not end the job: `run.autoStop` then says why.
+ * that a failure does not end the job: `carried.autoStop` then says why.
  * @returns false if the service refused, or did not answer
  */
 export async function renewAutoStop(job: JobState): Promise<boolean> {

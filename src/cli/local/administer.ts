@@ -1,9 +1,11 @@
 /** `sandflow local assumptions`, `clock`, `export`, `import`, `seed` and `reset`. */
+
 import { constants, createWriteStream } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { webhookPath } from '../../bridge/webhook-path.js';
 import { withoutMark } from '../../contract/texts/parse-json.js';
 import type { CommandContext } from '../command.js';
 import { readAnswer, withLocalAdmin } from '../connect/local-admin.js';
@@ -171,7 +173,6 @@ export async function resetState(
 async function reconnectBridge(at: ServiceAtHand, io: CliIo): Promise<void> {
   const stack = (await readStatus(at.config.home))?.stack;
   if (!stack?.bridgeAddress || stack.sandboxApiUrl !== at.config.sandboxService?.apiUrl) return;
-  const { webhookPath } = await import('../../bridge/index.js');
   const { connectWebhook } = await import('../webhooks/connect-webhook.js');
   const wanted = { url: `${stack.bridgeAddress}${webhookPath}`, rotate: true, stack, signal: io.interrupted };
   const why = await connectWebhook(at, wanted).then(

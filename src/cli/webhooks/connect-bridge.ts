@@ -1,5 +1,5 @@
 /** `sandflow webhooks connect`: the bridge, its registration and its secret in one step. */
-import { webhookPath } from '../../bridge/index.js';
+import { webhookPath } from '../../bridge/webhook-path.js';
 import { isLoopbackHost } from '../../contract/urls.js';
 import type { CommandContext } from '../command.js';
 import { isFullyConfigured } from '../connect/configured.js';

@@ -93,8 +93,8 @@ export async function submitFanout(
       () => null,
     );
     if (phase !== 'ending' && phase !== 'ended') throw error;
-    const known = (await fanoutPlaces(client, checked)).find(({ chunk }) => chunk === newest.chunk);
-    if (known && known.digest !== newest.digest) throw otherItems(checked);
+    const known = (await digestsOf(client, checked)).get(newest.chunk);
+    if (known !== undefined && known !== newest.digest) throw otherItems(checked);
   }
   return started;
 }
@@ -112,7 +112,7 @@ async function requireSameItems(
   batch: FanoutAddress,
   { first, packed, sealed }: RepeatedItems,
 ): Promise<void> {
-  const digests = new Map((await fanoutPlaces(client, batch)).map(({ chunk, digest }) => [chunk, digest]));
+  const digests = await digestsOf(client, batch);
   const check = ({ chunk, digest }: ChunkSubmission): void => {
     const known = digests.get(chunk);
     if (known === undefined ? sealed : known !== digest) throw otherItems(batch);
@@ -121,6 +121,11 @@ async function requireSameItems(
   check(first);
   for await (const next of packed) check(next);
   if (digests.size > 0) throw otherItems(batch);
+}
+
+/** The digests of the items that a batch has, by chunk. */
+async function digestsOf(client: Client, batch: FanoutAddress): Promise<Map<number, string>> {
+  return new Map((await fanoutPlaces(client, batch)).map(({ chunk, digest }) => [chunk, digest]));
 }
 
 function otherItems({ batchId }: FanoutAddress): SandflowError {

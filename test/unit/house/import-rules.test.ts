@@ -38,28 +38,6 @@ describe('imports', () => {
   });
 });
 
-test('the folders of the local service import each other in one direction, types included', () => {
-  const root = 'src/local-service/';
-  const folderOf = (file: string) => file.slice(root.length).split('/')[0] ?? '';
-  const imports = sourceFiles('src/local-service').flatMap((file) =>
-    importsIn(file, readSource(file))
-      .filter(({ target }) => target.startsWith(root))
-      .map(({ target }) => [folderOf(file), folderOf(target)] as const),
-  );
-  expect(inCycles(imports)).toEqual([]);
-});
-
-/** Removes whatever imports nothing that is left, until only cycles and their importers remain. */
-function inCycles(imports: readonly (readonly [string, string])[]): string[] {
-  let left = imports.filter(([from, to]) => from !== to);
-  for (let before = -1; before !== left.length; ) {
-    before = left.length;
-    const importers = new Set(left.map(([from]) => from));
-    left = left.filter(([, to]) => importers.has(to));
-  }
-  return left.map(([from, to]) => `${from} -> ${to}`);
-}
-
 test('the program loads no package but commander before it knows its command, so that help and wrong usage are quick', () => {
   const loaded = new Set(['src/cli/main.ts']);
   const packages: string[] = [];

@@ -19,7 +19,7 @@ const input: JobInput = {
 };
 
 /** What the next run of the job knows. */
-const nextOf = (job: JobState) => new JobState(job.input, JSON.parse(JSON.stringify(job.handOn())));
+const nextOf = (job: JobState) => new JobState(job.input, JSON.parse(JSON.stringify(job.carry())));
 
 describe('what a job hands to its next run', () => {
   it('is restored unchanged from JSON', () => {
@@ -30,7 +30,7 @@ describe('what a job hands to its next run', () => {
     Object.assign(job.carried.prompts[0] ?? {}, { status: 'completed', result: 'done' });
     job.inbox.record({ id: 'e', type: 'sandbox.ready', createdAt: '', sandboxId: 'bx_a', sandboxName: 'n' });
     const next = nextOf(job);
-    expect(next.handOn()).toEqual(job.handOn());
+    expect(next.carry()).toEqual(job.carry());
     expect(next.steps).toEqual(job.steps);
     expect(next.inbox.next('bx_a', ['sandbox.ready'], 0)).toBeDefined();
     expect(next.inbox.next('bx_a', ['sandbox.ready'], job.inbox.mark())).toBeUndefined();
@@ -77,7 +77,7 @@ describe('what a job hands to its next run', () => {
         sandboxName: 'n'.repeat(63),
       });
     }
-    const execution = { ...long, carried: job.handOn() };
+    const execution = { ...long, carried: job.carry() };
     expect(Buffer.byteLength(JSON.stringify(execution))).toBeLessThan(1_500_000);
   });
 });

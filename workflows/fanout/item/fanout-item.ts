@@ -31,7 +31,7 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
   const result = await runJob(job);
   if (result === continuesAsNew) {
     await condition(allHandlersFinished);
-    return continueAsNew<typeof fanoutItem>({ ...input, carried: job.handOn() });
+    return continueAsNew<typeof fanoutItem>({ ...input, carried: job.carry() });
   }
   const item = itemResult(input, job, result, { nowMs: Date.now(), hasEnded: true });
   const resultRef = await CancellationScope.nonCancellable(() => store(input, item));

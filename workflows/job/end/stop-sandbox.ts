@@ -5,7 +5,7 @@
  *        ▲         │
  *        └─────────┘ the service no longer knows the stop
  *
- * Safe to cancel at any point, and safe to repeat, because `run.stop` contains the id of the expected stop.
+ * Safe to cancel at any point, and safe to repeat, because `carried.stop` contains the id of the expected stop.
  */
 import { sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
