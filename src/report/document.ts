@@ -6,18 +6,19 @@ import { paletteCss } from './palette.js';
 
 /**
  * The document around the body of a page. It allows only its own style and script.
- * @param script name of the module in `browser/` that starts the page
+ * @param script name of the module in `browser/` that starts the page; a page without one runs no script
  */
-export function documentOf(title: string, body: Markup, script: string): string {
+export function documentOf(title: string, body: Markup, script?: string): string {
   const style = `${paletteCss()}\n${styleText()}`;
-  const code = scriptText(script);
-  const policy = `default-src 'none'; style-src '${digest(style)}'; script-src '${digest(code)}'; base-uri 'none'; form-action 'none'`;
+  const code = script === undefined ? null : scriptText(script);
+  const scripts = code === null ? '' : ` script-src '${digest(code)}';`;
+  const policy = `default-src 'none'; style-src '${digest(style)}';${scripts} base-uri 'none'; form-action 'none'`;
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">
 <title>${title}</title><style>${new Markup(style)}</style></head>
 <body>${body}
-<script type="module">${new Markup(code)}</script></body></html>
+${code === null ? null : html`<script type="module">${new Markup(code)}</script>`}</body></html>
 `;
   return page.html;
 }

@@ -45,8 +45,7 @@ export function jobHeader(data: JobReportData, { startMs, endMs }: JobSpan): Mar
     ['End of the sandbox', endText(data)],
     ...(setup === null ? [] : ([['Setup', plainText(setup.status)]] as const)),
   ];
-  return html`<header class="top"><div class="bar"><p class="eyebrow">sandflow job</p>
-<div class="tools" id="tools" hidden><button type="button" id="theme-button">Dark</button></div></div>
+  return html`<header class="top"><p class="eyebrow">sandflow job</p>
 <h1 dir="auto">${jobTitle(data)}</h1>
 <p class="verdict"><strong class="badge tone-${tone}"><span aria-hidden="true">${mark}</span> ${capital(word)}</strong> ${data.doing.slice(0, 1).map((text) => html`<span>${plainText(text)}</span>`)}</p>
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
@@ -116,7 +115,7 @@ export function jobTiles(data: JobReportData, span: JobSpan, machine: JobMachine
 
 /** @returns null if no machine is known */
 export function jobCostSection(
-  { dollarsPerSecond = null, apiCalls, isRunning }: JobReportData,
+  { dollarsPerSecond = null, isRunning }: JobReportData,
   machine: JobMachine | null,
 ): Markup | null {
   if (machine === null) return null;
@@ -125,7 +124,6 @@ export function jobCostSection(
     [isRunning ? 'Running for' : 'It ran for the job', durationText(machine.ms)],
     ['Machine time', machineText(machine.seconds)],
     ...(dollarsPerSecond === null ? [] : ([['List price', dollarsText(machine.seconds * dollarsPerSecond)]] as const)),
-    ['API calls', countText(apiCalls)],
   ];
   return html`<section class="card" id="cost" aria-labelledby="cost-title"><h2 id="cost-title">Cost</h2>
 <p class="note">Machine time counts the multiplier of the machine size. The price of the agent's model is not in it.</p>
