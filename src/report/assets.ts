@@ -14,7 +14,7 @@ const folder = new URL('./browser/', import.meta.url);
 const importLine = /^import \{([^}]*)\} from '(\.\.?\/[\w./-]+\.js)';$/gm;
 const exportWord = /^export (?=(?:async )?(?:function|const|class) (\w+))/gm;
 
-const styles = ['base', 'summary', 'findings', 'charts', 'lanes', 'items', 'matrix', 'job', 'dialogs', 'media'];
+const styles = ['base', 'summary', 'findings', 'charts', 'items', 'matrix', 'job', 'dialogs', 'media'];
 
 export function styleText(): string {
   return styles.map((name) => readFileSync(new URL(`styles/${name}.css`, folder), 'utf8')).join('\n');

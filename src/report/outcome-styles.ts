@@ -1,5 +1,6 @@
 /** How each outcome of an item is shown. */
 import type { ItemOutcome } from '../protocol/fanout/fanout-input.js';
+import { html, type Markup } from './markup.js';
 import type { OutcomeStyle } from './page-data.js';
 
 export const outcomeStyles: Readonly<Record<ItemOutcome, OutcomeStyle>> = {
@@ -18,6 +19,10 @@ export const outcomeStyles: Readonly<Record<ItemOutcome, OutcomeStyle>> = {
 export function styleOf(outcome: string): OutcomeStyle {
   const styles: Readonly<Record<string, OutcomeStyle>> = outcomeStyles;
   return Object.hasOwn(styles, outcome) ? (styles[outcome] ?? unknown(outcome)) : unknown(outcome);
+}
+
+export function outcomeBadge({ word, mark, tone }: OutcomeStyle): Markup {
+  return html`<span class="outcome tone-${tone}"><span class="mark" aria-hidden="true">${mark}</span> ${word}</span>`;
 }
 
 function unknown(outcome: string): OutcomeStyle {

@@ -89,8 +89,6 @@ export interface OutcomeStyle {
 /** The script element `report-data`. */
 export interface PageData {
   readonly startedAtMs: number;
-  /** From the start of the batch to its end, or to the creation of the report. */
-  readonly spanMs: number;
   readonly outcomes: Readonly<Record<string, OutcomeStyle>>;
   readonly items: readonly PageItem[];
   /** Items that failed for the same reason, by their places in `items`. */

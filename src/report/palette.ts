@@ -50,10 +50,7 @@ export const dark: Palette = {
   ending: '#767189',
 };
 
-/**
- * The palettes as CSS custom properties. The system selects the palette, unless `data-theme` holds the reader's own
- * choice.
- */
+/** The palettes as CSS custom properties. The system of the reader selects one; paper is always light. */
 export function paletteCss(): string {
   const properties = (palette: Palette): string =>
     Object.entries(palette)
@@ -61,7 +58,6 @@ export function paletteCss(): string {
       .join('');
   return [
     `:root{color-scheme:light;${properties(light)}}`,
-    `@media screen{:root[data-theme="dark"]{color-scheme:dark;${properties(dark)}}}`,
-    `@media screen and (prefers-color-scheme:dark){:root:not([data-theme]){color-scheme:dark;${properties(dark)}}}`,
+    `@media screen and (prefers-color-scheme:dark){:root{color-scheme:dark;${properties(dark)}}}`,
   ].join('\n');
 }

@@ -10,12 +10,6 @@ export function quantile(values: readonly number[], q: number): number | null {
   return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? null;
 }
 
-export interface Bin {
-  readonly from: number;
-  readonly to: number;
-  readonly count: number;
-}
-
 /** Steps of a scale that are easy to read, in ms. */
 const niceSteps = [
   1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1_200, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400,
@@ -25,21 +19,6 @@ const niceSteps = [
 export function niceStep(spanMs: number, most: number): number {
   const nice = [1, 2, 5, 10, 20, 50, 100, 200, 500, ...niceSteps].find((step) => spanMs / step <= most);
   return nice ?? Math.ceil(spanMs / most / 86_400_000) * 86_400_000;
-}
-
-/** Counts durations in bins of equal width, from the shortest to the longest. Every value is in exactly one bin. */
-export function histogram(values: readonly number[], most = 24): Bin[] {
-  if (values.length === 0) return [];
-  const low = values.reduce((a, b) => Math.min(a, b));
-  const high = values.reduce((a, b) => Math.max(a, b));
-  const step = niceStep(high - low || 1, most - 1);
-  const first = Math.floor(low / step);
-  const counts = new Array<number>(Math.floor(high / step) - first + 1).fill(0);
-  for (const value of values) {
-    const at = Math.floor(value / step) - first;
-    counts[at] = (counts[at] ?? 0) + 1;
-  }
-  return counts.map((count, at) => ({ from: (first + at) * step, to: (first + at + 1) * step, count }));
 }
 
 export function sum(values: readonly number[]): number {

@@ -1,6 +1,5 @@
 /** Renders the report as one self-contained file, which loads nothing from any network. */
 import { itemWorkflowId, jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
-import { activityChart } from '../charts.js';
 import { maxAllTextBytes, maxTextBytes } from '../cut-text.js';
 import { dataBlock, documentOf } from '../document.js';
 import { bytesText, countOf } from '../format.js';
@@ -10,16 +9,16 @@ import type { FanoutReportData, PageData } from '../page-data.js';
 import { plainText } from '../plain-text.js';
 import { workflowUrl } from '../workflow-url.js';
 import { activityOf } from './activity.js';
-import { batchCommands } from './commands.js';
 import { failureGroups } from './failures.js';
+import { matrixOf } from './matrix.js';
 import { pageDetails, pageItem, textLimit } from './page-items.js';
-import { commandsSection } from './sections/commands.js';
-import { dialogs } from './sections/dialogs.js';
 import { failuresSection } from './sections/failures.js';
 import { costSection, durationsSection } from './sections/figures.js';
 import { headerSection } from './sections/header.js';
-import { itemsSection, timelineSection } from './sections/items.js';
+import { dialogs, itemsSection } from './sections/items.js';
+import { matrixSection } from './sections/matrix.js';
 import { outcomesSection, tilesSection } from './sections/outcomes.js';
+import { timelineSection } from './sections/timeline.js';
 import { variantsSection } from './sections/variants.js';
 import { outcomeRows } from './summary.js';
 import { tilesOf } from './tiles.js';
@@ -48,7 +47,6 @@ export function renderFanoutReport(data: FanoutReportData): string {
   const names = [...new Set([...Object.keys(outcomeStyles), ...items.map(({ outcome }) => outcome)])];
   const page: PageData = {
     startedAtMs: startMs,
-    spanMs,
     outcomes: Object.fromEntries(names.map((outcome) => [outcome, styleOf(outcome)])),
     items,
     failures: failures.map((group) => group.items.map((item) => placeOf.get(item) ?? 0)),
@@ -68,6 +66,7 @@ export function renderFanoutReport(data: FanoutReportData): string {
   const batchUrl = ui ? workflowUrl(ui, jobWorkflowId(ui.deployment, result.batchId)) : null;
   const left =
     earlier > 0 ? `It shows the newest run, without ${countOf(earlier, 'item', 'items')} of earlier runs.` : '';
+  const matrix = matrixOf(items);
   const columns = [
     outcomesSection(outcomeRows(items, result.counts), result.counts, dollarsPerSecond),
     durationsSection(items),
@@ -76,10 +75,10 @@ export function renderFanoutReport(data: FanoutReportData): string {
   const body = html`<a class="skip" href="#items">Skip to the items</a>
 <div class="page">${headerSection(data, { spanMs, earlier, workflowUrl: batchUrl })}
 <main>${tilesSection(tilesOf(result, items, { spanMs, dollarsPerSecond }))}
-${failuresSection(failures)}${variantsSection(variantRows(items), dollarsPerSecond)}
+${failuresSection(failures)}${variantsSection(matrix ? variantRows(matrix) : [], dollarsPerSecond)}
 ${columns.some((column) => column !== null) ? html`<div class="columns">${columns}</div>` : null}
-${timelineSection(activityChart(activity, spanMs), activity.peak, left)}
-${items.length > 0 ? null : html`<p class="card empty note">No item has a result${result.outcome === null ? ' yet' : ''}.</p>`}${itemsSection(items)}${commandsSection(batchCommands(data))}</main>
+${timelineSection(activity, spanMs, left)}
+${items.length > 0 ? null : html`<p class="card empty note">No item has a result${result.outcome === null ? ' yet' : ''}.</p>`}${matrixSection(matrix, placeOf)}${itemsSection(items)}</main>
 <footer><p>Each text is cut at ${bytesText(limit)}${limit < maxTextBytes ? ', to limit their total size' : ''}. All texts together take at most ${bytesText(maxAllTextBytes)}. The full texts are in results.jsonl and the result store.</p></footer></div>
 ${dialogs()}${blocks}`;
   return documentOf(`${plainText(result.title ?? result.batchId)} – sandflow fan-out`, body, 'main.js');

@@ -1,8 +1,7 @@
 /** Compares the variants of a matrix. */
-import { cellKey, matrixOf } from '../browser/matrix/matrix-shape.js';
-import type { PageItem } from '../page-data.js';
 import { quantile, sum } from '../stats.js';
 import { isDecided } from './failures.js';
+import type { Matrix } from './matrix.js';
 import { durationsOf } from './summary.js';
 
 export interface VariantRow {
@@ -18,12 +17,10 @@ export interface VariantRow {
   readonly machineSeconds: number;
 }
 
-/** One row for each variant, in the order of the batch. Empty if the items form no matrix. */
-export function variantRows(items: readonly PageItem[]): VariantRow[] {
-  const matrix = matrixOf(items);
-  if (!matrix) return [];
-  return matrix.columns.map((name) => {
-    const all = [...matrix.rows.keys()].flatMap((row) => matrix.cells.get(cellKey(row, name)) ?? []);
+/** One row for each variant, in the order of the batch. */
+export function variantRows({ columns, rows }: Matrix): VariantRow[] {
+  return columns.map((name, column) => {
+    const all = rows.flatMap(({ cells }) => cells[column] ?? []);
     const own = all.filter(isDecided);
     const durations = durationsOf(own);
     return {

@@ -1,13 +1,12 @@
 /**
- * The state of the page: filters, order, the item under the cursor, and the items selected for comparison. Views
- * subscribe to it.
+ * The state of the page: filters, order, and the items selected for comparison. Views subscribe to it.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('./items/item-order.js').SortKey} SortKey
  */
 import { filterItems, sortItems } from './items/item-order.js';
 import { detailsOf, page, styleOfItem } from './page-data.js';
 
-export const mostChosen = 4;
+const mostChosen = 4;
 
 export const browsing = {
   text: '',
@@ -20,8 +19,6 @@ export const browsing = {
   descending: false,
   /** @type {readonly PageItem[]} */
   shown: page.items,
-  /** Place of the cursor in `shown`. */
-  cursor: 0,
   /** @type {Set<PageItem>} */
   chosen: new Set(),
 };
@@ -37,21 +34,21 @@ export function onBrowsing(listener) {
   listeners.push(listener);
 }
 
-/** Applies filters and order, and keeps the cursor on its item if that item is still shown. */
+/** Applies filters and order. */
 export function refresh() {
-  const under = browsing.shown[browsing.cursor];
   const places = browsing.failure === null ? null : new Set(page.failures[browsing.failure]);
   const candidates = places ? page.items.filter((_, place) => places.has(place)) : page.items;
   const found = filterItems(candidates, browsing.outcomes, browsing.text, searchTextOf);
   browsing.shown = sortItems(found, browsing.sortKey, browsing.descending);
-  browsing.cursor = Math.max(0, under ? browsing.shown.indexOf(under) : 0);
   announce();
 }
 
-/** @param {number} place in `shown`; limited to the first and the last item */
-export function moveCursor(place) {
-  browsing.cursor = Math.max(0, Math.min(browsing.shown.length - 1, place));
-  announce();
+/** Shows the items of one group of failures, or all items, without any other filter. @param {number | null} failure */
+export function showOnly(failure) {
+  browsing.outcomes.clear();
+  browsing.failure = failure;
+  browsing.text = '';
+  refresh();
 }
 
 /** @param {PageItem} item @returns {boolean} false if the maximum number of items is already chosen */
@@ -63,18 +60,9 @@ export function toggleChosen(item) {
   return true;
 }
 
-/** @param {readonly PageItem[]} items */
-export function choose(items) {
-  browsing.chosen = new Set(items.slice(0, mostChosen));
+export function clearChosen() {
+  browsing.chosen.clear();
   announce();
-}
-
-/** Removes every filter. */
-export function showAll() {
-  browsing.outcomes.clear();
-  browsing.failure = null;
-  browsing.text = '';
-  refresh();
 }
 
 function announce() {

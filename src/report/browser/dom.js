@@ -25,6 +25,11 @@ export function dialogById(id) {
   return /** @type {HTMLDialogElement} */ (byId(id));
 }
 
+/** @param {string} within a selector @returns {HTMLElement[]} */
+export function buttonsIn(within) {
+  return [...document.querySelectorAll(`${within} button`)].map((button) => /** @type {HTMLElement} */ (button));
+}
+
 /**
  * @param {string} tag
  * @param {Record<string, string | number | boolean | null>} attributes a value of `false` or `null` omits the attribute
@@ -60,22 +65,4 @@ export function outcomeBadge({ mark, word, tone }) {
     element('span', { class: 'mark', 'aria-hidden': 'true' }, mark),
     ` ${word}`,
   );
-}
-
-/**
- * Creates a coloured bar for each segment of an item's life, as far as it lies to the right of the left end.
- * @param {readonly import('../page-data.js').Segment[]} segments
- * @param {number} from ms at the left end
- * @param {number} to ms at the right end
- */
-export function segmentBars(segments, from, to) {
-  return segments
-    .filter((segment) => segment.to > from)
-    .map((segment) => {
-      const begin = Math.max(segment.from, from);
-      const bar = element('span', { class: `segment ${segment.kind}` });
-      bar.style.left = `${(100 * (begin - from)) / (to - from)}%`;
-      bar.style.width = `${(100 * (segment.to - begin)) / (to - from)}%`;
-      return bar;
-    });
 }

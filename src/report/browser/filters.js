@@ -1,5 +1,5 @@
 /** The controls above the table. */
-import { browsing, choose, onBrowsing, refresh, showAll } from './browsing.js';
+import { browsing, clearChosen, onBrowsing, refresh, showOnly } from './browsing.js';
 import { buttonById, byId, element, inputById, outcomeBadge } from './dom.js';
 import { openComparison } from './items/compare-dialog.js';
 import { page } from './page-data.js';
@@ -11,9 +11,9 @@ export function startFilters() {
     refresh();
   });
   byId('filter-outcomes').replaceChildren(...outcomeChips());
-  buttonById('compare-button').addEventListener('click', openComparison);
-  buttonById('clear-button').addEventListener('click', () => choose([]));
-  buttonById('failure-filter').addEventListener('click', showAll);
+  buttonById('compare-button').addEventListener('click', () => openComparison([...browsing.chosen]));
+  buttonById('clear-button').addEventListener('click', clearChosen);
+  buttonById('failure-filter').addEventListener('click', () => showOnly(null));
   onBrowsing(showState);
   showState();
 }

@@ -75,8 +75,9 @@ describe('a batch', () => {
     const empty = renderFanoutReport({ ...rest, items: [], result: { ...result, counts, budget } });
     const [shown = ''] = empty.split('<script');
     expect(shown).toContain('No item has a result.');
-    for (const title of ['Durations', 'Outcomes', 'Cost', 'Next']) expect(shown).not.toContain(`>${title}</h2>`);
-    for (const id of ['timeline', 'items', 'matrix']) expect(shown).toMatch(new RegExp(`id="${id}"[^>]* hidden`));
+    for (const title of ['Durations', 'Outcomes', 'Cost', 'Running forks', 'Matrix'])
+      expect(shown).not.toContain(`>${title}`);
+    expect(shown).toMatch(/id="items"[^>]* hidden/);
   });
 
   test('shows what is left and why it ended', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { failureGroups } from '../../../src/report/batch/failures.js';
+import { matrixOf } from '../../../src/report/batch/matrix.js';
 import { pageItem } from '../../../src/report/batch/page-items.js';
-import { variantRows } from '../../../src/report/batch/variants.js';
+import { type VariantRow, variantRows } from '../../../src/report/batch/variants.js';
 import { type FanoutReportData, renderFanoutReport } from '../../../src/report/index.js';
 import type { PageItem } from '../../../src/report/page-data.js';
 import { sampleBatch } from './sample-batch.js';
@@ -59,10 +60,15 @@ describe('failures', () => {
 });
 
 describe('variants', () => {
+  const variantsOf = (items: readonly PageItem[]): VariantRow[] => {
+    const matrix = matrixOf(items);
+    return matrix ? variantRows(matrix) : [];
+  };
+
   test('of a matrix are compared by success, time and cost', () => {
     const items = pageItemsOf(sampleBatch(24, { matrix: true, outcome: 'completed' }));
     const half = items.map((item) => (item.index % 6 === 0 ? { ...item, outcome: 'rejected' } : item));
-    const rows = variantRows(half);
+    const rows = variantsOf(half);
     expect(rows.map(({ name, items, completed }) => [name, items, completed])).toEqual([
       ['small · low', 8, 4],
       ['small · high', 8, 8],
@@ -70,7 +76,7 @@ describe('variants', () => {
     ]);
     const total = items.reduce((sum, { machineSeconds }) => sum + machineSeconds, 0);
     expect(rows.reduce((sum, { machineSeconds }) => sum + machineSeconds, 0)).toBeCloseTo(total);
-    expect(variantRows(pageItemsOf(sampleBatch(24)))).toEqual([]);
+    expect(matrixOf(pageItemsOf(sampleBatch(24)))).toBeNull();
   });
 
   test('are compared by the items that ended by themselves', () => {
@@ -79,7 +85,7 @@ describe('variants', () => {
       if (item.index < 9) return item;
       return { ...item, outcome: item.index < 15 ? 'cancelled' : 'not_started', machineSeconds: 1_000 };
     });
-    const rows = variantRows(cut);
+    const rows = variantsOf(cut);
     expect(rows.map(({ items, completed, leftOut }) => [items, completed, leftOut])).toEqual([
       [3, 3, 5],
       [3, 3, 5],
@@ -159,20 +165,5 @@ describe('ids', () => {
     expect(renderFanoutReport({ ...sampleBatch(2), ui: { ...ui, url: 'javascript:alert(1)' } })).not.toContain(
       'alert(1)',
     );
-  });
-});
-
-describe('commands to continue with', () => {
-  test('follow the outcome, and hold no id that a shell would interpret', () => {
-    const { result, ...rest } = sampleBatch(9);
-    const left = { ...result, leftSandboxIds: ['sbx_left', 'x; rm -rf ~', '$(id)'] } as typeof result;
-    const shown = shownIn({ ...rest, result: left });
-    expect([...shown.matchAll(/<code>([^<]*)<\/code>/g)].map(([, command]) => command)).toEqual([
-      'sandflow fanout resume nightly-review',
-      'sandflow stop sbx_left --wait',
-      'sandflow fanout watch nightly-review',
-      'sandflow fanout results nightly-review',
-    ]);
-    expect(shownIn({ ...rest, result: { ...left, batchId: 'x`id`' } })).not.toContain('<code>');
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { activityOf, forkKinds } from '../../../src/report/batch/activity.js';
 import { pageItem, segmentsOf } from '../../../src/report/batch/page-items.js';
 import { bytesText, countText, dollarsText, durationText } from '../../../src/report/format.js';
-import { histogram, niceStep, quantile } from '../../../src/report/stats.js';
+import { niceStep, quantile } from '../../../src/report/stats.js';
 import { browserModule } from './browser-module.js';
 import { sampleBatch } from './sample-batch.js';
 
@@ -28,28 +28,12 @@ test('an amount is never shown as nothing', () => {
   ]);
 });
 
-describe('a histogram', () => {
-  test('counts every value once, in few bins of equal width', () => {
-    fc.assert(
-      fc.property(durations, (values) => {
-        const bins = histogram(values);
-        expect(bins.length).toBeLessThanOrEqual(25);
-        for (const { from, to, count } of bins) {
-          expect(count).toBe(values.filter((value) => from <= value && value < to).length);
-        }
-        expect(bins.reduce((total, { count }) => total + count, 0)).toBe(values.length);
-      }),
-    );
-    expect(histogram([])).toEqual([]);
-  });
-
-  test('a scale has no more parts than requested', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 4e9 }), fc.integer({ min: 1, max: 40 }), (spanMs, most) => {
-        expect(spanMs / niceStep(spanMs, most)).toBeLessThanOrEqual(most);
-      }),
-    );
-  });
+test('a scale has no more parts than requested', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 4e9 }), fc.integer({ min: 1, max: 40 }), (spanMs, most) => {
+      expect(spanMs / niceStep(spanMs, most)).toBeLessThanOrEqual(most);
+    }),
+  );
 });
 
 describe('the phases of an item', () => {

@@ -2,7 +2,7 @@
 
 import { countOf, countText } from '../../format.js';
 import { html, type Markup } from '../../markup.js';
-import { styleOf } from '../../outcome-styles.js';
+import { outcomeBadge, styleOf } from '../../outcome-styles.js';
 import type { FailureGroup } from '../failures.js';
 
 const groupsShown = 20;
@@ -18,11 +18,10 @@ export function failuresSection(groups: readonly FailureGroup[]): Markup | null 
 }
 
 function groupEntry({ outcome, message, isSame, items }: FailureGroup, group: number): Markup {
-  const { word, mark, tone } = styleOf(outcome);
   const ids = items.slice(0, idsShown).map(({ id }, at) => html`${at > 0 ? ', ' : null}<bdi>${id}</bdi>`);
   const rest = items.length > idsShown ? ` and ${countText(items.length - idsShown)} more` : '';
   return html`<li><strong class="count">${countText(items.length)}</strong>
-<div class="reason"><span class="outcome tone-${tone}"><span class="mark" aria-hidden="true">${mark}</span> ${word}</span>
+<div class="reason">${outcomeBadge(styleOf(outcome))}
 <p class="message" dir="auto">${message}</p><p class="note">${isSame ? null : 'Ids and numbers in the reason differ. '}${ids}${rest}</p></div>
-<button type="button" data-failure="${group}" hidden>${items.length === 1 ? 'Open' : 'Show'}</button></li>`;
+<button type="button" data-failure="${group}">${items.length === 1 ? 'Open' : 'Show'}</button></li>`;
 }

@@ -1,10 +1,9 @@
 /** The sections for durations and cost. */
 import type { FanoutProgress } from '../../../protocol/fanout/fanout-progress.js';
-import { histogramChart, shareBar } from '../../charts.js';
 import { dollarsText, durationText, machineText } from '../../format.js';
 import { html, type Markup } from '../../markup.js';
 import type { PageItem } from '../../page-data.js';
-import { histogram, quantile, sum } from '../../stats.js';
+import { quantile, sum } from '../../stats.js';
 import { durationsOf, phaseRows } from '../summary.js';
 
 /** @returns null if no item was forked */
@@ -17,10 +16,6 @@ export function durationsSection(items: readonly PageItem[]): Markup | null {
       html`<tr><th scope="row"><span class="swatch fill-${kind}" aria-hidden="true"></span>${kind}</th><td class="number">${durationText(medianMs)}</td><td class="number">${durationText(p90Ms)}</td><td class="number wide">${durationText(longestMs)}</td></tr>`,
   );
   return html`<section class="card" aria-labelledby="durations-title"><h2 id="durations-title">Durations</h2>
-${histogramChart(histogram(durations), [
-  { word: 'median', at: median },
-  { word: 'p90', at: p90 },
-])}
 <table class="plain"><thead><tr><th scope="col">Phase</th><th scope="col" class="number">Median</th><th scope="col" class="number">p90</th><th scope="col" class="number wide">Longest</th></tr></thead>
 <tbody>${rows}<tr class="total"><th scope="row">fork to end</th><td class="number">${durationText(median)}</td><td class="number">${durationText(p90)}</td><td class="number wide">${durationText(quantile(durations, 1) ?? 0)}</td></tr></tbody></table></section>`;
 }
@@ -51,7 +46,6 @@ export function costSection(
     ...(retried >= 0.5 && (isResumed || sum(seconds) > 0) ? [['Attempts that were replaced', retried] as const] : []),
     [isResumed ? 'All runs together' : 'All forks', spent],
     ['Per fork, average', forked.length > 0 ? sum(forked) / forked.length : null],
-    ['Per fork, median', forked.length > 0 ? quantile(forked, 0.5) : null],
     ['Per completed item', completed > 0 ? spent / completed : null],
     ...(budget.reservedSeconds > 0 ? [['Reserved for running items', budget.reservedSeconds] as const] : []),
     ...(budget.limitSeconds === null ? [] : [['Budget', budget.limitSeconds] as const]),
@@ -62,19 +56,6 @@ export function costSection(
   const dollars = dollarsPerSecond === null ? null : html`<th scope="col" class="number">List price</th>`;
   return html`<section class="card" id="cost" aria-labelledby="cost-title"><h2 id="cost-title">Cost</h2>
 <p class="note">Machine time counts the multiplier of the machine size.${dollarsPerSecond === null ? null : ' The list price is that of the service for this month.'}${budget.limitSeconds === null ? ' No budget was set.' : null}</p>
-${budget.limitSeconds === null ? null : budgetBar(spent, budget.reservedSeconds, budget.limitSeconds)}
 <table class="plain"><thead><tr><th scope="col"><span class="hidden-text">Of what</span></th><th scope="col" class="number">Machine time</th>${dollars}</tr></thead>
 <tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="number">${value === null ? '–' : machineText(value)}</td>${value === null ? none : price(value)}</tr>`)}</tbody></table></section>`;
-}
-
-function budgetBar(spent: number, reserved: number, limit: number): Markup {
-  const share = Math.round((spent / Math.max(limit, 1)) * 100);
-  const bar = shareBar(
-    [
-      { tone: 'prompting', share: spent / Math.max(limit, 1) },
-      { tone: 'queued', share: reserved / Math.max(limit, 1) },
-    ],
-    `${share} % of the budget spent`,
-  );
-  return html`${bar}<p class="note">${share} % of the budget spent.</p>`;
 }

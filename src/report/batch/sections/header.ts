@@ -54,8 +54,7 @@ export function headerSection(
     ['Items', `${countOf(result.counts.items, 'item', 'items')}${result.sealed ? '' : ', more to come'}`],
     ...('apiCalls' in result ? [[`API calls${ofRun}`, countText(result.apiCalls)] as const] : []),
   ];
-  return html`<header class="top"><div class="bar"><p class="eyebrow">sandflow fan-out</p>
-<div class="tools" id="tools" hidden><button type="button" id="theme-button">Dark</button><button type="button" id="help-button" aria-keyshortcuts="?">Keys <kbd>?</kbd></button></div></div>
+  return html`<header class="top"><p class="eyebrow">sandflow fan-out</p>
 <h1 dir="auto">${plainText(result.title ?? result.batchId)}</h1>
 <p class="verdict"><strong class="badge tone-${style.tone}"><span aria-hidden="true">${style.mark}</span> ${style.word}</strong> <span>${style.means}</span></p>
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${typeof value === 'string' ? plainText(value) : value}</dd></div>`)}</dl>

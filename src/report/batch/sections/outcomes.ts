@@ -1,9 +1,8 @@
 /** Tiles with the most important numbers, and the table of outcomes. */
 import type { FanoutCounts } from '../../../protocol/fanout/fanout-progress.js';
-import { shareBar } from '../../charts.js';
 import { countOf, countText, dollarsText, durationText } from '../../format.js';
 import { html, type Markup } from '../../markup.js';
-import { styleOf } from '../../outcome-styles.js';
+import { outcomeBadge, styleOf } from '../../outcome-styles.js';
 import type { OutcomeRow } from '../summary.js';
 
 export interface Tile {
@@ -30,22 +29,18 @@ export function outcomesSection(
   if (counts.items === 0 && rows.length === 0) return null;
   const total = Math.max(counts.items, 1);
   const open = counts.queued + counts.running;
-  const parts = rows.map((row) => ({ tone: styleOf(row.outcome).tone, share: row.items / total }));
-  const label = rows.map((row) => `${styleOf(row.outcome).word} ${row.items}`).join(', ');
   const cost = (seconds: number): string => {
     if (!(seconds > 0)) return '–';
     return dollarsPerSecond === null ? durationText(seconds * 1_000) : dollarsText(seconds * dollarsPerSecond);
   };
   const body = rows.map((row) => {
-    const { word, mark, tone } = styleOf(row.outcome);
-    return html`<tr><th scope="row"><span class="outcome tone-${tone}"><span class="mark" aria-hidden="true">${mark}</span> ${word}</span></th>
+    return html`<tr><th scope="row">${outcomeBadge(styleOf(row.outcome))}</th>
 <td class="number">${countText(row.items)}</td><td class="number">${share(row.items, total)}</td>
 <td class="number">${ms(row.medianMs)}</td><td class="number wide">${ms(row.longestMs)}</td><td class="number wide">${cost(row.machineSeconds)}</td></tr>`;
   });
-  const still = html`<tr><th scope="row"><span class="outcome tone-calm"><span class="mark" aria-hidden="true">…</span> queued or running</span></th>
+  const still = html`<tr><th scope="row">${outcomeBadge({ word: 'queued or running', mark: '…', tone: 'calm' })}</th>
 <td class="number">${countText(open)}</td><td class="number">${share(open, total)}</td><td></td><td class="wide"></td><td class="wide"></td></tr>`;
   return html`<section class="card" id="outcomes" aria-labelledby="outcomes-title"><h2 id="outcomes-title">Outcomes</h2>
-${shareBar(parts, label)}
 <table class="plain"><thead><tr><th scope="col">Outcome</th><th scope="col" class="number">Items</th><th scope="col" class="number">Share</th><th scope="col" class="number">Median</th><th scope="col" class="number wide">Longest</th><th scope="col" class="number wide">${dollarsPerSecond === null ? 'Machine time' : 'Cost'}</th></tr></thead>
 <tbody>${body}${open > 0 ? still : null}</tbody></table>
 <p class="note">${counts.retried > 0 ? `${countOf(counts.retried, 'retry', 'retries')} in new forks.` : 'No item was retried.'}</p></section>`;

@@ -1,5 +1,4 @@
 /** The section that compares the variants of a matrix. */
-import { shareBar } from '../../charts.js';
 import { countText, dollarsText, durationText, machineText } from '../../format.js';
 import { html, type Markup } from '../../markup.js';
 import type { VariantRow } from '../variants.js';
@@ -14,11 +13,10 @@ export function variantsSection(rows: readonly VariantRow[], dollarsPerSecond: n
     return dollarsPerSecond === null ? machineText(seconds / count) : dollarsText((seconds / count) * dollarsPerSecond);
   };
   const body = rows.map(({ name, items, leftOut, completed, medianMs, p90Ms, machineSeconds }) => {
-    const share = items === 0 ? 0 : completed / items;
-    const rate = items === 0 ? '–' : percent(share);
+    const rate = items === 0 ? '–' : percent(completed / items);
     const others = leftOut === 0 ? '' : `, ${countText(leftOut)} left out`;
     return html`<tr><th scope="row"><bdi>${name}</bdi></th>
-<td class="rate">${shareBar([{ tone: 'good', share }], `${rate} completed`)}<span>${rate}</span> <span class="note">${countText(completed)} of ${countText(items)}${others}</span></td>
+<td class="rate"><span>${rate}</span> <span class="note">${countText(completed)} of ${countText(items)}${others}</span></td>
 <td class="number">${medianMs === null ? '–' : durationText(medianMs)}</td><td class="number wide">${p90Ms === null ? '–' : durationText(p90Ms)}</td>
 <td class="number wide">${cost(machineSeconds, items)}</td><td class="number">${cost(machineSeconds, completed)}</td></tr>`;
   });

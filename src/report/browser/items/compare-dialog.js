@@ -2,28 +2,29 @@
  * The dialog that shows items side by side and marks their differences.
  * @typedef {import('../../page-data.js').PageItem} PageItem
  */
-import { browsing } from '../browsing.js';
 import { byId, dialogById, element, inputById, outcomeBadge, span } from '../dom.js';
 import { detailsOf, styleOfItem } from '../page-data.js';
 import { bytesText, durationText, secondsText } from '../words.js';
 import { alignTexts, commonEnds } from './line-diff.js';
 
+/** @type {readonly PageItem[]} */
+let compared = [];
+
 export function startCompareDialog() {
   inputById('compare-only').addEventListener('change', drawComparison);
 }
 
-/** Opens a comparison of the chosen items. Does nothing if fewer than two are chosen. */
-export function openComparison() {
-  if (browsing.chosen.size < 2) return;
+/** @param {readonly PageItem[]} items two or more */
+export function openComparison(items) {
+  compared = [...items].sort((a, b) => a.index - b.index);
   drawComparison();
-  const dialog = dialogById('compare-dialog');
-  if (!dialog.open) dialog.showModal();
+  dialogById('compare-dialog').showModal();
   byId('compare-title').focus();
   byId('compare-body').scrollTo(0, 0);
 }
 
 function drawComparison() {
-  const items = [...browsing.chosen].sort((a, b) => a.index - b.index);
+  const items = compared;
   const all = items.map(detailsOf);
   const grid = element('div', {
     class: 'compare',

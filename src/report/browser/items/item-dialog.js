@@ -2,33 +2,22 @@
  * The dialog that shows one item with all its details.
  * @typedef {import('../../page-data.js').PageItem} PageItem
  * @typedef {import('../../page-data.js').PageText} PageText
- * @typedef {import('../../page-data.js').PageDetails} PageDetails
  */
 
-import { browsing, moveCursor, onBrowsing, toggleChosen } from '../browsing.js';
-import { startCopying } from '../copy.js';
-import { buttonById, byId, dialogById, element, outcomeBadge, segmentBars, span } from '../dom.js';
+import { browsing } from '../browsing.js';
+import { buttonById, byId, dialogById, element, outcomeBadge, span } from '../dom.js';
 import { detailsOf, page, styleOfItem } from '../page-data.js';
 import { bytesText, clockText, dollarsText, durationText, secondsText } from '../words.js';
 
-/** @type {PageItem | null} */
-let opened = null;
+let opened = page.items[0];
 
 export function startItemDialog() {
-  buttonById('item-previous').addEventListener('click', () => stepItem(-1));
-  buttonById('item-next').addEventListener('click', () => stepItem(1));
-  dialogById('item-dialog').addEventListener('close', () => {
-    opened = null;
-  });
-  onBrowsing(() => {
-    if (opened) drawChoice(opened);
-  });
+  buttonById('item-previous').addEventListener('click', () => openItem(neighbour(-1)));
+  buttonById('item-next').addEventListener('click', () => openItem(neighbour(1)));
 }
 
-/** Opens the item under the cursor. */
-export function openItem() {
-  const item = browsing.shown[browsing.cursor];
-  if (!item) return;
+/** @param {PageItem} item */
+export function openItem(item) {
   opened = item;
   drawItem(item);
   const dialog = dialogById('item-dialog');
@@ -37,48 +26,32 @@ export function openItem() {
   byId('item-body').scrollTop = 0;
 }
 
-/** @param {number} step */
-export function stepItem(step) {
-  moveCursor(browsing.cursor + step);
-  openItem();
+/** The item before or after the open one, in the table if it is there. @param {number} step */
+function neighbour(step) {
+  const items = browsing.shown.includes(opened) ? browsing.shown : page.items;
+  return items[items.indexOf(opened) + step];
 }
 
 /** @param {PageItem} item */
 function drawItem(item) {
   const details = detailsOf(item);
   byId('item-title').replaceChildren(element('bdi', {}, item.id));
-  buttonById('item-previous').disabled = browsing.cursor === 0;
-  buttonById('item-next').disabled = browsing.cursor >= browsing.shown.length - 1;
+  buttonById('item-previous').disabled = !neighbour(-1);
+  buttonById('item-next').disabled = !neighbour(1);
   const error = details.error
     ? element('div', { class: 'alert' }, element('strong', {}, details.error.code), textBlock(details.error.message))
     : null;
   byId('item-body').replaceChildren(
-    element(
-      'p',
-      { class: 'bar' },
-      outcomeBadge(styleOfItem(item)),
-      element('button', { type: 'button', id: 'item-choose', 'aria-keyshortcuts': 'x' }),
-    ),
+    element('p', {}, outcomeBadge(styleOfItem(item))),
     ...(error ? [error] : []),
     ...details.left.map((text) => element('div', { class: 'alert' }, `Left behind: ${text}`)),
     ...details.prompts.flatMap((prompt, at) => promptParts(prompt, details.prompts.length > 1 ? ` ${at + 1}` : '')),
     ...fileParts(details.files),
     element('h3', {}, 'Times', item.earlier ? span('note', '  in an earlier run of the batch') : null),
-    lifeBar(item),
     timesTable(item),
     element('h3', {}, 'Facts'),
     factsList(item),
-    ...commandParts(details),
   );
-  buttonById('item-choose').addEventListener('click', () => toggleChosen(item));
-  drawChoice(item);
-}
-
-/** @param {PageItem} item */
-function drawChoice(item) {
-  const isChosen = browsing.chosen.has(item);
-  buttonById('item-choose').textContent = isChosen ? 'Selected for comparison ✓' : 'Select for comparison';
-  buttonById('item-choose').setAttribute('aria-pressed', String(isChosen));
 }
 
 /** @param {import('../../page-data.js').PagePrompt} prompt @param {string} number */
@@ -109,7 +82,7 @@ function fileParts(files) {
 }
 
 /** Shows a text that somebody else wrote, never as markup. @param {PageText} text @param {string} [name] */
-export function textBlock({ text, cut }, name = '') {
+function textBlock({ text, cut }, name = '') {
   const block = element('pre', { class: `text ${name}`, dir: 'auto', tabindex: '0' }, text);
   if (cut > 0) block.append(cutNote(cut));
   return block;
@@ -118,14 +91,6 @@ export function textBlock({ text, cut }, name = '') {
 /** @param {number} cut */
 function cutNote(cut) {
   return span('cut', `\n… ${cut.toLocaleString('en')} more characters are not in this report`);
-}
-
-/** @param {PageItem} item */
-function lifeBar({ segments }) {
-  const bar = element('div', { class: 'track life', 'aria-hidden': 'true' });
-  const [first, last] = [segments[0], segments[segments.length - 1]];
-  if (first && last) bar.append(...segmentBars(segments, first.from, last.to));
-  return bar;
 }
 
 /** @param {PageItem} item */
@@ -178,18 +143,4 @@ function factsList(item) {
 function workflowEntry(href) {
   const link = element('a', { href, target: '_blank', rel: 'noopener noreferrer' }, 'open in Temporal');
   return element('div', {}, element('dt', {}, 'Workflow'), element('dd', {}, link));
-}
-
-/** Commands about the item's fork. Its id comes from a result, and must be safe in a shell. @param {PageDetails} details */
-function commandParts({ sandboxId, left }) {
-  if (!sandboxId || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(sandboxId)) return [];
-  const commands = [`sandflow sandboxes show ${sandboxId}`];
-  if (left.length > 0) commands.push(`sandflow stop ${sandboxId} --wait`);
-  const list = element('div', { class: 'commands' });
-  for (const command of commands) {
-    const copy = element('button', { type: 'button', class: 'copy' }, 'Copy');
-    list.append(element('p', {}, element('code', {}, command), copy));
-  }
-  startCopying(list);
-  return [element('h3', {}, 'Next'), list];
 }
