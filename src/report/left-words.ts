@@ -1,5 +1,13 @@
-/** Describes what a job left behind, in the same words for the terminal and the report. */
-import type { LeftBehind } from '../protocol/job/job-result.js';
+/** Describes how a job left its sandbox, and what else it left behind. */
+import type { JobResult, LeftBehind } from '../protocol/job/job-result.js';
+
+const keptWords = { saved: 'saved', stale: 'saved in an older state', none: 'not saved' } as const;
+
+/** @returns null if the sandbox was neither stopped nor deleted. States of the service are not escaped. */
+export function endOfSandbox({ stop, deletion }: Pick<JobResult, 'stop' | 'deletion'>): string | null {
+  if (deletion) return `deletion ${deletion.status}`;
+  return stop && `stop ${stop.status}${stop.kept ? `, work ${keptWords[stop.kept]}` : ''}`;
+}
 
 /** Describes what may still run or exist, without the reason. Names that others chose are not escaped. */
 export function whatIsLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind): string {

@@ -2,10 +2,9 @@
 
 import { lastDrawn } from '../../contract/texts/terminal-text.js';
 import type { ItemResult, ItemTimes } from '../../protocol/fanout/fanout-result.js';
-import type { JobResult } from '../../protocol/job/job-result.js';
 import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from '../cut-text.js';
 import { fileMarks } from '../file-marks.js';
-import { whatIsLeft } from '../left-words.js';
+import { endOfSandbox, whatIsLeft } from '../left-words.js';
 import type { PageDetails, PageItem, PagePrompt, Segment, SegmentKind } from '../page-data.js';
 import { plainText } from '../plain-text.js';
 import { endedInEarlierRun } from './resumed-batch.js';
@@ -78,9 +77,8 @@ export function pageDetails(
     sandboxId: job?.sandboxId ?? null,
     sandboxName: job?.sandboxName ?? null,
     error: job?.error ? { code: line(job.error.code), message: cut(job.error.message) } : null,
-    // Results that 0.1.0 wrote have no `left`.
     left: (job?.left ?? []).slice(0, maxLeft).map((one) => line(`${whatIsLeft(one)}: ${one.why}`)),
-    end: endText(job),
+    end: line((job && endOfSandbox(job)) ?? (job?.sandboxId ? 'kept' : 'not forked')),
     apiCalls: job?.apiCalls ?? 0,
   };
 }
@@ -107,15 +105,6 @@ function errorText({ job, outcome }: ItemResult): string {
   if (outcome === 'completed') return '';
   return job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error ?? '';
 }
-
-function endText(job: JobResult | null): string {
-  if (!job) return 'not forked';
-  if (job.deletion) return line(`deletion ${job.deletion.status}`);
-  if (job.stop) return line(`stop ${job.stop.status}${job.stop.kept ? `, work ${keptWords[job.stop.kept]}` : ''}`);
-  return job.sandboxId ? 'kept' : 'not forked';
-}
-
-const keptWords = { saved: 'saved', stale: 'saved in an older state', none: 'not saved' } as const;
 
 function readable(text: string): string {
   return plainText(text.slice(0, maxReadLength));

@@ -2,7 +2,7 @@
 import { jobWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import type { Tile } from '../batch/sections/outcomes.js';
 import { countText, dollarsText, durationText, machineText, timeText } from '../format.js';
-import { whatIsLeft } from '../left-words.js';
+import { endOfSandbox, whatIsLeft } from '../left-words.js';
 import { html, link, type Markup } from '../markup.js';
 import { styleOf } from '../outcome-styles.js';
 import type { OutcomeStyle } from '../page-data.js';
@@ -71,13 +71,11 @@ function degradedText({ sandboxId, since, reason }: NonNullable<JobReportData['d
   return `The sandbox ${sandboxId} is degraded${from}: alive, but not fully reachable${reason === null ? '' : ` (${reason})`}.`;
 }
 
-const keptWords = { saved: 'saved', stale: 'saved in an older state', none: 'not saved' } as const;
-
-function endText({ stop, deletion, sandboxId, isRunning }: JobReportData): string {
-  if (deletion) return `deletion ${plainText(deletion.status)}`;
-  if (stop) return `stop ${plainText(stop.status)}${stop.kept ? `, work ${keptWords[stop.kept]}` : ''}`;
-  if (sandboxId === null) return '–';
-  return isRunning ? 'it runs' : 'it was kept';
+function endText(data: JobReportData): string {
+  const end = endOfSandbox(data);
+  if (end !== null) return plainText(end);
+  if (data.sandboxId === null) return '–';
+  return data.isRunning ? 'it runs' : 'it was kept';
 }
 
 export function jobTiles(data: JobReportData, span: JobSpan, machine: JobMachine | null): Tile[] {
