@@ -11,11 +11,12 @@ import {
 import { requireOptions } from '../../contract/required-options.js';
 import { cleanupId, cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import type { CleanupInput, CleanupMemo, CleanupSettings } from '../../protocol/cleanup.js';
+import type { CleanupInput, CleanupMemo } from '../../protocol/cleanup.js';
 import { workflowTypes } from '../../protocol/messages.js';
-import type { CleanupPolicy, Weekday } from '../../retention/index.js';
+import type { Weekday } from '../../retention/index.js';
 import { requireClient } from '../../temporal/own-copy.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
+import type { StartCleanupOptions } from './cleanup-client.js';
 import { checkCleanup } from './cleanup-input.js';
 
 /** When a run starts, in the time zone of the policy. */
@@ -24,21 +25,13 @@ export type ScheduledTime =
   | { readonly kind: 'cron'; readonly expression: string };
 
 /** Options of `applyCleanupSchedule`. */
-export interface CleanupScheduleOptions {
-  /** Name of the deployment. */
-  readonly deployment: string;
-  /** Task queue of the workers that run jobs. */
-  readonly taskQueue: string;
-  /** The validated policy; see `readPolicy`. */
-  readonly policy: CleanupPolicy;
+export interface CleanupScheduleOptions extends Omit<StartCleanupOptions, 'mode'> {
   /** When runs start, in the time zone of the policy. */
   readonly time: ScheduledTime;
   /** Maximum random delay of the start, in ms. Default: 10 minutes. */
   readonly jitterMs?: number;
   /** If Temporal missed a run, it still starts the run within this time, in ms. Default: 24 hours; at least 10 s. */
   readonly catchUpMs?: number;
-  /** Overrides of the default settings. Default: none. */
-  readonly settings?: Partial<CleanupSettings>;
 }
 
 /** A schedule as lists show it. */
