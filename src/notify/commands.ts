@@ -40,7 +40,7 @@ export interface NotifyCommands {
 }
 
 /**
- * @param file a JSON file of ids and commands, such as `{"mail-me": "mail -s sandflow me
+ * @param file a JSON file of ids and commands, such as `{"tell-me": "notify-send sandflow"}`
  * @example
  * const notifyCommands = createNotifyCommands('/var/lib/sandflow/notify-commands.json');
  * const activities = createNotifyActivities({ notifyCommands });
