@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { reachableTypes } from './shipped-types.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -52,16 +52,14 @@ const workflows = {
     },
   }),
 };
-const interceptor = (name) => join(fresh, 'workflows', 'shared', `${name}.js`);
-const interceptors = [interceptor('refuse-early-queries'), interceptor('count-api-calls')];
-const plainWorkflows = { ...workflows, workflowInterceptorModules: interceptors };
-writeFileSync(join(fresh, 'workflow-bundle.js'), (await bundleWorkflowCode(plainWorkflows)).code);
-const encryptedWorkflows = {
-  ...workflows,
-  failureConverterPath: join(fresh, failureConverter),
-  workflowInterceptorModules: [...interceptors, interceptor('refuse-clear-input')],
-};
-writeFileSync(join(fresh, 'workflow-bundle-encrypted.js'), (await bundleWorkflowCode(encryptedWorkflows)).code);
+// The options name files of the same build.
+const { encryptedBundle, unencryptedBundle } = await import(
+  pathToFileURL(join(fresh, 'src/worker/workflow-bundle.js')).href
+);
+const bundle = async (name, options) =>
+  writeFileSync(join(fresh, name), (await bundleWorkflowCode({ ...workflows, ...options })).code);
+await bundle('workflow-bundle.js', unencryptedBundle);
+await bundle('workflow-bundle-encrypted.js', encryptedBundle);
 removeWhatNobodyReads();
 writeFileSync(join(fresh, stamp), sources);
 chmodSync(join(fresh, 'src', 'cli', 'main.js'), 0o755);

@@ -8,25 +8,30 @@ import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporal
 import { apiCallsHeader } from '../contract/workflow-safe/counted-result.js';
 import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { keepsStacks } from '../contract/workflow-safe/workflow-stacks.js';
 import { failureConverterPath } from '../encryption/index.js';
 import { workflowTypes } from '../protocol/messages.js';
 import { requireOneCopy } from '../temporal/own-copy.js';
 
-const interceptorPath = (name: string) =>
-  fileURLToPath(new URL(`../../workflows/shared/${name}${extname(import.meta.url)}`, import.meta.url));
+const workflowModule = (name: string) =>
+  fileURLToPath(new URL(`../../workflows/${name}${extname(import.meta.url)}`, import.meta.url));
+const interceptors = ['refuse-early-queries', 'count-api-calls'].map((name) => workflowModule(`shared/${name}`));
 
 /**
  * Options of Temporal's `bundleWorkflowCode` for a bundle that you pass as `workflowBundle`. It contains
- * interceptors: one protects workflows against early queries, one counts the calls that `apiCalls` of results shows.
+ * interceptors: one protects workflows against early queries, one counts the calls that `apiCalls` of results shows. The
+ * modules of sandflow's workflows are loaded once for all workflows of a worker.
  */
 export const unencryptedBundle = {
-  workflowInterceptorModules: [interceptorPath('refuse-early-queries'), interceptorPath('count-api-calls')],
+  workflowInterceptorModules: interceptors,
+  preloadModules: [workflowModule('shared/without-stacks'), workflowModule('index'), ...interceptors],
 };
 
 /** As `unencryptedBundle`, for `createEncryptedDataConverter`. */
 export const encryptedBundle = {
+  ...unencryptedBundle,
   failureConverterPath,
-  workflowInterceptorModules: [...unencryptedBundle.workflowInterceptorModules, interceptorPath('refuse-clear-input')],
+  workflowInterceptorModules: [...interceptors, workflowModule('shared/refuse-clear-input')],
 };
 
 /** The parts of `SandflowWorkerOptions` that decide which code the workflows run. */
@@ -34,6 +39,7 @@ export interface WorkflowSourceOptions {
   readonly workflowBundle?: WorkerOptions['workflowBundle'];
   readonly workflowsPath?: string;
   readonly dataConverter?: DataConverter;
+  readonly workflowStacks?: boolean;
 }
 
 /**
@@ -41,21 +47,30 @@ export interface WorkflowSourceOptions {
  * @throws SandflowError `bad_argument` if a bundle lacks sandflow's workflows or its interceptors, or has two copies of
  * `@temporalio/workflow`
  */
-export async function workflowSource(options: WorkflowSourceOptions): Promise<Partial<WorkerOptions>> {
-  if (options.workflowBundle) return { workflowBundle: await checked(options.workflowBundle) };
-  if (options.workflowsPath !== undefined) return { workflowBundle: await bundleOf(options.workflowsPath, options) };
+export async function workflowSource(options: WorkflowSourceOptions): Promise<Pick<WorkerOptions, 'workflowBundle'>> {
+  const workflowBundle = await bundleFor(options);
+  if (!options.workflowStacks) return { workflowBundle };
+  return { workflowBundle: { code: `globalThis.${keepsStacks} = true;${await codeOf(workflowBundle)}` } };
+}
+
+type Bundle = NonNullable<WorkerOptions['workflowBundle']>;
+
+async function bundleFor(options: WorkflowSourceOptions): Promise<Bundle> {
+  if (options.workflowBundle) return checked(options.workflowBundle);
+  if (options.workflowsPath !== undefined) return bundleOf(options.workflowsPath, options);
   const { payloadConverterPath, failureConverterPath: ofFailures } = options.dataConverter ?? {};
   const encrypted = ofFailures === encryptedBundle.failureConverterPath;
   const isBuilt = payloadConverterPath === undefined && (ofFailures === undefined || encrypted);
   const codePath = isBuilt ? workflowBundlePath({ encrypted }) : undefined;
-  if (codePath !== undefined) return { workflowBundle: { codePath } };
-  const { workflowInterceptorModules: workflowModules } = encrypted ? encryptedBundle : unencryptedBundle;
-  const workflowsPath = fileURLToPath(new URL('../../workflows/index.js', import.meta.url));
-  return { interceptors: { workflowModules }, workflowsPath };
+  return codePath === undefined ? bundleOf(workflowModule('index'), options) : { codePath };
 }
 
-async function checked(bundle: NonNullable<WorkerOptions['workflowBundle']>) {
-  const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
+async function codeOf(bundle: Bundle): Promise<string> {
+  return 'code' in bundle ? bundle.code : readFile(bundle.codePath, 'utf8');
+}
+
+async function checked(bundle: Bundle): Promise<Bundle> {
+  const code = await codeOf(bundle);
   requireOneCopy(code);
   // Each is a text of one interceptor.
   if ([earlyQueryText, apiCallsHeader].every((text) => code.includes(text))) return bundle;

@@ -9,18 +9,18 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import { apiCallsHeader, callsOfDetails, splitCalls } from '../../src/contract/workflow-safe/counted-result.js';
+import { workflowCounter } from './workflow-counter.js';
 
-/** Temporal's SDK loads modules anew for each workflow, so this belongs to one execution. */
-let counted = 0;
+const counted = workflowCounter('api-calls');
 
 /** Number of calls so far: by this run and the earlier ones of its chain, and those of `addApiCalls`. */
 export function apiCalls(): number {
-  return counted;
+  return counted.value;
 }
 
 /** Adds the calls that another workflow has made for this one. */
 export function addApiCalls(calls: number): void {
-  counted += calls;
+  counted.value += calls;
 }
 
 export const interceptors = (): WorkflowInterceptors => ({
@@ -38,7 +38,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       scheduleActivity: (input, next) => plain(next(input)),
       scheduleLocalActivity: (input, next) => plain(next(input)),
       continueAsNew(input, next) {
-        const carried = defaultPayloadConverter.toPayload(counted);
+        const carried = defaultPayloadConverter.toPayload(counted.value);
         return next({ ...input, headers: { ...input.headers, [apiCallsHeader]: carried } });
       },
     },

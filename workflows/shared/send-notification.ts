@@ -13,14 +13,15 @@ import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
 import type { DeliverNotification, Notification } from '../../src/protocol/notification.js';
 import { mostUnderWay } from './most-under-way.js';
+import { workflowCounter } from './workflow-counter.js';
 
 interface Sender {
   readonly input: { readonly jobId: string | null; readonly notify?: NotifyTarget };
   readonly sandbox: { readonly id: string } | null;
 }
 
-/** Deliveries of this workflow that are in progress. Each workflow has its own instance of this module. */
-let underWay = 0;
+/** Deliveries of this workflow that are in progress. */
+const underWay = workflowCounter('deliveries-under-way');
 
 /**
  * Notifies the caller's targets. Each delivery is a separate workflow, which continues after the end of this one. This
@@ -47,13 +48,13 @@ export async function sendNotification(
 }
 
 async function deliverApart(target: NotifyTarget, details: Omit<Notification, 'id'>): Promise<void> {
-  if (underWay >= (details.event === 'ended' ? mostUnderWay.ended : mostUnderWay.others)) {
+  if (underWay.value >= (details.event === 'ended' ? mostUnderWay.ended : mostUnderWay.others)) {
     log.warn('a notification is dropped: too many are undelivered', { event: details.event });
     return;
   }
-  underWay += 1;
+  underWay.value += 1;
   const over = () => {
-    underWay -= 1;
+    underWay.value -= 1;
   };
   const id = uuid4();
   try {
