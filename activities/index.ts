@@ -20,6 +20,7 @@ import { createFollowHub, type FollowHubOptions } from './prompt/follow-hub.js';
 import { followPromptActivity } from './prompt/follow-prompt.js';
 import { interruptSandboxActivity } from './prompt/interrupt.js';
 import { createPromptReads, sendPromptActivity } from './prompt/send.js';
+import { type AnnounceOptions, sendAndFollowPromptActivity } from './prompt/send-and-follow.js';
 import { storeTranscriptActivity } from './prompt/transcript.js';
 import type { RotateOptions } from './retry/rotate.js';
 import { createCommandActivities } from './sandbox/commands.js';
@@ -47,7 +48,7 @@ export interface ActivityDependencies extends NotifyDependencies {
   /** Task queue of `sandboxWatch` workflows: the worker's own. */
   readonly taskQueue: string;
   /** Settings of the follows. Default: none. */
-  readonly follow?: FollowHubOptions;
+  readonly follow?: FollowHubOptions & AnnounceOptions;
   /** Settings of rotations. Default: none. */
   readonly rotation?: RotateOptions;
 }
@@ -143,6 +144,7 @@ export function createFollowActivities(dependencies: ActivityDependencies) {
   const hub = createFollowHub(client, follow);
   return {
     followPrompt: followPromptActivity(client, hub, results),
+    sendAndFollowPrompt: sendAndFollowPromptActivity(client, hub, results, follow),
     followSetup: followSetupActivity(client, hub),
     awaitItems,
     awaitJob,

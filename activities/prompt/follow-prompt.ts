@@ -57,11 +57,23 @@ const stateFollowsMs = 1_000;
 
 /** Follows a prompt until it has ended. Safe to repeat; lasts as long as the prompt; heartbeats every 15 s. */
 export function followPromptActivity(client: SandboxClient, hub: FollowHub, results: ResultStore) {
-  const records = createPromptRecords(results);
+  const follow = createFollow(client, hub, results);
   return async function followPrompt(input: FollowPromptInput): Promise<PromptEnd> {
-    const attempt = currentAttempt();
     const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
     heartbeat();
+    try {
+      return await follow(input);
+    } finally {
+      clearInterval(timer);
+    }
+  };
+}
+
+/** Follows prompts as part of an activity that sends the heartbeats. @throws as `repeatable` */
+export function createFollow(client: SandboxClient, hub: FollowHub, results: ResultStore) {
+  const records = createPromptRecords(results);
+  return async (input: FollowPromptInput): Promise<PromptEnd> => {
+    const attempt = currentAttempt();
     const readRecord = recordReader(records, input);
     const readEnd = () => readPromptEnd(client, input, { attempt, readRecord });
     try {
@@ -69,13 +81,11 @@ export function followPromptActivity(client: SandboxClient, hub: FollowHub, resu
       const onRead = (sandbox: Sandbox) => {
         degraded = degradedOf(sandboxView(sandbox)) ?? degraded;
       };
-      const end = await follow(hub, { client, input, attempt, readEnd, onRead });
+      const end = await followUntilEnd(hub, { client, input, attempt, readEnd, onRead });
       const value = await cutResult(end, input, results);
       return degraded === null ? value : { ...value, degraded };
     } catch (error) {
       throw repeatableFailure(error, { pauseMs: attempt.pauseMs });
-    } finally {
-      clearInterval(timer);
     }
   };
 }
@@ -94,7 +104,7 @@ export function recordReader(
   };
 }
 
-async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
+async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd> {
   const { sandboxId, sideBySide, readLagMs } = one.input;
   const follower = createFollower(hub, sandboxId);
   const followedSinceMs = Date.now();

@@ -62,8 +62,12 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
       },
       longestMs: timeToSend(bytesOf(body.prompt)),
       send: (timeoutMs) => send(client, query, { body: { ...body, prompt }, timeoutMs }),
-      look: (record = undefined) =>
-        findPromptEvidence(query, { client, attempt, text: body.prompt, record: record ?? null }),
+      async look(record = undefined) {
+        // A worker that was killed may have received the answer, and recorded it.
+        const recorded = await records.read(recordKey);
+        if (recorded?.by === by && recorded.accepted) return recorded.accepted;
+        return findPromptEvidence(query, { client, attempt, text: body.prompt, record: record ?? null });
+      },
       settled: (record, accepted) =>
         records.write(recordKey, { ...record, phase: accepted === null ? 'not_sent' : 'accepted', accepted }),
     });

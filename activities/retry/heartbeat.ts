@@ -54,7 +54,7 @@ export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeat
       await beat();
       isRecorded = true;
     },
-    isCancelled: () => isCancelled || context.cancellationSignal.aborted,
+    isCancelled: () => isCancelled || context.cancellationDetails?.cancelRequested === true,
     async stop() {
       clearInterval(timer);
       await onItsWay;

@@ -106,6 +106,8 @@ async function sendNow<Value, Known>(
   const { attempt } = call;
   const known = await prepared(call, call.before);
   if (beats.isCancelled()) throw cancelledBefore(call.what);
+  // If this worker shuts down, an attempt on another one makes the call.
+  attempt.signal.throwIfAborted();
   const askedAtMs = Date.now();
   if (callTimeMs() < shortestCallMs) throw tooLate(call.what);
   await beats.record({ phase: 'sending', known, spent: spentOf(attempt) }).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 /** Lets a call finish despite a cancel, so that its outcome is known. */
-import { CancellationScope, CancelledFailure, sleep } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, condition } from '@temporalio/workflow';
 import { serviceFailureOf } from '../shared/job-termination.js';
 import type { JobState } from './job-state.js';
 
@@ -36,25 +36,30 @@ const shareOfPrompt = 1 / 4;
 /**
  * Even after a cancel, waits for a prompt that is being sent, so that its outcome is known. This wait takes at most a
  * fraction of the cleanup time.
+ * @param isKnown true once the outcome is known otherwise
  */
-export async function forShareOfCleanUp<T>(job: JobState, sending: Promise<T>): Promise<T> {
+export async function forShareOfCleanUp<T>(job: JobState, sending: Promise<T>, isKnown: () => boolean): Promise<T> {
   const summary = 'until the running prompt call is abandoned';
-  return untilGivenUp(job, sending, { share: shareOfPrompt, summary });
+  return untilGivenUp(job, sending, { share: shareOfPrompt, summary, isKnown });
 }
 
 interface GivingUp {
   /** The fraction of the remaining cleanup time that the call may use after a cancel, from 0 to 1. */
   readonly share: number;
   readonly summary: string;
+  /** Ends the wait if it returns true. Default: never. */
+  readonly isKnown?: () => boolean;
 }
 
 /** @throws the cancellation of the current scope, if the call does not end within its share of the time */
-async function untilGivenUp<T>(job: JobState, call: Promise<T>, { share, summary }: GivingUp): Promise<T> {
+async function untilGivenUp<T>(job: JobState, call: Promise<T>, giving: GivingUp): Promise<T> {
+  const { share, summary, isKnown = () => false } = giving;
   let known = false;
   const givenUp = CancellationScope.current().cancelRequested.catch(async (cancelled: unknown) => {
     if (known) return call;
     const leftMs = (job.beginCleanUp() - Date.now()) * share;
-    await CancellationScope.nonCancellable(() => sleep(Math.max(1, Math.round(leftMs)), { summary }));
+    const ms = Math.max(1, Math.round(leftMs));
+    await CancellationScope.nonCancellable(() => condition(isKnown, ms, { summary }));
     throw cancelled;
   });
   try {

@@ -4,6 +4,7 @@ import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contr
 import type { PromptStep } from '../../src/protocol/job/job-input.js';
 import {
   progressQuery,
+  promptAcceptedSignal,
   promptUpdate,
   resolveUpdate,
   sandboxEventSignal,
@@ -11,6 +12,7 @@ import {
   skipCollectingSignal,
 } from '../../src/protocol/messages.js';
 import type { JobState } from './job-state.js';
+import { recordAccepted } from './prompts/record-accepted.js';
 import { progressOf } from './report.js';
 
 /** Longest resolution, in bytes: it holds only ids. */
@@ -20,6 +22,7 @@ const maxOptionsBytes = 4_000;
 
 export function handleMessages(job: JobState): void {
   setHandler(sandboxEventSignal, (event) => job.inbox.record(event));
+  setHandler(promptAcceptedSignal, (accepted) => recordAccepted(job, accepted));
   setHandler(progressQuery, () => progressOf(job));
   setHandler(skipCollectingSignal, () => {
     job.skipsCollecting = true;

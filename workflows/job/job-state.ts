@@ -88,10 +88,11 @@ export class JobState {
     return { ...this.carried, inbox: this.inbox.carry() };
   }
 
-  enter(phase: JobPhase): void {
+  /** @param atMs when the phase began, in ms since the epoch, by another clock. Default: now */
+  enter(phase: JobPhase, atMs = Date.now()): void {
     if (this.carried.phase === phase && this.outcome === null) return;
     this.carried.phase = phase;
-    this.carried.sinceMs = Date.now();
+    this.carried.sinceMs = Math.max(this.carried.sinceMs, Math.min(atMs, Date.now()));
     this.recordPhase();
     setCurrentDetails(jobDetails(this));
   }
@@ -146,8 +147,8 @@ export class JobState {
   readonly mustContinueAsNew = (): boolean =>
     this.cleanUpEndsAtMs === null && hasLongHistory(this.input.maxHistoryEvents);
 
-  reached(milestone: Milestone): void {
-    this.carried.reachedAtMs[milestone] = Date.now();
+  reached(milestone: Milestone, atMs = Date.now()): void {
+    this.carried.reachedAtMs[milestone] = atMs;
   }
 
   /** Adds a prompt after those of the input. @returns its place in the job, from 0 */

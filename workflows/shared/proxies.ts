@@ -106,11 +106,25 @@ export function deliveryProxies(taskQueue: string) {
  * until its heartbeat times out (temporalio/sdk-rust#1080). So a deploy may delay a follow by that time.
  */
 export function followProxies(taskQueue: string) {
-  return proxyActivities<FollowActivities>({
+  return proxyActivities<Omit<FollowActivities, 'sendAndFollowPrompt'>>({
     taskQueue,
     startToCloseTimeout: '30 days',
     heartbeatTimeout: '40 seconds',
     cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry,
+  });
+}
+
+/**
+ * An activity that sends a prompt is not abandoned by a cancel: the workflow must learn the outcome. A dead sender is
+ * noticed sooner than a dead follow.
+ */
+export function promptProxies(taskQueue: string) {
+  return proxyActivities<Pick<FollowActivities, 'sendAndFollowPrompt'>>({
+    taskQueue,
+    startToCloseTimeout: '30 days',
+    heartbeatTimeout: '15 seconds',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry,
   });
 }

@@ -8,7 +8,7 @@ import { followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
-import { answerRoom } from '../truncate-result.js';
+import { followSettings } from './follow-settings.js';
 import { promptQuery, type SentPrompt } from './prompt-query.js';
 import { promptSummary } from './send-prompt.js';
 
@@ -40,16 +40,13 @@ export async function followPrompt(job: JobState, sent: SentPrompt, sideBySide: 
 export function followInputOf(job: JobState, sent: SentPrompt, sideBySide: boolean): FollowPromptInput {
   const { sandboxId, index } = sent;
   const { prompt } = job.stepOf(index);
-  const { workflowId, firstExecutionRunId } = workflowInfo();
   const { promptId, conversationId } = promptOf(job, sent);
   const { knownPromptIds, recordKey, isOwnSandbox } = promptQuery(job, { sandboxId, index, conversationId });
   return {
     ...{ sandboxId, promptId, conversationId, prompt, knownPromptIds, recordKey, isOwnSandbox },
-    resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
-    answerBytes: answerRoom(job.carried.prompts, { waiting: sideBySide ? job.input.prompts.length : 1 }),
+    ...followSettings(job, index, sideBySide ? job.input.prompts.length : 1),
     // In a shared sandbox, conversations of others also keep the state at running.
     sideBySide: sideBySide || !isOwnSandbox,
-    readLagMs: job.timing.readLagMs,
   };
 }
 

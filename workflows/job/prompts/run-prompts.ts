@@ -2,7 +2,9 @@
  * Runs the prompts of a job: sequentially in one conversation, or in parallel in several. Continues from the status of
  * each prompt: skips a prompt that has ended, follows a running prompt, and sends only prompts that were not sent.
  */
+import type { PromptEnd } from '../../../activities/prompt/end.js';
 import { isFinalPromptStatus } from '../../../src/contract/workflow-safe/states.js';
+import type { InboxMark } from '../../shared/event-inbox.js';
 import { JobTermination, jobError, sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
 import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
@@ -25,7 +27,7 @@ export async function runPrompts(job: JobState, sandboxId: string): Promise<void
     // one was accepted.
     for (; next < job.input.prompts.length; next += 1) {
       const place = { sandboxId, index: next, conversationId: null };
-      await sendPrompt(job, place);
+      await sendPrompt(job, place, false);
       const following = follow(job, place, true);
       // If a later send fails, the job ends before this promise is awaited.
       following.catch(() => undefined);
@@ -37,8 +39,9 @@ export async function runPrompts(job: JobState, sandboxId: string): Promise<void
     failIfOneFailed(job);
     job.continueAsNewIfDue();
     const place = { sandboxId, index: next, conversationId: conversationFor(job, next) };
-    await sendPrompt(job, place);
-    await follow(job, place, false);
+    const since = job.inbox.mark();
+    const end = await sendPrompt(job, place, true);
+    await follow(job, place, false, end ? { end, since } : null);
   }
   // There is no `await` between the loop and this line, so every accepted prompt is sent.
   job.takesPrompts = false;
@@ -60,16 +63,29 @@ function failIfOneFailed(job: JobState): void {
   throw new JobTermination('prompt_failed', jobError(code, failed.error ?? `The prompt ${failed.status}`));
 }
 
-/** Follows one prompt to its end. `sandbox_lost` is final only if the sandbox does not come back. */
-async function follow(job: JobState, place: PromptPlace, sideBySide: boolean): Promise<void> {
+/** What a follow of a prompt has found. Events after the mark `since` are newer. */
+interface Found {
+  readonly end: PromptEnd;
+  readonly since: InboxMark;
+}
+
+/**
+ * Follows one prompt to its end. `sandbox_lost` is final only if the sandbox does not come back.
+ * @param followed what the call that sent the prompt has found. Default: it only sent it
+ */
+async function follow(
+  job: JobState,
+  place: PromptPlace,
+  sideBySide: boolean,
+  followed: Found | null = null,
+): Promise<void> {
   const { sandboxId, index } = place;
   const prompt = job.carried.prompts[index];
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
   if (isFinalPromptStatus(prompt.status)) return;
-  for (;;) {
+  for (let found = followed; ; found = null) {
     job.enter('following');
-    const since = job.inbox.mark();
-    const end = await followPrompt(job, place, sideBySide);
+    const { end, since } = found ?? { since: job.inbox.mark(), end: await followPrompt(job, place, sideBySide) };
     const { sandboxState, status, promptId, degraded, ...known } = end;
     job.carried.degraded = degraded ?? job.carried.degraded;
     const isStopped = sandboxState === 'archived' || sandboxState === 'archiving';

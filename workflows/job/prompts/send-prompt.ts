@@ -6,16 +6,26 @@
  *      │ └──► unknown ─► found | abandon | resend ─┐              │
  *      └───────────────────────────────────────────┴──────────────┘
  */
-import { CancellationScope, CancelledFailure, isCancellation, sleep } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  isCancellation,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { PromptEnd } from '../../../activities/prompt/end.js';
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
 import type { PromptEvidence } from '../../../activities/prompt/record.js';
 import type { SendPromptInput } from '../../../activities/prompt/send.js';
+import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
 import { bytesOf, cut, headOf, type Text } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { PromptStep } from '../../../src/protocol/job/job-input.js';
+import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
 import { applicationCodeOf, outcomeUnknown, sandboxFailed, serviceFailureOf } from '../../shared/job-termination.js';
-import { effects, timeForSending } from '../../shared/proxies.js';
+import { effects, promptProxies, timeForSending } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
@@ -26,23 +36,36 @@ import { forShareOfCleanUp } from '../finish-despite-cancel.js';
 import type { JobState } from '../job-state.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import { resolveUnknownOutcome } from './await-resolution.js';
+import { followSettings } from './follow-settings.js';
 import { type PromptPlace, promptQuery, promptRecordKey } from './prompt-query.js';
+import { recordAccepted } from './record-accepted.js';
 
 /** One prompt in flight. */
 interface Sending {
   readonly job: JobState;
   readonly prompt: JobPrompt;
+  /** Its place in the job, from 0. */
+  readonly index: number;
   readonly step: PromptStep;
   readonly query: PromptQuery;
   /** What earlier calls mean for the next call. */
   earlier: SendPromptInput['earlier'];
+  /** True if the call also follows the prompt. */
+  readonly follows: boolean;
   /** True if an earlier call may have sent the prompt. A refusal of a later call does not change this. */
   mayBeSent: boolean;
 }
 
+/** A prompt that the service has accepted. */
+interface Sent {
+  readonly ids: PromptEvidence;
+  /** Null if the prompt was not followed to its end. */
+  readonly end: PromptEnd | null;
+}
+
 /** The outcome of an attempt to send the prompt. */
 type Attempt =
-  | { readonly kind: 'accepted'; readonly ids: PromptEvidence }
+  | { readonly kind: 'accepted'; readonly sent: Sent }
   | { readonly kind: 'not_promptable' }
   | { readonly kind: 'unknown'; readonly error: unknown; readonly message: string };
 type UnknownAttempt = Extract<Attempt, { kind: 'unknown' }>;
@@ -50,26 +73,32 @@ type UnknownAttempt = Extract<Attempt, { kind: 'unknown' }>;
 /**
  * Continues from the prompt's status: sends a prompt that is `not_sent`, searches for a prompt that is `sending` or
  * `unknown`, and skips any other.
+ * @param follows true if the call that sends the prompt also follows it. Otherwise the next prompt can be sent at once
+ * @returns the end of the prompt, if it was followed to its end
  * @throws JobTermination, or the error of the activity. The prompt's status then shows whether it was sent; `unknown`
  *   if that is uncertain
  */
-export async function sendPrompt(job: JobState, place: PromptPlace): Promise<void> {
+export async function sendPrompt(job: JobState, place: PromptPlace, follows: boolean): Promise<PromptEnd | null> {
   const prompt = job.carried.prompts[place.index];
-  if (!prompt || !['not_sent', 'sending', 'unknown'].includes(prompt.status)) return;
+  if (!prompt || !['not_sent', 'sending', 'unknown'].includes(prompt.status)) return null;
   const query = promptQuery(job, place);
   const mayBeSent = prompt.status !== 'not_sent';
-  const accepted = await untilAccepted({
+  const { index } = place;
+  const { ids, end } = await untilAccepted({
     job,
     prompt,
-    step: job.stepOf(place.index),
+    index,
+    step: job.stepOf(index),
     query,
+    follows,
     earlier: await earlierOf(job, place),
     mayBeSent,
   });
   if (job.carried.reachedAtMs.prompted === undefined) job.reached('prompted');
-  prompt.promptId = accepted.promptId;
-  prompt.conversationId = accepted.conversationId ?? place.conversationId;
+  prompt.promptId = ids.promptId;
+  prompt.conversationId = ids.conversationId ?? place.conversationId;
   prompt.status = 'queued';
+  return end;
 }
 
 /**
@@ -86,7 +115,7 @@ async function earlierOf(job: JobState, { sandboxId, index }: PromptPlace): Prom
   return (await retryRefusals(job, 'read the record', read)) === null ? 'doubt' : 'ask_record';
 }
 
-async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
+async function untilAccepted(sending: Sending): Promise<Sent> {
   const { job } = sending;
   for (let tries = 0; ; tries += 1) {
     job.enter('prompting');
@@ -94,13 +123,13 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
     const attempt = await attemptToSend(sending);
     switch (attempt.kind) {
       case 'accepted':
-        return attempt.ids;
+        return attempt.sent;
       case 'not_promptable':
         await waitUntilPromptable(sending, { since, tries });
         break;
       case 'unknown': {
         const decision = await decide(sending, attempt);
-        if (decision !== 'resend') return decision;
+        if (decision !== 'resend') return { ids: decision, end: null };
         prepareResend(sending);
         break;
       }
@@ -114,8 +143,8 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
 async function attemptToSend(sending: Sending): Promise<Attempt> {
   const { job, query } = sending;
   try {
-    const ids = await callMachine(job, query.sandboxId, 'prompt', () => sendOnce(sending));
-    return { kind: 'accepted', ids };
+    const sent = await callMachine(job, query.sandboxId, 'prompt', () => sendOnce(sending));
+    return { kind: 'accepted', sent };
   } catch (error) {
     const failure = serviceFailureOf(error);
     if (failure?.code === 'sandbox_not_promptable') return { kind: 'not_promptable' };
@@ -176,24 +205,61 @@ function prepareResend(sending: Sending): void {
 }
 
 /** Makes one call, and records its outcome in the prompt's status. */
-async function sendOnce(sending: Sending) {
-  const { prompt, step, query, earlier } = sending;
+async function sendOnce(sending: Sending): Promise<Sent> {
+  const { job, prompt } = sending;
   // If the activity never starts, nothing was sent.
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The prompt was not sent');
-  const { conversationId } = query;
-  const body = { ...step, ...(conversationId === null ? { new: true } : { conversationId }) };
   prompt.status = 'sending';
+  const isAccepted = () => prompt.status === 'queued';
   try {
-    const text = step.prompt;
-    const options = { summary: promptSummary(text), ...timeForSending(bytesOf(text)) };
-    const call = effects.sendPrompt.executeWithOptions(options, [{ query, body, earlier }]);
-    return await forShareOfCleanUp(sending.job, call);
+    return await forShareOfCleanUp(
+      job,
+      sending.follows ? sendAndFollow(sending, isAccepted) : send(sending),
+      isAccepted,
+    );
   } catch (error) {
+    // A signal has told that the prompt was accepted.
+    if (isAccepted()) throw error;
     const status = await statusAfter(error, sending);
     prompt.status = sending.mayBeSent ? 'unknown' : status;
     // After a refusal, no call of this run can still be on its way.
     if (status === 'not_sent') sending.earlier = 'known_not';
     throw error;
+  }
+}
+
+function callOf({ step, query, earlier }: Sending): { readonly summary: string; readonly input: SendPromptInput } {
+  const { conversationId } = query;
+  const body = { ...step, ...(conversationId === null ? { new: true } : { conversationId }) };
+  return { summary: promptSummary(step.prompt), input: { query, body, earlier } };
+}
+
+async function send(sending: Sending): Promise<Sent> {
+  const { summary, input } = callOf(sending);
+  const options = { summary, ...timeForSending(bytesOf(sending.step.prompt)) };
+  return { ids: await effects.sendPrompt.executeWithOptions(options, [input]), end: null };
+}
+
+/** @throws ContinueAsNewRequest if the history is long and the prompt was accepted: the next run follows it */
+async function sendAndFollow(sending: Sending, isAccepted: () => boolean): Promise<Sent> {
+  const { job, index } = sending;
+  const { summary, input } = callOf(sending);
+  const { sendAndFollowPrompt } = promptProxies(followTaskQueue(workflowInfo().taskQueue));
+  const scope = new CancellationScope();
+  const call = async () => {
+    const follow = followSettings(job, index, 1);
+    const { accepted, end } = await sendAndFollowPrompt.executeWithOptions({ summary }, [{ ...input, index, follow }]);
+    recordAccepted(job, accepted);
+    return { ids: accepted, end };
+  };
+  const leave = async () => {
+    await condition(() => isAccepted() && job.mustContinueAsNew());
+    throw new ContinueAsNewRequest();
+  };
+  try {
+    return await Promise.race([scope.run(call), scope.run(leave)]);
+  } finally {
+    scope.cancel();
   }
 }
 
