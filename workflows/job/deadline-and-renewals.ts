@@ -1,6 +1,7 @@
 /** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
+import { conditionUntil } from '../shared/shared-timer.js';
 import { renewAutoStopInMs, renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';
 import type { JobState } from './job-state.js';
@@ -8,7 +9,8 @@ import { renewAutoStop } from './renew-auto-stop.js';
 
 /** Renews what expires while the job runs, and calls `onDeadline` at the deadline, even if a renewal is waiting. */
 export async function startTimers(job: JobState, onDeadline: () => void): Promise<void> {
-  await Promise.allSettled([untilDeadline(job).then(onDeadline), renewWhatExpires(job)]);
+  // In this order, one timer does for both: renewals mostly come first.
+  await Promise.allSettled([renewWhatExpires(job), untilDeadline(job).then(onDeadline)]);
 }
 
 async function untilDeadline(job: JobState): Promise<void> {
@@ -16,10 +18,8 @@ async function untilDeadline(job: JobState): Promise<void> {
     if (job.carried.deadlineAtMs === null) await condition(() => job.carried.deadlineAtMs !== null);
     const { deadlineAtMs } = job.carried;
     if (deadlineAtMs === null) continue;
-    const leftMs = deadlineAtMs - Date.now();
-    if (leftMs <= 0) return;
     // If the fork of an item becomes `cancelled`, the deadline starts again with the next fork.
-    await condition(() => deadlineAtMs !== job.carried.deadlineAtMs, leftMs, { summary: 'deadline' });
+    if (!(await conditionUntil(() => deadlineAtMs !== job.carried.deadlineAtMs, deadlineAtMs, 'deadline'))) return;
   }
 }
 
@@ -30,10 +30,9 @@ async function renewWhatExpires(job: JobState): Promise<void> {
   let leaseDueAtMs = job.carried.watched ? Date.now() : Number.POSITIVE_INFINITY;
   for (;;) {
     const { watched } = job.carried;
-    const leftMs = Math.min(ttlDueAtMs, leaseDueAtMs) - Date.now();
     // The sandbox may be leased in the meantime.
     const isOther = () => watched !== job.carried.watched;
-    if (leftMs > 0) await condition(isOther, leftMs, { summary: 'renewal of lease and auto-stop' });
+    await conditionUntil(isOther, Math.min(ttlDueAtMs, leaseDueAtMs), 'renewal of lease and auto-stop');
     if (job.carried.watched && !watched) leaseDueAtMs = Date.now() + renewLeaseInMs(job.timing, true);
     if (isOther()) continue;
     // The two renewals are separate, so that a refusal of one does not affect the other.

@@ -11,6 +11,7 @@ import {
   sandboxSharedSignal,
   skipCollectingSignal,
 } from '../../src/protocol/messages.js';
+import { cancelEarlyTimers } from '../shared/shared-timer.js';
 import type { JobState } from './job-state.js';
 import { recordAccepted } from './prompts/record-accepted.js';
 import { progressOf } from './report.js';
@@ -22,7 +23,10 @@ const maxOptionsBytes = 4_000;
 
 export function handleMessages(job: JobState): void {
   setHandler(sandboxEventSignal, (event) => job.inbox.record(event));
-  setHandler(promptAcceptedSignal, (accepted) => recordAccepted(job, accepted));
+  setHandler(promptAcceptedSignal, (accepted) => {
+    recordAccepted(job, accepted);
+    cancelEarlyTimers();
+  });
   setHandler(progressQuery, () => progressOf(job));
   setHandler(skipCollectingSignal, () => {
     job.skipsCollecting = true;

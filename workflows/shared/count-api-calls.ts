@@ -9,18 +9,18 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import { apiCallsHeader, callsOfDetails, splitCalls } from '../../src/contract/workflow-safe/counted-result.js';
-import { workflowCounter } from './workflow-counter.js';
+import { ownState } from './own-state.js';
 
-const counted = workflowCounter('api-calls');
+const counted = ownState('api-calls', () => ({ calls: 0 }));
 
 /** Number of calls so far: by this run and the earlier ones of its chain, and those of `addApiCalls`. */
 export function apiCalls(): number {
-  return counted.value;
+  return counted().calls;
 }
 
 /** Adds the calls that another workflow has made for this one. */
 export function addApiCalls(calls: number): void {
-  counted.value += calls;
+  counted().calls += calls;
 }
 
 export const interceptors = (): WorkflowInterceptors => ({
@@ -38,7 +38,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       scheduleActivity: (input, next) => plain(next(input)),
       scheduleLocalActivity: (input, next) => plain(next(input)),
       continueAsNew(input, next) {
-        const carried = defaultPayloadConverter.toPayload(counted.value);
+        const carried = defaultPayloadConverter.toPayload(counted().calls);
         return next({ ...input, headers: { ...input.headers, [apiCallsHeader]: carried } });
       },
     },

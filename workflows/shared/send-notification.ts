@@ -13,7 +13,7 @@ import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
 import type { DeliverNotification, Notification } from '../../src/protocol/notification.js';
 import { mostUnderWay } from './most-under-way.js';
-import { workflowCounter } from './workflow-counter.js';
+import { ownState } from './own-state.js';
 
 interface Sender {
   readonly input: { readonly jobId: string | null; readonly notify?: NotifyTarget };
@@ -21,7 +21,7 @@ interface Sender {
 }
 
 /** Deliveries of this workflow that are in progress. */
-const underWay = workflowCounter('deliveries-under-way');
+const underWay = ownState('deliveries-under-way', () => ({ count: 0 }));
 
 /**
  * Notifies the caller's targets. Each delivery is a separate workflow, which continues after the end of this one. This
@@ -48,13 +48,13 @@ export async function sendNotification(
 }
 
 async function deliverApart(target: NotifyTarget, details: Omit<Notification, 'id'>): Promise<void> {
-  if (underWay.value >= (details.event === 'ended' ? mostUnderWay.ended : mostUnderWay.others)) {
+  if (underWay().count >= (details.event === 'ended' ? mostUnderWay.ended : mostUnderWay.others)) {
     log.warn('a notification is dropped: too many are undelivered', { event: details.event });
     return;
   }
-  underWay.value += 1;
+  underWay().count += 1;
   const over = () => {
-    underWay.value -= 1;
+    underWay().count -= 1;
   };
   const id = uuid4();
   try {

@@ -5,12 +5,12 @@
  * An event may be wrong or out of date, so after each event `read` reads the service and decides whether the wait ends.
  * If the caller's next call would detect a wrong event anyway, use `believe` to avoid this read.
  */
-import { condition } from '@temporalio/workflow';
 import type { SandboxEventType } from '../../src/contract/workflow-safe/states.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { SandboxEvent } from '../../src/protocol/messages.js';
 import type { EventInbox, InboxMark } from './event-inbox.js';
+import { conditionUntil } from './shared-timer.js';
 import { safetyPollMs } from './wait-intervals.js';
 
 export interface UntilOptions<T> {
@@ -56,13 +56,12 @@ export async function until<T>(sandboxId: string, options: UntilOptions<T>): Pro
     if (found !== undefined) return found;
   }
   for (let polls = 0; ; ) {
-    const waitMs = Math.min(safetyPollMs(timing, polls, inbox.missedInARow), limitAtMs - Date.now());
+    const pollAtMs = Date.now() + safetyPollMs(timing, polls, inbox.missedInARow);
     const arrived = () => inbox.next(sandboxId, wakeOn, since);
     const isLeft = () => options.leave?.when() === true;
-    if (!arrived()) {
-      const summary = `${waitedFor}: woken by a webhook, or by this timer`;
-      await condition(() => arrived() !== undefined || isLeft(), Math.max(1, waitMs), { summary });
-    }
+    const isOn = () => arrived() !== undefined || isLeft();
+    const summary = `${waitedFor}: woken by a webhook, or by this timer`;
+    if (!arrived()) await conditionUntil(isOn, Math.min(pollAtMs, limitAtMs), summary);
     const news = arrived();
     if (options.leave && !news && isLeft()) throw options.leave.by();
     const isOver = !news && Date.now() >= limitAtMs;

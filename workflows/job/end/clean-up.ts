@@ -39,14 +39,15 @@ export async function cleanUp(job: JobState, ending: JobEnding): Promise<JobErro
     job.reached('ending');
     if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(job));
     await collectWhatIsLeft(job, sandboxId, wholeMs * share.collect);
-    await within(wholeMs * share.store, async () => job.beforeEnd?.(resultOf(job, ending.outcome, ending.error)));
+    const { beforeEnd } = job;
+    if (beforeEnd) await within(wholeMs * share.store, () => beforeEnd(resultOf(job, ending.outcome, ending.error)));
     const end = endOf(job, ending);
     problem = await within(leftMs(job), () => endSandbox(job, sandboxId, end));
     if (problem === null) job.reached('ended');
     nameWhatIsLeft(job, problem, end);
   }
-  await within(wholeMs * share.lost, () => unwatchSandbox(job));
-  await within(wholeMs * share.lost, () => stopLostSandboxes(job));
+  if (job.carried.watched) await within(wholeMs * share.lost, () => unwatchSandbox(job));
+  if (job.carried.lost.length > 0) await within(wholeMs * share.lost, () => stopLostSandboxes(job));
   nameUnconfirmed(job);
   if (problem !== null || job.carried.left.length === 0) return problem;
   return jobError('clean_up_unfinished', `This needs attention: ${job.carried.left[0]?.why ?? ''}`);

@@ -3,6 +3,7 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { notSentCode } from '../../../src/contract/workflow-safe/service-failure.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { applicationCodeOf, jobError, toJobTermination } from '../../shared/job-termination.js';
+import { runFor } from '../../shared/shared-timer.js';
 
 /**
  * Runs a step with a time limit, in ms.
@@ -14,9 +15,9 @@ export async function problemWithin(
   step: () => Promise<void> | undefined,
   lateText: string,
 ): Promise<JobError | null> {
-  const scope = new CancellationScope({ cancellable: true, timeout: Math.max(1, Math.round(ms)) });
+  const scope = new CancellationScope();
   try {
-    await scope.run(async () => step());
+    await runFor(scope, { ms, summary: 'until the cleanup ends this step' }, async () => step());
     return null;
   } catch (error) {
     if (wasCutShort(scope, error)) return jobError('clean_up_unfinished', lateText);
