@@ -4,7 +4,7 @@
  */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
-import type { DegradedSandbox } from '../../src/contract/workflow-safe/sandbox-view.js';
+import type { DegradedSandbox, SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { Text } from '../../src/contract/workflow-safe/stored-text.js';
 import type { Attempt } from '../retry/attempt.js';
 import { isQueued, readNewHistory } from './evidence.js';
@@ -22,6 +22,13 @@ export interface FollowedPrompt {
   readonly knownPromptIds: readonly string[];
 }
 
+/** A read of a sandbox. */
+export interface SeenSandbox {
+  readonly view: SandboxView;
+  /** When the read began, in ms since the epoch. */
+  readonly atMs: number;
+}
+
 export interface PromptEnd {
   /**
    * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if no
@@ -32,6 +39,8 @@ export interface PromptEnd {
   readonly sandboxState: string | null;
   /** The newest observation of the sandbox as alive but not fully reachable; absent if there was none. */
   readonly degraded?: DegradedSandbox;
+  /** The sandbox as the last shared read before the end shows it; absent if that read omits it. */
+  readonly sandbox?: SeenSandbox;
   readonly promptId: string | null;
   /** Cut to `answerBytes`; `resultRef` then names the full result. */
   readonly result: string | null;
@@ -42,7 +51,7 @@ export interface PromptEnd {
   readonly endedAt: string | null;
 }
 
-export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'degraded' | 'resultRef'>;
+export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'degraded' | 'sandbox' | 'resultRef'>;
 
 /** Identifies a prompt in a history. */
 export type PromptInHistory = Pick<FollowedPrompt, 'promptId' | 'prompt' | 'knownPromptIds'> & {

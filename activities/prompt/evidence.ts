@@ -26,6 +26,8 @@ export interface PromptQuery {
   readonly previousRecordKey?: string;
   /** False if others use the same sandbox. No prompt is then adopted, because its owner is unknown. */
   readonly isOwnSandbox: boolean;
+  /** True if nobody can have prompted in the sandbox yet: it was created for this prompt. Default: false. */
+  readonly isFirst?: boolean;
   /** When the sandbox was created: older events belong to the source of the fork. Null if unknown. */
   readonly sandboxMadeAt: string | null;
 }

@@ -23,6 +23,8 @@ export interface SharedRead {
    * itself.
    */
   readonly sandbox: Sandbox | undefined;
+  /** When the read began, in ms since the epoch. */
+  readonly atMs: number;
 }
 
 export interface FollowHub {
@@ -102,7 +104,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
       failures = 0;
       for (const waiter of served) {
         const sandbox = byId.get(waiter.sandboxId);
-        if (sandbox) waiter.resolve({ sandbox });
+        if (sandbox) waiter.resolve({ sandbox, atMs: lastTickMs });
         else waiter.isMissing = true;
       }
     } catch (error) {
@@ -124,7 +126,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
       const atMs = Math.max(turnOf(waiter), budget.nextMs());
       if (atMs > Date.now()) return atMs;
       budget.spend();
-      waiter.resolve({ sandbox: undefined });
+      waiter.resolve({ sandbox: undefined, atMs: Date.now() });
     }
     return Infinity;
   }

@@ -111,7 +111,7 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd> {
   let missingSinceMs: number | undefined;
   let unseenSinceMs: number | undefined;
   for (let tick = 1; ; tick += 1) {
-    const { sandbox: listed } = await follower.next(one.attempt.signal);
+    const { sandbox: listed, atMs } = await follower.next(one.attempt.signal);
     if (listed) one.onRead(listed);
     const shared = listed?.state;
     if (shared === 'running' && !(sideBySide && tick % confirmEveryTicks === 0)) continue;
@@ -120,7 +120,10 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd> {
       if (isMissing(error)) return undefined;
       throw error;
     });
-    if (end && isFinalPromptStatus(end.status)) return { ...end, ...(await stateAtEnd(one, end)), resultRef: null };
+    if (end && isFinalPromptStatus(end.status)) {
+      const seen = listed && { sandbox: { view: sandboxView(listed), atMs } };
+      return { ...end, ...(await stateAtEnd(one, end)), ...seen, resultRef: null };
+    }
     if (end) unseenSinceMs = undefined;
     else unseenSinceMs ??= Date.now();
     const isUnseen = unseenSinceMs !== undefined && Date.now() - unseenSinceMs >= readLagMs;

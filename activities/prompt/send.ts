@@ -13,7 +13,14 @@ import { type Attempt, currentAttempt, repeatable } from '../retry/attempt.js';
 import { type Earlier, sendOnce } from '../retry/send-at-most-once.js';
 import { readText } from '../store/texts.js';
 import { findPromptEvidence, type PromptQuery, readQueuedPrompts } from './evidence.js';
-import { createPromptRecords, type PromptEvidence, type PromptRecord, type PromptRecords, recordOf } from './record.js';
+import {
+  createPromptRecords,
+  type HistoryBefore,
+  type PromptEvidence,
+  type PromptRecord,
+  type PromptRecords,
+  recordOf,
+} from './record.js';
 
 export interface SendPromptInput {
   readonly query: PromptQuery;
@@ -27,6 +34,8 @@ export interface SendPromptInput {
    */
   readonly earlier: 'ask_record' | 'doubt' | 'known_not';
 }
+
+const emptyHistory: HistoryBefore = { queued: [], since: null, rest: null };
 
 /** Time limit of the reads before the prompt is sent. They must leave time for the call. */
 const recordTimeoutMs = 8_000;
@@ -56,7 +65,9 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
         const { previousRecordKey } = query;
         const previous = previousRecordKey === undefined ? null : await records.read(previousRecordKey);
         const options = { attempt, timeoutMs: recordTimeoutMs, previous };
-        const record = { ...recordOf(await readQueuedPrompts(client, query, options), previous), by };
+        const isEmpty = query.isFirst === true && attempt.attempt === 1;
+        const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options);
+        const record = { ...recordOf(history, previous), by };
         await records.write(recordKey, record);
         return record;
       },

@@ -1,5 +1,6 @@
 /** Decides what a stop or a resume must do, given a fresh read of the sandbox. Pure. */
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
+import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 
 /** The state before the first request that may have been accepted. */
@@ -18,7 +19,7 @@ export interface BeforeRequest {
  */
 export type StopDecision = 'ask' | 'joined' | 'already_archived' | 'resumed_since' | 'gone';
 
-type Seen = Pick<Sandbox, 'state' | 'stop'>;
+type Seen = Pick<Sandbox | SandboxView, 'state' | 'stop'>;
 
 /** @param before null if no earlier request may have been accepted */
 export function decideStop({ state, stop }: Seen, before: BeforeRequest | null): StopDecision {

@@ -2,18 +2,20 @@
  * Retry class `read-first`: stop and resume. Every attempt reads first, and sends only what the state still requires.
  */
 import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
-import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import type { ResumeBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { SandboxView, StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import { isOpenStop } from '../../src/contract/workflow-safe/states.js';
 import type { ResultStore } from '../../src/result-store/index.js';
+import type { SeenSandbox } from '../prompt/end.js';
 import { storeTranscript, type TranscriptRequest } from '../prompt/transcript.js';
 import { type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';
 import { stopOfAnswer } from './accepted-operation.js';
 import { type BeforeRequest, decideResume, decideStop, type StopDecision } from './decide-stop-call.js';
-import { sandboxView, stopView } from './view.js';
+import { sandboxView } from './view.js';
 
 export interface StopSandboxInput extends ReadFirstOptions {
+  /** A read of the sandbox that was made just now, so that the first attempt need not read. Default: none. */
+  readonly seen?: SeenSandbox | undefined;
   /** The history to store before the stop. Default: none. */
   readonly transcript?: TranscriptRequest | undefined;
 }
@@ -41,11 +43,11 @@ export type StopAnswer =
  */
 export function stopSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function stopSandbox(input: StopSandboxInput): Promise<StopAnswer> {
-    const { sandboxId, transcript } = input;
+    const { transcript } = input;
     return readFirst(client, input, async (tools) => {
       if (transcript) await storeTranscript({ client, results, attempt: tools.attempt }, transcript);
       try {
-        return await stopOnce(client, sandboxId, tools);
+        return await stopOnce(client, input, tools);
       } catch (error) {
         if (tools.isBelieved(error)) return 'gone';
         throw error;
@@ -54,8 +56,16 @@ export function stopSandboxActivity(client: SandboxClient, results: ResultStore)
   };
 }
 
-async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFirst): Promise<StopAnswer> {
-  const sandbox = await tools.look();
+/** A read older than this, in ms, does not replace the read before a stop. It covers a busy queue of activities. */
+const freshForMs = 5_000;
+
+async function stopOnce(
+  client: SandboxClient,
+  { sandboxId, seen }: StopSandboxInput,
+  tools: ReadFirst,
+): Promise<StopAnswer> {
+  const look = async () => sandboxView(await tools.look());
+  const sandbox = canStop(seen, tools) ? seen.view : await look();
   const found = answerOf(sandbox, tools.before());
   // This read may be older than a resume. The answer to a stop request is always current: for an archived sandbox, it
   // contains the last stop.
@@ -66,24 +76,30 @@ async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFir
     const stop = stopOfAnswer(await tools.send(before, () => client.stopSandbox(sandboxId)));
     if (found && sandbox.stop && stop?.id === sandbox.stop.id) return found;
     // If the answer shows a stop that has ended, it may come from a cache. A read of the sandbox decides.
-    if (isOpenStop(stop)) return { how: 'asked', stop, sandbox: sandboxView(sandbox), before };
+    if (isOpenStop(stop)) return { how: 'asked', stop, sandbox, before } as const;
   } catch (error) {
     if (!isFinal(error) && !(mayBeOld && isRefusal(error))) throw error;
     // Since the read, the request may have become unnecessary.
-    const settled = answerOf(await tools.look(), tools.before());
+    const settled = answerOf(await look(), tools.before());
     if (settled) return settled;
     throw error;
   }
-  const settled = answerOf(await tools.look(), before);
+  const settled = answerOf(await look(), before);
   if (settled) return settled;
   throw new UnexpectedResponseError('stopSandbox', 202, 'stop', 'is not a stop of this sandbox');
 }
 
-function answerOf(sandbox: Sandbox, before: BeforeRequest | null): StopAnswer | undefined {
+/** True if the sandbox was just seen running, and nothing was sent since. */
+function canStop(seen: SeenSandbox | undefined, { attempt, before }: ReadFirst): seen is SeenSandbox {
+  if (seen === undefined || attempt.attempt > 1 || before() !== null) return false;
+  return Math.abs(Date.now() - seen.atMs) < freshForMs && decideStop(seen.view, null) === 'ask';
+}
+
+function answerOf(sandbox: SandboxView, before: BeforeRequest | null): StopAnswer | undefined {
   const how = decideStop(sandbox, before);
   if (how === 'ask') return undefined;
   if (how === 'gone') return how;
-  return { how, stop: sandbox.stop ? stopView(sandbox.stop) : null, sandbox: sandboxView(sandbox), before };
+  return { how, stop: sandbox.stop, sandbox, before };
 }
 
 /**

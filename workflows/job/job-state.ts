@@ -1,5 +1,6 @@
 /** The state of one job. */
 import { setCurrentDetails } from '@temporalio/workflow';
+import type { SeenSandbox } from '../../activities/prompt/end.js';
 import { degradedOf, type SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { JobInput, JobTiming, PromptStep } from '../../src/protocol/job/job-input.js';
 import type { JobPhase } from '../../src/protocol/job/job-phases.js';
@@ -44,6 +45,8 @@ export class JobState {
    * throw.
    */
   beforeEnd: ((soFar: JobResult) => Promise<void>) | undefined;
+  /** The sandbox as the follow of the last prompt saw it at its end. */
+  seenAtEnd: SeenSandbox | undefined;
   /** True once a call that stores the history of the sandbox has succeeded. */
   isTranscriptTaken = false;
   /** Number of calls with a request to store the history. */

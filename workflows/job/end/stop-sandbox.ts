@@ -73,7 +73,7 @@ async function stopAndConfirm(job: JobState, sandboxId: string): Promise<void> {
 async function requestAndBind(job: JobState, sandboxId: string): Promise<boolean> {
   const takeTranscript = () => takeTranscriptRequest(job, sandboxId);
   const call = { sandboxId, timing: job.timing, memory: job.carried.stopRequest, takeTranscript };
-  let answer = await requestStop(job, call);
+  let answer = await requestStop(job, { ...call, seen: job.seenAtEnd });
   job.isTranscriptTaken = true;
   for (let polls = 0; isBeforeResume(job, answer) || (await isShown(job, sandboxId, answer)); polls += 1) {
     await sleep(Math.min(safetyPollMs(job.timing, polls), longestLagPauseMs), {

@@ -49,7 +49,7 @@ async function interruptPrompt(job: JobState, index: number): Promise<void> {
     const end = await endWithin(job, sent, waitMs * 2 ** tries);
     if (end === undefined) continue;
     if (end.status === 'sandbox_lost') return;
-    const { sandboxState: _, degraded: __, promptId, ...known } = end;
+    const { sandboxState: _, degraded: __, sandbox: ___, promptId, ...known } = end;
     Object.assign(prompt, known, { promptId: promptId ?? prompt.promptId });
     return;
   }

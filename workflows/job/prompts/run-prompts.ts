@@ -86,7 +86,8 @@ async function follow(
   for (let found = followed; ; found = null) {
     job.enter('following');
     const { end, since } = found ?? { since: job.inbox.mark(), end: await followPrompt(job, place, sideBySide) };
-    const { sandboxState, status, promptId, degraded, ...known } = end;
+    const { sandboxState, status, promptId, degraded, sandbox, ...known } = end;
+    job.seenAtEnd = sandbox;
     job.carried.degraded = degraded ?? job.carried.degraded;
     const isStopped = sandboxState === 'archived' || sandboxState === 'archiving';
     if (status === 'not_found') {

@@ -228,10 +228,19 @@ async function sendOnce(sending: Sending): Promise<Sent> {
   }
 }
 
-function callOf({ step, query, earlier }: Sending): { readonly summary: string; readonly input: SendPromptInput } {
+function callOf(sending: Sending): { readonly summary: string; readonly input: SendPromptInput } {
+  const { step, query, earlier } = sending;
   const { conversationId } = query;
   const body = { ...step, ...(conversationId === null ? { new: true } : { conversationId }) };
-  return { summary: promptSummary(step.prompt), input: { query, body, earlier } };
+  const isFirst = isFirstOfSandbox(sending) ? { isFirst: true } : {};
+  return { summary: promptSummary(step.prompt), input: { query: { ...query, ...isFirst }, body, earlier } };
+}
+
+/** True if this run has just created the sandbox, and no call can have prompted in it. */
+function isFirstOfSandbox({ job, index, earlier, mayBeSent }: Sending): boolean {
+  const { isFound, isShared, wasReset } = job.carried;
+  const isOwn = job.input.source.kind === 'create' && !isFound && !isShared && !wasReset;
+  return isOwn && index === 0 && earlier === 'ask_record' && !mayBeSent;
 }
 
 async function send(sending: Sending): Promise<Sent> {
