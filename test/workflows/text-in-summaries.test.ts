@@ -45,8 +45,7 @@ it.each([
   expect(await handle.result()).toMatchObject({ outcome: 'completed' });
   const seen = await metadataOf(stand, ['createThenPrompt']);
   const firsts = (texts: readonly string[] | undefined) => texts?.map((text) => text.replace(/ Please.*/, ''));
-  expect(firsts(seen.sendPrompt)).toEqual(ofPrompts);
-  expect(firsts(seen.followPrompt)).toEqual(ofPrompts);
+  expect(firsts(seen.sendAndFollowPrompt)).toEqual(ofPrompts);
   expect(seen.runMarkedCommand).toEqual(ofCommands);
   expect(JSON.stringify(seen).includes('canary')).toBe(promptInSummary);
 });
@@ -59,6 +58,6 @@ it('summaries of a batch, its preparation and its items show no texts if that wa
   await submitFanout(stand.client, input, items, { taskQueue: stand.taskQueue, promptInSummary: false });
   expect(await awaitFanout(stand.client, input)).toMatchObject({ counts: { completed: 1 } });
   const seen = await metadataOf(stand, ['forkFanout', 'fanoutChunk', 'fanoutItem', 'createThenPrompt']);
-  expect(seen.sendPrompt).toEqual(['prompt', 'prompt']);
+  expect(seen.sendAndFollowPrompt).toEqual(['prompt', 'prompt']);
   expect(JSON.stringify(seen)).not.toContain('canary');
 });

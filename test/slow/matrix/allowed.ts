@@ -63,6 +63,6 @@ export function allowedOutcomes(scenario: Scenario, trouble: Trouble): readonly 
   const hidesRecord = trouble.class === 'gone' && trouble.extent === 'lasting' && trouble.endpoint === 'listEvents';
   if (lens !== undefined && hidesRecord) allowed.push(...unknown[workflow]);
   // The call follows a lost prompt, which stays unknown if it cannot be found.
-  if (always && Object.keys(always).some((site) => site.startsWith('sendPrompt'))) allowed.push(...unknown[workflow]);
+  if (always && Object.keys(always).some((site) => site.includes('/sendPrompt#'))) allowed.push(...unknown[workflow]);
   return allowed;
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { afterEach, expect, test } from 'vitest';
@@ -48,4 +48,20 @@ test('a workflow that imports a package is detected', async () => {
   await writeFile(join(directory, 'index.ts'), workflow);
   const found = strangers(await bundledModules(join(directory, 'index.ts')));
   expect(found.filter((path) => path.startsWith('node_modules/zod/'))).not.toEqual([]);
+});
+
+/** Its patterns are the same for all workflows. */
+const patternCache = 'src/contract/workflow-safe/without-secrets.ts';
+/** State at module level would be shared by all workflows of a worker, because these modules are loaded once. */
+const moduleState = /^(?:export )?(?:let |var |const \w+ = (?:new (?:Map|Set|WeakMap|WeakSet)\b|\[\]|\{\}))/m;
+
+test('no module of the bundle holds state', async () => {
+  const own = (await bundledModules(join(repository, 'workflows', 'index.ts'))).filter((path) => path.endsWith('.ts'));
+  const stateful = [];
+  for (const path of own) {
+    if (path.startsWith('node_modules/') || path === patternCache) continue;
+    if (moduleState.test(await readFile(join(repository, path), 'utf8'))) stateful.push(path);
+  }
+  expect(stateful).toEqual([]);
+  expect('let counted = 0;').toMatch(moduleState);
 });

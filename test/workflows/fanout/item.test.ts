@@ -235,7 +235,8 @@ describe('an item whose fork is throttled', () => {
     });
     const refusal = { kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' } as const;
     await stand.fault({ ...refusal, times: 3 });
-    const input = itemInput('throttled', 2, { chunkWorkflowId });
+    // Its renewals come after its deadline, which thus has a timer of its own.
+    const input = itemInput('throttled', 2, { chunkWorkflowId, job: { ttlSeconds: 7_200 } });
     const item = await start(input);
     const summary = await item.result();
     expect(summary).toMatchObject({ outcome: 'completed', generation: 1 });

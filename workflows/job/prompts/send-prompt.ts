@@ -261,12 +261,18 @@ async function sendAndFollow(sending: Sending, isAccepted: () => boolean): Promi
     recordAccepted(job, accepted);
     return { ids: accepted, end };
   };
+  const calling = scope.run(call);
   const leave = async () => {
-    await condition(() => isAccepted() && job.mustContinueAsNew());
+    try {
+      await condition(() => isAccepted() && job.mustContinueAsNew());
+    } catch {
+      // Despite a cancel, the outcome of the call must be known.
+      return calling;
+    }
     throw new ContinueAsNewRequest();
   };
   try {
-    return await Promise.race([scope.run(call), scope.run(leave)]);
+    return await Promise.race([calling, scope.run(leave)]);
   } finally {
     scope.cancel();
   }

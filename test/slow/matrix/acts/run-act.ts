@@ -39,7 +39,7 @@ const usedSource = ['source_failed'];
 
 function allowedEnds({ expected, workflow, lens, always = {} }: Scenario, { act }: Act): readonly string[] {
   // Two equal prompts cannot be told apart if the answer to one is lost.
-  const isLostPrompt = Object.hasOwn(always, 'sendPrompt/sendPrompt#1');
+  const isLostPrompt = Object.keys(always).some((site) => site.endsWith('/sendPrompt#1'));
   if (act === 'prompt' && isLostPrompt) return [expected, 'outcome_unknown'];
   // With the sandbox, the marker that shows whether a command ran is gone.
   const isLostCommand = Object.hasOwn(always, 'runMarkedCommand/runCommand#1');

@@ -115,8 +115,8 @@ const scenarios: readonly JobScenario[] = [
     name: 'waits-for-evidence',
     input: (_, id) => ({ ...create, prompts: [echo(id)], onUnknownOutcome: 'wait', end: 'stop' }),
     always: {
-      'sendPrompt/sendPrompt#1': 'dropped-after',
-      ...Object.fromEntries([2, 3, 4, 5].map((nth) => [`sendPrompt/listEvents#${nth}`, 'page-502'])),
+      'sendAndFollowPrompt/sendPrompt#1': 'dropped-after',
+      ...Object.fromEntries([1, 2, 3, 4].map((nth) => [`sendAndFollowPrompt/listEvents#${nth}`, 'page-502'])),
     },
   },
   {
@@ -145,12 +145,12 @@ const scenarios: readonly JobScenario[] = [
   },
   {
     name: 'lost-prompt',
-    always: { 'sendPrompt/sendPrompt#1': 'dropped-after' },
+    always: { 'sendAndFollowPrompt/sendPrompt#1': 'dropped-after' },
     input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),
   },
   {
     name: 'lost-prompt-to-provider',
-    always: { 'sendPrompt/sendPrompt#1': 'dropped-after' },
+    always: { 'sendAndFollowPrompt/sendPrompt#1': 'dropped-after' },
     input: (_, id) => ({ ...create, prompts: [{ ...echo(id), provider: 'codex' }], end: 'stop' }),
   },
   {
@@ -161,7 +161,9 @@ const scenarios: readonly JobScenario[] = [
   {
     name: 'no-ids',
     lens: noPromptIds,
-    rowsAt: [...withoutIds, 'sendPrompt/sendPrompt#2', 'sendPrompt/listEvents#2', 'followPrompt/listEvents#2'],
+    rowsAt: ['sendPrompt#1', 'sendPrompt#2', 'listEvents#1', 'listEvents#2', 'listEvents#3'].map(
+      (call) => `sendAndFollowPrompt/${call}`,
+    ),
     input: (_, id) => ({ ...create, prompts: [echo(id), echo(id, 1)], end: 'stop' }),
   },
   {
@@ -196,8 +198,8 @@ const scenarios: readonly JobScenario[] = [
   {
     name: 'no-ids-lost-prompt',
     lens: noPromptIds,
-    always: { 'sendPrompt/sendPrompt#1': 'dropped-after' },
-    rowsAt: ['sendPrompt/listEvents#1', 'sendPrompt/listEvents#2', 'followPrompt/listEvents#1'],
+    always: { 'sendAndFollowPrompt/sendPrompt#1': 'dropped-after' },
+    rowsAt: [1, 2, 3].map((nth) => `sendAndFollowPrompt/listEvents#${nth}`),
     input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),
   },
   {

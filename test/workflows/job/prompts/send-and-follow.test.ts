@@ -1,0 +1,103 @@
+/** Tests the activity that sends a prompt and follows it: what the job knows of the prompt, and when. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SandboxClient } from '../../../../src/client/index.js';
+import { progressQuery } from '../../../../workflows/index.js';
+import { changedBy } from '../../changed-stand.js';
+import { readySandbox } from '../../stop/stop-harness.js';
+import { createStand, letGo, type Stand, script, untilGo } from '../../workflow-harness.js';
+
+let stand: Stand;
+const change: Partial<SandboxClient> = {};
+beforeAll(async () => {
+  // The job is not told the ids of its prompts while they run.
+  stand = await createStand({
+    through: changedBy(() => change),
+    worker: { follow: { minIntervalMs: 100, announceAfterMs: 600_000 } },
+  });
+});
+afterEach(() => {
+  for (const name of Object.keys(change)) delete change[name as keyof SandboxClient];
+});
+afterAll(() => stand.close());
+
+const promptsOf = (sandboxId: string | null | undefined) => stand.service.books.prompts({ sandboxId: sandboxId ?? '' });
+const endless = { prompts: [{ prompt: script('sleep 600') }] };
+
+describe('a job that is cancelled before it knows the ids of its prompt', () => {
+  it('learns them, and interrupts the prompt', async () => {
+    const job = await stand.start({ ...endless, end: 'keep' });
+    const sandboxId = async () => (await job.query(progressQuery)).sandboxId;
+    await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
+    expect((await job.query(progressQuery)).phase).toBe('prompting');
+    await job.cancel();
+    const result = await job.result();
+    const [prompt] = promptsOf(result.sandboxId);
+    expect(prompt?.status).toBe('interrupted');
+    expect(result).toMatchObject({
+      outcome: 'cancelled',
+      prompts: [{ status: 'interrupted', promptId: prompt?.id }],
+    });
+    expect(result.left.map(({ kind }) => kind)).not.toContain('prompt');
+    await stand.api.stopSandbox(result.sandboxId ?? '');
+  });
+});
+
+describe('a prompt', () => {
+  it('is sent by another worker if the first one shuts down before it sends it', async () => {
+    const sandboxId = await readySandbox(stand);
+    let hangs = true;
+    let isAsked = false;
+    change.listEvents = (...args) => {
+      const [, , { signal } = {}] = args;
+      if (!hangs) return stand.api.listEvents(...args);
+      isAsked = true;
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const job = await stand.start({ source: { kind: 'existing', sandboxId } });
+    await expect.poll(() => isAsked).toBe(true);
+    await stand.restartWorker(async () => {
+      hangs = false;
+    });
+    expect(await job.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+    expect(promptsOf(sandboxId)).toHaveLength(1);
+  });
+
+  it('is followed by another worker if the first one shuts down after it sent it', async () => {
+    const job = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
+    const sandboxId = async () => (await job.query(progressQuery)).sandboxId;
+    await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
+    await stand.restartWorker();
+    await letGo(stand, await sandboxId());
+    const result = await job.result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+    expect(promptsOf(result.sandboxId)).toHaveLength(1);
+  });
+
+  it('that was accepted is followed again, and not sent again, after a refusal that only a person can mend', async () => {
+    const refusals = [401, 401];
+    change.getPrompt = async (...args) => {
+      const status = refusals.pop();
+      if (status !== undefined)
+        await stand.fault({ kind: 'error', endpoint: 'getPrompt', status, code: 'unauthorized' });
+      return stand.api.getPrompt(...args);
+    };
+    const result = await (await stand.start({})).result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+    expect(promptsOf(result.sandboxId)).toHaveLength(1);
+  });
+});
+
+it('a job knows the ids of a prompt that takes longer than a moment', async () => {
+  const telling = await createStand();
+  try {
+    const job = await telling.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
+    await expect
+      .poll(async () => (await job.query(progressQuery)).prompts)
+      .toMatchObject([{ status: 'queued', promptId: expect.any(String), conversationId: expect.any(String) }]);
+    expect((await job.query(progressQuery)).phase).toBe('following');
+    await letGo(telling, (await job.query(progressQuery)).sandboxId);
+    expect(await job.result()).toMatchObject({ outcome: 'completed' });
+  } finally {
+    await telling.close();
+  }
+});
