@@ -53,8 +53,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'local log': ['sandflow local log --follow', 'sandflow local log --endpoint createSandbox --status 4xx'],
   'local assumptions': ['sandflow local assumptions'],
   'local clock': ['sandflow local clock', 'sandflow local clock --advance 15d'],
-  'local export': ['sandflow local export state.tar.gz'],
-  'local import': ['sandflow local import state.tar.gz'],
   'local seed': ['sandflow local seed seed.json'],
   'local reset': ['sandflow local reset --yes'],
   webhooks: ['sandflow webhooks connect', 'sandflow webhooks list'],

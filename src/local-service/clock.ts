@@ -40,8 +40,6 @@ export interface ControlledClock extends Clock {
   catchUp(): Promise<void>;
   /** Sets the clock to the real time and lets it run. Each timer still fires at the time that it was set for. */
   reset(): void;
-  /** Sets the clock to an earlier state, such as the state of another service. Default: the real time, and running. */
-  restore(state?: ClockState): void;
   /** Registers work that `advance` waits for whenever it halts. */
   waitFor(work: { readonly busy: () => boolean; readonly idle: () => Promise<void> }): void;
   /** Forgets every timer. */
@@ -178,10 +176,7 @@ export function createClock(
         changed();
       }),
     reset() {
-      this.restore();
-    },
-    restore(state = running) {
-      ({ aheadMs, heldAt } = state);
+      ({ aheadMs, heldAt } = running);
       changed();
     },
     waitFor: (work) => void works.push(work),

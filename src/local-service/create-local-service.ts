@@ -28,8 +28,6 @@ import { loadHostKey } from './ssh/host-key.js';
 import { createSshServer } from './ssh/ssh-server.js';
 import { createCallGate } from './state/call-gate.js';
 import { createStateControl, type StateControl } from './state/control.js';
-import { finishImport, removeUndecided } from './state/import-state.js';
-import { defaultImportLimits } from './state/unpack.js';
 import { createCallStore } from './store/call-store.js';
 import { type Database, openDatabase } from './store/database.js';
 import { createSettingStore } from './store/stores.js';
@@ -104,8 +102,6 @@ type Checked = Omit<LocalServiceOptions, 'repos'> & Pick<Given, 'log' | 'agentOf
 /** @param opened gets what has to be closed if a later step fails */
 async function createOn(options: Checked, database: Database, opened: (() => unknown)[]): Promise<LocalService> {
   const { directory, apiKey, log, agentOf, defaultProvider, repos } = options;
-  await removeUndecided(directory);
-  await finishImport(directory, database);
   let sizeOf = (_sandboxId: string): keyof typeof machineTypes => 'default';
   const host = await createMachineHost({
     directory: join(directory, 'machines'),
@@ -154,8 +150,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
   clock.waitFor(assembly.sampler);
   assembly.load();
   calls.load();
-  const importLimits = { ...defaultImportLimits, ...options.importLimits };
-  const state = createStateControl(assembly, { directory, gate, calls, clock, strictWebhookUrls, importLimits });
+  const state = createStateControl(assembly, { gate, calls, clock, strictWebhookUrls });
   const server = createServer({
     context: assembly.context,
     gate,

@@ -3,7 +3,6 @@ import type { LocalServiceLimits, LocalServiceProfile } from './core/context.js'
 import type { LocalRepo } from './environments/repos.js';
 import type { Log } from './log.js';
 import type { NetworkSetting } from './machine/index.js';
-import type { ImportLimits } from './state/unpack.js';
 import type { LocalServiceTimings } from './timings.js';
 
 interface CommandAgentSettings {
@@ -56,8 +55,6 @@ export interface LocalServiceOptions {
   readonly teams?: readonly NewTeam[];
   /** Rows of `GET /repos` for accounts without their own. Nothing is cloned. Default: none. */
   readonly repos?: readonly LocalRepo[];
-  /** Limits of imported archives. Defaults: see each field. */
-  readonly importLimits?: Partial<ImportLimits>;
   /**
    * Says that the file of these options has changed since it was read, and what to do; undefined if it has not. Asked
    * at each `GET /_local/facts`, and must not throw. Default: there is no such file.

@@ -1,6 +1,4 @@
 /** Administers a running local service for `sandflow local …`, under `/_local` beside the base URL of the service. */
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import type { z } from 'zod';
 import { isOverlargeJson } from '../../client/json-size.js';
 import { parseJson } from '../../contract/texts/parse-json.js';
@@ -33,14 +31,8 @@ class LocalAdminError extends SandflowError {
 }
 
 export interface LocalAdmin {
-  /** @param path below `/_local`; @returns the fields of the answer */
-  call(
-    method: 'GET' | 'POST',
-    path: string,
-    request?: { readonly body: string | Readable; readonly contentType: string },
-  ): Promise<Readonly<Record<string, unknown>>>;
-  /** Returns the bytes of an answer. */
-  download(path: string): Promise<Readable>;
+  /** @param path below `/_local`; @param body JSON; @returns the fields of the answer */
+  call(method: 'GET' | 'POST', path: string, body?: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** @throws SandflowError if no local service answers; what `act` throws */
@@ -79,43 +71,37 @@ async function refuseIfUnclear(home: string): Promise<void> {
 }
 
 function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signal: AbortSignal }): LocalAdmin {
-  async function send(method: string, path: string, body?: string | Readable, contentType?: string): Promise<Response> {
-    const stream = body instanceof Readable ? { body: Readable.toWeb(body), duplex: 'half' as const } : { body };
-    let response: Response;
+  async function send(method: string, path: string, body: string | undefined): Promise<Response> {
     try {
-      response = await fetch(`${base}${path}`, {
+      return await fetch(`${base}${path}`, {
         method,
         signal,
-        // Follow no redirect: the key and archives go only to the configured service.
+        // Follow no redirect: the key goes only to the configured service.
         redirect: 'manual',
-        headers: { authorization: `Bearer ${key}`, ...(contentType ? { 'content-type': contentType } : {}) },
-        ...(stream as RequestInit),
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body,
       });
     } catch (cause) {
       throw new SandflowError(
         'service_unreachable',
         `The local service at ${base.origin} cannot be reached. Start it with \`sandflow local\` or \`sandflow dev\`.`,
-        {
-          cause,
-        },
+        { cause },
       );
     }
-    if (response.ok) return response;
-    throw await refusalOf(response, base);
   }
   return {
-    async call(method, path, { body, contentType } = { body: '', contentType: '' }) {
-      const response = await send(method, path, body === '' ? undefined : body, contentType);
+    async call(method, path, body) {
+      const response = await send(method, path, body);
+      if (!response.ok) throw await refusalOf(response, base);
       const fields = fieldsOf(await answerText(response));
       if (fields) return fields;
       throw new SandflowError(
         'unexpected_response',
         `The response of ${base.origin} does not come from a local service. Check SANDBOX_API_URL.`,
       );
-    },
-    async download(path) {
-      const { body } = await send('GET', path);
-      return body ? Readable.fromWeb(body as ReadableStream) : Readable.from([]);
     },
   };
 }

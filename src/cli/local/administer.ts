@@ -1,9 +1,7 @@
-/** `sandflow local assumptions`, `clock`, `export`, `import`, `seed` and `reset`. */
+/** `sandflow local assumptions`, `clock`, `seed` and `reset`. */
 
-import { constants, createWriteStream } from 'node:fs';
-import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { webhookPath } from '../../bridge/webhook-path.js';
 import { withoutMark } from '../../contract/texts/parse-json.js';
@@ -16,8 +14,6 @@ import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { requirePlaces } from '../output-places.js';
-import { replaceFile } from '../replace-file.js';
 import { anyLength, parseDurationMs, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { ClockOptions } from './options.js';
@@ -55,60 +51,11 @@ export async function setClock({ hold, release, advance, json }: ClockOptions, c
   const body = JSON.stringify({ held, advanceSeconds, catchUp: release });
   const changes = held !== undefined || advanceSeconds !== undefined;
   const answer = await withLocalAdmin(context, (admin) =>
-    changes ? admin.call('POST', '/clock', { body, contentType: 'application/json' }) : admin.call('GET', '/clock'),
+    changes ? admin.call('POST', '/clock', body) : admin.call('GET', '/clock'),
   );
   const clock = readAnswer(clockSchema, answer.clock);
   if (json) return printJson(context.io.stdout, { clock, error: null });
   context.io.stdout.write(`${oneLine(clock.now)}${clock.held ? ' (held)' : ''}\n`);
-}
-
-export async function exportState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
-  const { io } = context;
-  const path = resolve(io.cwd, file);
-  await requirePlaces([{ option: 'local export', path: file, kind: 'file' }], io.cwd);
-  await replaceFile(path, (temporary) =>
-    withLocalAdmin(context, async (admin) => {
-      // Only the owner may read the file, because it contains keys and signing secrets. Somebody else may have created
-      // the temporary file meanwhile, in a folder that others may write to.
-      await pipeline(await admin.download('/export'), createWriteStream(temporary, { mode: 0o600, flags: 'wx' }));
-    }),
-  );
-  const { size: sizeBytes } = await stat(path);
-  if (json) return printJson(io.stdout, { file: path, sizeBytes, error: null });
-  io.stderr.write(`Exported the state to ${path} (${sizeBytes} bytes). The file contains secrets.\n`);
-}
-
-export async function importState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
-  const { io } = context;
-  const path = resolve(io.cwd, file);
-  const archive = await openArchive(path);
-  const { sandboxes, snapshots, exportedAt } = await withLocalAdmin(context, async (admin, at) => {
-    const imported = await admin.call('POST', '/import', {
-      body: archive.createReadStream(),
-      contentType: 'application/gzip',
-    });
-    await reconnectBridge(at, io);
-    return imported;
-  }).finally(() => archive.close());
-  if (json) return printJson(io.stdout, { sandboxes, snapshots, exportedAt, error: null });
-  const text = `Imported the state of ${exportedAt}: ${sandboxes} sandboxes, ${snapshots} snapshots.`;
-  io.stderr.write(`${oneLine(text)}\n`);
-}
-
-/**
- * Opens the file once, and without waiting for a pipe. In a folder that others may write to, somebody could replace the
- * file after a check.
- */
-async function openArchive(path: string): Promise<FileHandle> {
-  let file: FileHandle | undefined;
-  try {
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!(await file.stat()).isFile()) throw new Error('It is not a regular file.');
-    return file;
-  } catch (cause) {
-    await file?.close();
-    throw new UsageError(`${path} cannot be read. Check that it is a file, and readable.`, { cause });
-  }
 }
 
 const snapshotsSchema = z
@@ -125,7 +72,7 @@ export async function seedState(file: string, { json }: JsonOption, context: Com
   const body = withoutMark(written);
   requireJsonObject(body, path);
   const { accounts, environments, sandboxes, snapshots, webhooks } = await withLocalAdmin(context, (admin) =>
-    admin.call('POST', '/seed', { body, contentType: 'application/json' }),
+    admin.call('POST', '/seed', body),
   );
   if (json) return printJson(io.stdout, { accounts, environments, sandboxes, snapshots, webhooks, error: null });
   const count = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
@@ -167,14 +114,14 @@ export async function resetState(
 }
 
 /**
- * Registers the bridge of the stack again, after the webhooks of its service were deleted or replaced. Otherwise every
- * later job would wake only by its polls. The secret is replaced, because an imported registration has another one.
+ * Registers the bridge of the stack again, after the webhooks of its service were deleted. Otherwise every later job
+ * would wake only by its polls.
  */
 async function reconnectBridge(at: ServiceAtHand, io: CliIo): Promise<void> {
   const stack = (await readStatus(at.config.home))?.stack;
   if (!stack?.bridgeAddress || stack.sandboxApiUrl !== at.config.sandboxService?.apiUrl) return;
   const { connectWebhook } = await import('../webhooks/connect-webhook.js');
-  const wanted = { url: `${stack.bridgeAddress}${webhookPath}`, rotate: true, stack, signal: io.interrupted };
+  const wanted = { url: `${stack.bridgeAddress}${webhookPath}`, stack, signal: io.interrupted };
   const why = await connectWebhook(at, wanted).then(
     ({ check: { result, text } }) => (result === 'accepted' ? undefined : text),
     (error: unknown) => failureOf(error).error.message,

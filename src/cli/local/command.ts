@@ -1,14 +1,5 @@
 import type { AddCommand } from '../command.js';
-import {
-  declareAssumptions,
-  declareClock,
-  declareExport,
-  declareImport,
-  declareLocal,
-  declareLog,
-  declareReset,
-  declareSeed,
-} from './options.js';
+import { declareAssumptions, declareClock, declareLocal, declareLog, declareReset, declareSeed } from './options.js';
 
 /** `sandflow local`: runs the local service, and administers a running one. */
 export const addLocal: AddCommand = (parent, context) => {
@@ -20,12 +11,6 @@ export const addLocal: AddCommand = (parent, context) => {
     (await import('./administer.js')).listAssumptions(options, context),
   );
   declareClock(local).action(async (options) => (await import('./administer.js')).setClock(options, context));
-  declareExport(local).action(async (file, options) =>
-    (await import('./administer.js')).exportState(file, options, context),
-  );
-  declareImport(local).action(async (file, options) =>
-    (await import('./administer.js')).importState(file, options, context),
-  );
   declareSeed(local).action(async (file, options) =>
     (await import('./administer.js')).seedState(file, options, context),
   );

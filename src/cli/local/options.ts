@@ -44,20 +44,6 @@ export const declareClock = (parent: Parent) =>
     .option('--advance <duration>', 'move the clock forward, like 15d; everything due until then happens in order')
     .option('--json', 'print one JSON object on stdout');
 
-export const declareExport = (parent: Parent) =>
-  parent
-    .command('export')
-    .description('Export the state of a running local service to a file: records, disks, snapshots and secrets')
-    .argument('<file>', 'output file, a gzipped tar; an existing file is replaced')
-    .option('--json', 'print one JSON object on stdout');
-
-export const declareImport = (parent: Parent) =>
-  parent
-    .command('import')
-    .description('Replace the state of a running local service with an export, atomically')
-    .argument('<file>', 'a file from `sandflow local export`')
-    .option('--json', 'print one JSON object on stdout');
-
 export const declareSeed = (parent: Parent) =>
   parent
     .command('seed')

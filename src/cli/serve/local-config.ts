@@ -32,7 +32,6 @@ const localConfigSchema = z
         sameTtl: z.enum(['renews', 'ignored', 'refused']),
       })
       .partial(),
-    importLimits: z.strictObject({ maxBytes: count, maxEntries: count, maxDepth: count, maxRatio: count }).partial(),
     isolation: z.enum(['auto', 'bubblewrap', 'plain']),
     network: networkSettingSchema,
     strictWebhookUrls: z.boolean(),

@@ -23,7 +23,6 @@ export function createScheduler(options: {
   const { database, store, clock, log } = options;
   const underWay = new Map<string, Promise<void>>();
   let handlers: WorkHandlers | undefined;
-  let paused = false;
   let cancelTimer: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
 
@@ -55,7 +54,7 @@ export function createScheduler(options: {
   function pass(): void {
     wakeAt = Number.POSITIVE_INFINITY;
     cancelTimer?.();
-    if (!handlers || paused) return;
+    if (!handlers) return;
     const now = clock.now();
     let free = maxAtOnce - short().length;
     for (const work of store.next(maxAtOnce + underWay.size + 1)) {
@@ -90,15 +89,6 @@ export function createScheduler(options: {
       cancelTimer?.();
       wakeAt = Number.POSITIVE_INFINITY;
       await Promise.all(underWay.values());
-    },
-    /** Starts no further work until `resume`, and waits for the work under way, but not for setup scripts. */
-    async pause() {
-      paused = true;
-      await this.idle();
-    },
-    resume() {
-      paused = false;
-      wakeNoLaterThan(clock.now());
     },
     /** True while work other than setup scripts is under way. */
     busy: () => short().length > 0,

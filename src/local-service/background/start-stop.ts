@@ -1,6 +1,5 @@
 /** Starts and stops all background work: prompts, scheduled work, deliveries, samples, SSH. */
 import type { Context } from '../core/context.js';
-import { isMachineId } from '../machine/index.js';
 import type { ProcessSampler } from '../processes/sampler.js';
 import { recoverPrompts } from '../prompts/runner.js';
 import { reopenSsh } from '../sandboxes/ssh-access.js';
@@ -31,16 +30,12 @@ export async function startAllWork({ context, scheduler, deliverer, sampler }: B
   };
 }
 
-/**
- * Interrupts every prompt, ends every process and session, and waits until nothing runs. Safe to repeat. In the state
- * of an earlier import, there may be ids that are not valid names of machines. Nothing runs under such an id, and it
- * must not prevent a reset.
- */
+/** Interrupts every prompt, ends every process and session, and waits until nothing runs. Safe to repeat. */
 export async function stopAllWork({ context, scheduler, deliverer, sampler }: BackgroundWork): Promise<void> {
   const { stores, host } = context;
   for (const { id } of stores.sandboxes.living()) context.prompts.interrupt(id);
   // Processes end first: a setup script may run for hours, and the scheduler waits for it.
-  for (const { id } of stores.sandboxes.all({})) if (isMachineId(id)) await host.endProcesses(id);
+  for (const { id } of stores.sandboxes.all({})) await host.endProcesses(id);
   await context.ssh.closeAll();
   await Promise.all([scheduler.stop(), sampler.stop(), deliverer.stop(), context.prompts.idle()]);
 }

@@ -29,7 +29,6 @@ const machineErrors: Partial<Record<MachineErrorCode, readonly [status: number, 
   no_disk: [400, 'machine_not_running'],
   no_snapshot: [404, 'not_found'],
   download_failed: [500, 'stream_failed'],
-  bad_archive: [400, 'bad_archive'],
 };
 
 /** Maps an error to its refusal. An unexpected error is logged, and answered without its details. */

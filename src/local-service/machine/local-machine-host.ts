@@ -7,7 +7,6 @@ import { createMachineDirectories, type MachineDirectories } from './disk/direct
 import { createDownloads } from './disk/download.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
 import { listTree } from './disk/snapshot-tree.js';
-import { copyMachines } from './disk/whole-state.js';
 import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
 import type { MachineSize } from './limits/machine-size.js';
 import { createSandboxLimits, noLimits } from './limits/sandbox-limits.js';
@@ -92,7 +91,6 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       const disk = await requireDisk(directories, sandboxId);
       return { sizeBytes: await replaceByCopy(disk, snapshot, unfinished, launch.copyCall) };
     },
-    copyAll: async (target) => await copyMachines(directories, target, launch.copyCall),
     deleteSnapshot: async (snapshotId) => await discardTree(directories.snapshot(snapshotId), unfinished),
     async deleteDisk(sandboxId) {
       await endProcesses(sandboxId);

@@ -8,7 +8,6 @@ import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
  * - `bad_id`: the id cannot be the name of a directory;
  * - `bad_command`: the command cannot be handed to a shell, or its shell could not be started;
  * - `copy_failed`: a disk could not be copied;
- * - `bad_archive`: the folder that should replace all machines is not a valid export of machines;
  * - `download_failed`: the file or folder could not be read to its end, so the download is incomplete;
  * - `processes_remain`: processes did not end when they were killed;
  * - `isolation_unavailable`: bubblewrap was requested and does not work here;
@@ -28,7 +27,6 @@ export type MachineErrorCode =
   | 'bad_id'
   | 'bad_command'
   | 'copy_failed'
-  | 'bad_archive'
   | 'download_failed'
   | 'processes_remain'
   | 'isolation_unavailable'

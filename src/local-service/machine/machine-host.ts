@@ -35,12 +35,6 @@ export interface MachineHost {
    * @throws MachineError `no_disk`, `copy_failed`
    */
   takeSnapshot(sandboxId: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;
-  /**
-   * Creates a folder and copies all disks and snapshots into it. Processes run on, as with `takeSnapshot`. Nobody may
-   * add or remove a disk meanwhile.
-   * @throws MachineError `copy_failed`
-   */
-  copyAll(target: string): Promise<void>;
   /** Repeating it changes nothing. */
   deleteSnapshot(snapshotId: string): Promise<void>;
   /** Ends the processes and removes the disk. Repeating it changes nothing. */

@@ -26,12 +26,6 @@ export interface Database {
   afterCommit(then: () => void): void;
   /** Empties every table. */
   clear(): void;
-  /** Writes the whole database, as of now, to a file that does not exist yet. */
-  copyTo(path: string): void;
-  /** Replaces all rows by the rows of another database of the same layout; all or nothing. Safe to repeat. */
-  replaceBy(path: string): void;
-  /** The problem of the file itself; undefined if there is none. */
-  damage(): string | undefined;
   close(): void;
 }
 
@@ -105,29 +99,6 @@ export function openDatabase(directory: string): Database {
     clear() {
       for (const table of tables) sql.exec(`DELETE FROM ${table}`);
     },
-    copyTo(path) {
-      sql.prepare('VACUUM INTO ?').run([path]);
-    },
-    replaceBy(path) {
-      sql.prepare('ATTACH DATABASE ? AS incoming').run([path]);
-      try {
-        this.transaction(() => {
-          for (const table of tables) {
-            const columns = sql.prepare(`SELECT name FROM pragma_table_info('${table}')`).all([]) as { name: string }[];
-            const list = columns.map(({ name }) => `"${name}"`).join(', ');
-            sql.exec(`DELETE FROM main.${table}`);
-            sql.exec(`INSERT INTO main.${table} (${list}) SELECT ${list} FROM incoming.${table}`);
-          }
-        });
-      } finally {
-        sql.exec('DETACH DATABASE incoming');
-      }
-    },
-    damage() {
-      const rows = sql.prepare('PRAGMA integrity_check(1)').all([]) as { integrity_check: string }[];
-      const found = rows[0]?.integrity_check;
-      return found === 'ok' ? undefined : (found ?? 'the integrity check returned no result');
-    },
     close() {
       if (!sql.open) return;
       // The driver holds the file open until its statements are garbage-collected, so the lock is released explicitly.
@@ -142,26 +113,6 @@ export function openDatabase(directory: string): Database {
       sql.close();
     },
   };
-}
-
-/**
- * The first view, trigger or virtual table of a foreign file, which would run code when SQLite reads or writes it.
- * Undefined if there is none. Undefined also if the file is no database: opening it reports that.
- */
-export function strangeSchema(path: string): string | undefined {
-  const sql = new Libsql(path, { readonly: true });
-  try {
-    const rows = sql
-      .prepare(
-        `SELECT type FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1`,
-      )
-      .all([]) as { type: string }[];
-    return rows[0] && `a ${rows[0].type} that can run code`;
-  } catch {
-    return undefined;
-  } finally {
-    sql.close();
-  }
 }
 
 function createTables(sql: InstanceType<typeof Libsql>, directory: string): void {

@@ -255,14 +255,11 @@ describe('each other command succeeds', () => {
     expect(await done('local', 'log', '--endpoint', 'createSandbox')).toContain('POST');
     await done('local', 'assumptions');
     await done('local', 'clock');
-    await done('local', 'export', 'state.tar.gz');
     await done('local', 'reset', '--yes');
     expect(accepted(await books())).toEqual({ sandboxes: 0, prompts: 0, stops: 0 });
     await writeFile(join(bench.cli.home, 'seed.json'), '\uFEFF{"version":1,"sandboxes":[{"name":"seeded"}]}');
     await done('local', 'seed', 'seed.json');
     expect((await books()).sandboxes.map(({ name }) => name)).toEqual(['seeded']);
-    await done('local', 'import', 'state.tar.gz');
-    expect(await stateOf(source)).toBe('archived');
     expect(JSON.parse(await done('doctor', '--json'))).toMatchObject({ healthy: true });
   });
 

@@ -177,3 +177,15 @@ test('a replaced key opens nothing until the service is started with it again', 
     expect([await statusWith(under, used), await statusWith(under, other)]).toEqual([200, 401]);
   }
 });
+
+test('two services share nothing', async () => {
+  const [one, other] = await Promise.all([startService(), startService()]);
+  expect(one.service.url).not.toBe(other.service.url);
+  const id = await one.ready();
+  one.service.clock.hold();
+  await one.service.clock.advance(86_400_000);
+  expect((await other.call('GET', `/sandboxes/${id}`)).status).toBe(404);
+  expect(other.service.clock.now()).toBeLessThan(one.service.clock.now() - 80_000_000);
+  await one.service.reset();
+  expect((await other.call('GET', '/sandboxes')).status).toBe(200);
+});

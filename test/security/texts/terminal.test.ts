@@ -113,8 +113,6 @@ const commandArguments: Readonly<Record<string, readonly string[]>> = {
   'webhooks ensure': ['http://h.example/webhooks/sandbox'],
   'webhooks rotate': ['wh_123'],
   'webhooks delete': ['wh_123'],
-  'local import': ['items.jsonl'],
-  'local export': ['out.tar.gz'],
   'local seed': ['items.jsonl'],
   'local reset': ['--yes'],
 };

@@ -72,7 +72,7 @@ async function treeSize(folder: string): Promise<number> {
 let sharesBlocks: Promise<boolean> | undefined;
 
 /** @throws MachineError `copy_failed` */
-export async function copyInto(source: string, target: string, copyCall = openCopy): Promise<void> {
+async function copyInto(source: string, target: string, copyCall: CopyCall): Promise<void> {
   sharesBlocks ??= succeeds('cp', ['--reflink=auto', '--version']);
   const share = (await sharesBlocks) ? ['--reflink=auto'] : [];
   const { file, args } = copyCall(['-a', ...share], source, target);

@@ -41,13 +41,8 @@ export async function createMachineDirectories(directory: string): Promise<Machi
   };
 }
 
-/** True if a folder can be named by the id. */
-export function isMachineId(id: string): boolean {
-  return /^[A-Za-z0-9_-]{1,100}$/.test(id);
-}
-
 function directoryName(id: string): string {
-  if (!isMachineId(id)) {
+  if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) {
     throw new MachineError(
       'bad_id',
       `${JSON.stringify(id)} is not a valid id. An id contains only letters, digits, "_" and "-".`,

@@ -1,7 +1,6 @@
 /** Lists folders with the exact bytes of each name: a sandbox may choose names that are not UTF-8. */
 import { constants, type Dirent } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { descriptorPath } from './folder.js';
 
 export interface ListedName {
@@ -25,27 +24,20 @@ export async function* listFolder(folder: Buffer): AsyncGenerator<ListedName> {
 
 /**
  * Visits everything below a folder, at any depth; a folder is visited before its content. Links are not followed, but
- * nobody may change the tree meanwhile. `path` is relative to the first folder.
+ * nobody may change the tree meanwhile.
  */
-export async function visitTree(
-  folder: Buffer,
-  visit: (listed: ListedName, path: string) => Promise<void>,
-  path = '',
-): Promise<void> {
+export async function visitTree(folder: Buffer, visit: (listed: ListedName) => Promise<void>): Promise<void> {
   // Inner folders are entered after the listing is closed: one open listing per level would use up the service's
   // handles.
   const inner: string[] = [];
   for await (const listed of listFolder(folder)) {
-    await visit(listed, join(path, listed.name));
+    await visit(listed);
     if (listed.entry.isDirectory()) inner.push(listed.entry.name);
   }
   if (inner.length === 0) return;
   const base = await shortened(folder);
   try {
-    for (const name of inner) {
-      const bytes = Buffer.from(name, 'latin1');
-      await visitTree(within(base.location, bytes), visit, join(path, bytes.toString()));
-    }
+    for (const name of inner) await visitTree(within(base.location, Buffer.from(name, 'latin1')), visit);
   } finally {
     await base.close();
   }

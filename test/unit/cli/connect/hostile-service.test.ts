@@ -1,14 +1,11 @@
 /** A service that redirects every request, or never ends its answer. */
-import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkBridge, checkWebhook } from '../../../../src/cli/doctor/check-webhook.js';
 import { formatTable } from '../../../../src/cli/output/table.js';
 import { type Answer, createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 import { cli } from '../in-process.js';
-import { temporaryDirectory } from '../temporary-directory.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);
@@ -54,30 +51,10 @@ describe('a hostile service', () => {
     expect(await cli(['api', 'GET', '/sandboxes'], { env })).toMatchObject({ exitCode: 0, stdout: `${deep}\n` });
   });
 
-  it('writes no export into a file that somebody else has created for it meanwhile', async () => {
-    const cwd = await temporaryDirectory();
-    const planted = join(cwd, `state.tgz.${process.pid}.part`);
-    const env = await serving(async (request, response) => {
-      if (request.url === '/_local/export') await writeFile(planted, 'planted', { mode: 0o666 });
-      response.writeHead(200, { 'content-type': 'application/gzip' }).end('every secret');
-    });
-    const { exitCode } = await cli(['local', 'export', 'state.tgz'], { env, cwd });
-    expect(exitCode).not.toBe(0);
-    await expect(readFile(join(cwd, 'state.tgz'), 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
-  });
-
-  it('gets neither the key nor an archive of `local` at another address', async () => {
+  it('gets no key of `local` at another address', async () => {
     const thief = closing.keep(await startStand((_, response) => sendJson(response, 200, { ok: true })));
     const env = await serving((_, response) => response.writeHead(307, { location: thief.url }).end());
-    const cwd = await temporaryDirectory();
-    await writeFile(join(cwd, 'state.tar.gz'), 'archive');
-    for (const args of [
-      ['local', 'log'],
-      ['local', 'import', 'state.tar.gz'],
-      ['local', 'export', 'out.tar.gz'],
-    ]) {
-      expect((await cli(args, { env, cwd })).exitCode).not.toBe(0);
-    }
+    expect((await cli(['local', 'log'], { env })).exitCode).not.toBe(0);
     expect(thief.seen).toEqual([]);
   });
 
