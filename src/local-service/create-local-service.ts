@@ -48,9 +48,9 @@ export interface LocalService extends StateControl {
   readonly books: Inspection;
   /** The clock of the service, to hold and to move forward; the same as `/_local/clock`. */
   readonly clock: ControlledClock;
-  /** Accounts, organizations and sessions; the same as `/_local/accounts`, `/_local/teams` and so on. */
+  /** Accounts, organizations and sessions. The API cannot create them. */
   readonly accounts: Accounts;
-  /** Creates records that the API cannot create; the same as `/_local/environments` and `/_local/repos`. */
+  /** Environments and repositories. The API cannot create them. */
   readonly setup: AccountSetup;
   /** Resumes work that an earlier start left open, and accepts requests. Safe to repeat. */
   listen(): Promise<{ readonly url: string }>;

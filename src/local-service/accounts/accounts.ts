@@ -1,4 +1,4 @@
-/** Creates and changes accounts, organizations and sessions. The API cannot; the service object and `/_local` can. */
+/** Creates and changes accounts, organizations and sessions. The API cannot; the service object can. */
 
 import type { Context } from '../core/context.js';
 import type { AccountRecord, TeamRecord } from '../store/account-store.js';
@@ -19,8 +19,6 @@ import {
 export interface Accounts {
   /** All accounts, oldest first; the first is `acct_local`. */
   list(): readonly AccountRecord[];
-  /** Every organization. */
-  teams(): readonly TeamRecord[];
   /**
    * Creates an account. Not safe to repeat.
    * @returns the account, and the secret of its key; the key is account-wide and does not expire
@@ -40,10 +38,8 @@ export interface Accounts {
 }
 
 export function createAccounts(context: Context): Accounts {
-  const { accounts, teams } = context.stores.accounts;
   return {
-    list: () => accounts.all(),
-    teams: () => teams.all(),
+    list: () => context.stores.accounts.accounts.all(),
     create: (account) => addAccount(context, account),
     update: (accountId, flags) => changeAccount(context, accountId, flags),
     createSession: (accountId) => addSession(context, accountId),

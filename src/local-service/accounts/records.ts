@@ -9,65 +9,57 @@ import { hashOf, issue } from './credentials.js';
 
 type Keeping = Pick<Core, 'stores' | 'clock' | 'database'>;
 
-export interface AccountFlags {
-  /** Default: true. With `false`, calls that start a machine answer 409 `account_not_ready`. */
-  readonly ready?: boolean;
-  /** Default: false. With `true`, auto-stop is required, and only small and default machines are allowed. */
-  readonly trial?: boolean;
-  /** Default: false. With `true`, calls that start a machine answer 402 `billing_required`. */
-  readonly billingRequired?: boolean;
-  /**
-   * Monthly cap on billable machine-seconds in the organization. Once it is reached, calls that start a machine answer
-   * 402 `team_member_cap_reached`. Default null: no cap.
-   */
-  readonly memberCapSeconds?: number | null;
-}
-
-export interface NewAccount extends AccountFlags {
-  /** Unique. */
-  readonly login: string;
-  /** Default `<login>@sandbox.invalid`. */
-  readonly email?: string;
-  /** Its unscoped key: account-wide and without expiry. Default: a new key. */
-  readonly apiKey?: string;
-}
-
-export interface TeamFlags {
-  /** Default: false. With `true`, new sandboxes of its members begin as private. */
-  readonly newSandboxesPrivate?: boolean;
-  /** Default: false. With `true`, calls that start a machine answer 403 `org_suspended`. */
-  readonly suspended?: boolean;
-}
-
-export interface NewTeam extends TeamFlags {
-  /** Display name. */
-  readonly name: string;
-  /** Logins of the members. An account leaves the organization that it was in before. */
-  readonly members: readonly string[];
-}
-
 const loginSchema = z
   .string()
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/,
     'must start with a letter or digit, followed by letters, digits, "_", "." and "-"',
   );
-export const accountFlagsSchema = z.strictObject({
+
+const accountFlagsSchema = z.strictObject({
+  /** Default: true. With `false`, calls that start a machine answer 409 `account_not_ready`. */
   ready: z.boolean().optional(),
+  /** Default: false. With `true`, auto-stop is required, and only small and default machines are allowed. */
   trial: z.boolean().optional(),
+  /** Default: false. With `true`, calls that start a machine answer 402 `billing_required`. */
   billingRequired: z.boolean().optional(),
+  /**
+   * Monthly cap on billable machine-seconds in the organization. Once it is reached, calls that start a machine answer
+   * 402 `team_member_cap_reached`. Default null: no cap.
+   */
   memberCapSeconds: z.number().nonnegative().nullable().optional(),
 });
+/** What an account may do. */
+export type AccountFlags = z.infer<typeof accountFlagsSchema>;
+
 export const newAccountSchema = accountFlagsSchema.extend({
+  /** Unique. */
   login: loginSchema,
+  /** Default `<login>@sandbox.invalid`. */
   email: z.email().optional(),
+  /** Its unscoped key: account-wide and without expiry. Default: a new key. */
   apiKey: z.string().min(16).max(200).optional(),
 });
-export const teamFlagsSchema = z.strictObject({
+/** An account to create. */
+export type NewAccount = z.infer<typeof newAccountSchema>;
+
+const teamFlagsSchema = z.strictObject({
+  /** Default: false. With `true`, new sandboxes of its members begin as private. */
   newSandboxesPrivate: z.boolean().optional(),
+  /** Default: false. With `true`, calls that start a machine answer 403 `org_suspended`. */
   suspended: z.boolean().optional(),
 });
-export const newTeamSchema = teamFlagsSchema.extend({ name: nameSchema, members: z.array(loginSchema) });
+/** What the members of an organization may do. */
+export type TeamFlags = z.infer<typeof teamFlagsSchema>;
+
+export const newTeamSchema = teamFlagsSchema.extend({
+  /** Display name. */
+  name: nameSchema,
+  /** Logins of the members. An account leaves the organization that it was in before. */
+  members: z.array(loginSchema).readonly(),
+});
+/** An organization to create. */
+export type NewTeam = z.infer<typeof newTeamSchema>;
 
 const newId = (kind: 'acct' | 'team'): string => `${kind}_${randomBytes(8).toString('hex')}`;
 

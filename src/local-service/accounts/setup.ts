@@ -1,10 +1,10 @@
-/** Sets up environments and repositories of an account. The API cannot; the service object and `/_local` can. */
+/** Sets up environments and repositories of an account. The API cannot; the service object can. */
 import type { z } from 'zod';
 import { updateEnvironmentBodySchema } from '../../contract/requests/account-requests.js';
 import { nameSchema } from '../../contract/requests/sandbox-requests.js';
 import type { Context } from '../core/context.js';
-import { addEnvironment } from '../environments/environments.js';
-import { configuredRepos, type LocalRepo, reposOf, setRepos } from '../environments/repos.js';
+import { addEnvironment, removeEnvironment } from '../environments/environments.js';
+import { configuredRepos, type LocalRepo, setRepos } from '../environments/repos.js';
 import { environmentView } from '../environments/view.js';
 import { accountOf } from './records.js';
 
@@ -21,10 +21,16 @@ export interface AccountSetup {
    */
   createEnvironment(environment: NewEnvironment, accountId?: string): Readonly<Record<string, unknown>>;
   /**
+   * Deletes an environment. Its sandboxes keep their version, and show no environment. Safe to repeat: a second call
+   * throws 404.
+   * @throws ServiceError 404; 409 `default_environment_required`
+   */
+  removeEnvironment(environmentId: string): void;
+  /**
    * Sets what `GET /repos` lists for an account, in place of the service's option `repos`. Safe to repeat.
    * @throws SandflowError `bad_configuration` if the repositories are malformed or not unique
    */
-  setRepos(repos: readonly LocalRepo[], accountId?: string): readonly unknown[];
+  setRepos(repos: readonly LocalRepo[], accountId?: string): void;
 }
 
 const firstAccount = 'acct_local';
@@ -35,10 +41,10 @@ export function createAccountSetup(context: Context): AccountSetup {
       accountOf(context, accountId);
       return environmentView(context, addEnvironment(context, accountId, environment));
     },
+    removeEnvironment: (environmentId) => removeEnvironment(context, environmentId),
     setRepos(repos, accountId = firstAccount) {
       accountOf(context, accountId);
       setRepos(context, accountId, configuredRepos(repos));
-      return reposOf(context, accountId);
     },
   };
 }

@@ -44,8 +44,8 @@ export function environmentFor(context: Context, caller: Caller, environmentId: 
 }
 
 /**
- * Creates an environment with its first version. For the routes under `/_local` and the service object only, since the
- * specification shows no way to create environments. Flags default to false. Not safe to repeat.
+ * Creates an environment with its first version. For the service object and seeds only, since the specification shows
+ * no way to create environments. Flags default to false. Not safe to repeat.
  * @throws ServiceError 400 for invalid content, 409 for a name that is taken
  */
 export function addEnvironment(
@@ -103,8 +103,7 @@ export function updateEnvironment(
 }
 
 /**
- * Deletes an environment. For the routes under `/_local` only, since the specification shows no way to delete
- * environments. Its sandboxes stay pinned to their version, and show no environment (specification, field
+ * Deletes an environment. For the service object only, since the specification shows no way to delete environments. Its sandboxes stay pinned to their version, and show no environment (specification, field
  * `environment`).
  * @throws ServiceError 404; 409 `default_environment_required`
  */

@@ -25,7 +25,7 @@ const localRepoSchema = z.object({
   baseBranch: z.string().min(1).default('main'),
 });
 
-/** A repository for `GET /repos`, as the options and the routes under `/_local` take it. */
+/** A repository for `GET /repos`, as the options and `setup.setRepos` take it. */
 export type LocalRepo = z.input<typeof localRepoSchema>;
 
 const localReposSchema = z
@@ -37,8 +37,6 @@ const localReposSchema = z
       ),
     'id, databaseId and fullName must each be unique among the repositories',
   );
-/** The body of PUT /_local/repos. */
-export const localReposBodySchema = z.object({ repos: localReposSchema });
 type ParsedRepo = z.output<typeof localReposSchema>[number];
 
 /** @throws SandflowError `bad_configuration` if the repositories are malformed or not unique */

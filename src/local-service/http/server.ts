@@ -11,7 +11,6 @@ import { notFound, ServiceError } from '../service-error.js';
 import type { CallGate } from '../state/call-gate.js';
 import type { StateControl } from '../state/control.js';
 import type { CallStore } from '../store/call-store.js';
-import { registerAccountRoutes } from './admin/accounts.js';
 import { registerBookRoutes } from './admin/books.js';
 import { registerClockRoutes } from './admin/clock.js';
 import { registerFaultRoutes } from './admin/faults.js';
@@ -135,7 +134,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   registerClockRoutes(server, options.clock);
   registerStateRoutes(server, options.state);
-  registerAccountRoutes(server, context);
   registerBookRoutes(server, options);
   registerFaultRoutes(server, options);
   return server;

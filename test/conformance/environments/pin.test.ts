@@ -69,11 +69,7 @@ rule(
     const { target, make, run } = await openEnvironmentDesk();
     const id = make('doomed', { envContents: 'KEPT=yes' });
     const sandbox = await target.ready({ environment: 'doomed' });
-    const removed = await fetch(`${target.service.adminUrl}/environments/${id}`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${target.key}` },
-    });
-    expect(removed.status).toBe(200);
+    target.service.setup.removeEnvironment(id);
     const { body } = await target.call('GET', `/sandboxes/${sandbox}`);
     expect(body.sandbox).toMatchObject({ environment: null, environmentVersion: null });
     expect(await run(sandbox, 'echo $KEPT')).toBe('yes');

@@ -22,13 +22,6 @@ rule(
     expect(await listed()).toEqual([]);
     own.service.setup.setRepos([website]);
     expect(await listed()).toEqual(['acme/website']);
-    const answer = await fetch(`${own.service.adminUrl}/repos`, {
-      method: 'PUT',
-      body: JSON.stringify({ repos: [laptop, website] }),
-      headers: { authorization: `Bearer ${own.key}`, 'content-type': 'application/json' },
-    });
-    expect(answer.status).toBe(200);
-    expect(await listed()).toEqual(['acme/laptop', 'acme/website']);
     const { target: given } = await openEnvironmentDesk();
     expect((await given.call('GET', '/repos')).body.repos).toHaveLength(2);
   },
