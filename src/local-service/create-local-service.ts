@@ -155,7 +155,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     context: assembly.context,
     gate,
     state,
-    operations: allOperations({ strictWebhookUrls, resolveHost }),
+    operations: allOperations({ strictUrls: strictWebhookUrls, resolveHost }),
     calls,
     books,
     apiKey,
@@ -234,10 +234,8 @@ function agentsOf({
   scriptedProviders,
 }: LocalServiceOptions): (provider: string) => Agent | undefined {
   const commands = Object.entries(commandAgents).map(([name, agent]) => [configuredProvider(name), agent] as const);
-  return createAgents({
-    commandAgents: Object.fromEntries(commands),
-    scriptedProviders: scriptedProviders?.map(configuredProvider) ?? 'all',
-  });
+  const scripted = scriptedProviders?.map(configuredProvider);
+  return createAgents({ commandAgents: Object.fromEntries(commands), scriptedProviders: scripted });
 }
 
 function listenError(cause: unknown, port: number): unknown {
@@ -245,8 +243,6 @@ function listenError(cause: unknown, port: number): unknown {
   return new SandflowError(
     'port_in_use',
     `Port ${port} is already in use. Choose another port, or 0 for any free port.`,
-    {
-      cause,
-    },
+    { cause },
   );
 }

@@ -9,7 +9,7 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 type Placed = Pick<SandboxRecord, 'id' | 'environmentId'>;
 
 /** True for sessions, old keys and keys with the action or the wildcard. */
-function allowsAction(scope: KeyScope | null, action: ScopeAction): boolean {
+function allowsAction(scope: CredentialScope | null, action: ScopeAction): boolean {
   return scope === null || scope.actions.includes('*') || scope.actions.includes(action);
 }
 
@@ -24,23 +24,23 @@ export function requireAction(caller: Caller, action: ScopeAction, others: reado
 }
 
 /** True if a key is limited neither to sandboxes nor to environments. */
-function isAccountWide(scope: KeyScope | null): boolean {
+function isAccountWide(scope: CredentialScope | null): boolean {
   return scope === null || (scope.sandboxIds === null && scope.environmentIds === null);
 }
 
 /** True for sessions, old keys, and account-wide keys with every action. */
-export function isUnrestricted(scope: KeyScope | null): boolean {
+export function isUnrestricted(scope: CredentialScope | null): boolean {
   return scope === null || (isAccountWide(scope) && scope.actions.includes('*'));
 }
 
 /** True if a sandbox is in the key's sandbox set or in one of its environments. */
-export function reachesSandbox(scope: KeyScope | null, sandbox: Placed): boolean {
+export function reachesSandbox(scope: CredentialScope | null, sandbox: Placed): boolean {
   if (scope === null || isAccountWide(scope)) return true;
   return scope.sandboxIds?.includes(sandbox.id) === true || reachesEnvironment(scope, sandbox.environmentId);
 }
 
 /** True if an environment is in the key's set; a key that is limited to sandboxes reaches no environment. */
-export function reachesEnvironment(scope: KeyScope | null, environmentId: string | null): boolean {
+export function reachesEnvironment(scope: CredentialScope | null, environmentId: string | null): boolean {
   if (scope === null || isAccountWide(scope)) return true;
   return environmentId !== null && scope.environmentIds?.includes(environmentId) === true;
 }
@@ -72,9 +72,6 @@ export function requireAccountWide({ scope }: Caller): void {
   if (!isAccountWide(scope)) throw forbidden('the account, because it is limited to sandboxes or environments');
 }
 
-/** What a scoped key may do (specification, "Scope"). */
-type KeyScope = CredentialScope;
-
 export interface Caller {
   readonly accountId: string;
   /** `sandbox`: the credential that was written into a sandbox. */
@@ -82,5 +79,5 @@ export interface Caller {
   /** Null for a session. */
   readonly keyId: string | null;
   /** Null for sessions and unscoped keys, which nothing limits. */
-  readonly scope: KeyScope | null;
+  readonly scope: CredentialScope | null;
 }

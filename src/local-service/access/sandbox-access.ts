@@ -13,8 +13,6 @@ import { type Caller, reachesSandbox, requireSandboxOnKey } from './key-scope.js
  * everything. Each level includes the levels before it.
  */
 export type Access = 'view' | 'use' | 'owner';
-/** The access to a sandbox that a call needs. */
-export type Need = Access;
 
 const order: readonly Access[] = ['view', 'use', 'owner'];
 
@@ -64,7 +62,7 @@ export function sandboxFor(
   context: Pick<Core, 'stores'>,
   caller: Caller,
   sandboxId: string,
-  need: Need,
+  need: Access,
 ): SandboxRecord {
   const sandbox = context.stores.sandboxes.get(sandboxId);
   if (!sandbox) throw sandboxNotFound(sandboxId);
@@ -73,7 +71,12 @@ export function sandboxFor(
 }
 
 /** Checks access as `sandboxFor` does, for a given record, even if the sandbox no longer exists. */
-export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, sandbox: SandboxRecord, need: Need): void {
+export function requireAccess(
+  context: Pick<Core, 'stores'>,
+  caller: Caller,
+  sandbox: SandboxRecord,
+  need: Access,
+): void {
   const access = accessOf(context, caller.accountId, sandbox);
   if (access === undefined) throw sandboxNotFound(sandbox.id);
   requireSandboxOnKey(caller, sandbox);

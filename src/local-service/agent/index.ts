@@ -5,18 +5,17 @@ import { createScriptedAgent } from './scripted-agent.js';
 
 export type { Agent, AgentEvent, AgentOutcome } from './agent.js';
 
-export interface AgentsOptions {
+interface AgentsOptions {
   /** Programs by provider. For its provider, a program is used instead of the scripted agent. None by default. */
   readonly commandAgents?: Readonly<Record<string, { readonly command: string }>>;
-  /** Providers whose prompts the scripted agent runs; `all` by default. */
-  readonly scriptedProviders?: readonly string[] | 'all';
+  /** Providers whose prompts the scripted agent runs; all by default. */
+  readonly scriptedProviders?: readonly string[] | undefined;
 }
 
 /** Gives the agent of a provider, or undefined if that provider is not configured. */
 export function createAgents(options: AgentsOptions = {}): (provider: string) => Agent | undefined {
-  const { commandAgents = {}, scriptedProviders = 'all' } = options;
+  const { commandAgents = {}, scriptedProviders } = options;
   const agents = new Map(Object.entries(commandAgents).map(([name, agent]) => [name, createCommandAgent(agent)]));
   const scripted = createScriptedAgent();
-  const isScripted = (provider: string): boolean => scriptedProviders === 'all' || scriptedProviders.includes(provider);
-  return (provider) => agents.get(provider) ?? (isScripted(provider) ? scripted : undefined);
+  return (provider) => agents.get(provider) ?? (scriptedProviders?.includes(provider) === false ? undefined : scripted);
 }

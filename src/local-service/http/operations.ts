@@ -1,4 +1,4 @@
-import { type ResolveHost, resolveBySystem } from '../webhooks/public-address.js';
+import type { ResolveHost } from '../webhooks/public-address.js';
 import { accountOperations } from './handlers/account.js';
 import { apiKeyOperations } from './handlers/api-keys.js';
 import { environmentOperations } from './handlers/environments.js';
@@ -12,11 +12,9 @@ import type { Operations } from './operation.js';
 
 /** Every operation of the endpoint table. */
 export function allOperations(options: {
-  readonly strictWebhookUrls: boolean;
-  /** Default: the system's resolver. */
-  readonly resolveHost?: ResolveHost;
+  readonly strictUrls: boolean;
+  readonly resolveHost: ResolveHost;
 }): Operations {
-  const { strictWebhookUrls: strictUrls, resolveHost = resolveBySystem } = options;
   return {
     ...accountOperations,
     ...apiKeyOperations,
@@ -26,6 +24,6 @@ export function allOperations(options: {
     ...promptOperations,
     ...fileOperations,
     ...environmentOperations,
-    ...webhookOperations({ strictUrls, resolveHost }),
+    ...webhookOperations(options),
   };
 }

@@ -53,7 +53,7 @@ function registerRoute(
 
   const perform = (request: FastifyRequest): Promise<Answer> =>
     noteAssumptions(callOf(request).assumed, () =>
-      // A command may run for hours and changes no record, so an export does not wait for its end.
+      // A command may run for hours and changes no record, so a reset does not wait for its end.
       gate.pass(() => performNoted(request), { awaited: name !== 'runCommand' }),
     );
 

@@ -110,12 +110,12 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     writeFile: async (sandboxId, path, content, options) =>
       await writeDiskFile(await requireDisk(directories, sandboxId), path, content, options),
     removeFile: async (sandboxId, path) => await removeDiskFile(await requireDisk(directories, sandboxId), path),
-    async download(source, path = '', { signal } = {}) {
+    async download(source, path = '') {
       const mayChange = 'sandboxId' in source;
       const root = mayChange
         ? await requireDisk(directories, source.sandboxId)
         : await requireSnapshot(directories, source.snapshotId);
-      return await downloads.open({ root, path, mayChange, signal });
+      return await downloads.open({ root, path, mayChange });
     },
     tree: async (snapshotId, path = '') => await listTree(await requireSnapshot(directories, snapshotId), path),
     async processes(sandboxId) {

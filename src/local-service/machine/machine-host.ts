@@ -72,15 +72,10 @@ export interface MachineHost {
    * Opens a file or a folder of a disk or of a snapshot for sending. If `path` is empty or left out, everything is
    * sent. Paths are resolved as in `readFile`. Links inside a folder are sent as links. Takes little memory, even for
    * large files. Safe to repeat.
-   * @param options.signal on abort, the stream fails, and the program that feeds it is ended
    * @throws MachineError `not_found`, `outside`, `not_a_file` for a device, pipe or socket, `no_access`, `no_disk`,
-   *   `no_snapshot`, `closed`; the stream fails with `download_failed`, `closed` or the AbortError
+   *   `no_snapshot`, `closed`; the stream fails with `download_failed` or `closed`
    */
-  download(
-    source: DownloadSource,
-    path?: string,
-    options?: { readonly signal?: AbortSignal | undefined },
-  ): Promise<Download>;
+  download(source: DownloadSource, path?: string): Promise<Download>;
   /**
    * Lists everything below a folder of a snapshot, sorted by path. If `path` is empty or left out, the whole snapshot
    * is listed. Links are not followed. Devices, pipes and sockets are left out. Safe to repeat.

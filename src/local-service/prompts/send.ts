@@ -6,7 +6,8 @@ import { assume } from '../core/assume.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { newConversationId, newPromptId } from '../core/ids.js';
-import { invalidRequest, notFound, ServiceError, sandboxNotFound } from '../service-error.js';
+import { invalidRequest, notFound, ServiceError } from '../service-error.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
 import { requireEffort, requireProvider } from './providers.js';
 
 /**
@@ -18,12 +19,11 @@ import { requireEffort, requireProvider } from './providers.js';
  */
 export function sendPrompt(
   context: Context,
-  sandboxId: string,
+  sandbox: SandboxRecord,
   body: PromptBody,
 ): { readonly promptId: string; readonly conversationId: string; readonly begins: boolean } {
   const { stores } = context;
-  const sandbox = stores.sandboxes.get(sandboxId);
-  if (!sandbox) throw sandboxNotFound(sandboxId);
+  const { id: sandboxId } = sandbox;
   if (body.prompt.trim() === '') throw new ServiceError(400, 'prompt_required', 'The prompt is empty.');
   const provider = requireProvider(body.provider ?? context.defaultProvider);
   if (body.reasoningEffort !== undefined && !context.agentOf(provider)?.takesAnyModel) {

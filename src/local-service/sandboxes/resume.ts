@@ -5,7 +5,7 @@ import { isCreating, isUsable } from '../../contract/workflow-safe/states.js';
 import { requireStandingToStart } from '../accounts/billing-status.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
-import { ServiceError, sandboxNotFound } from '../service-error.js';
+import { ServiceError } from '../service-error.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import { scheduleBoot } from './boot.js';
 import { wipeAtStart } from './sharing.js';
@@ -16,9 +16,7 @@ import { wipeAtStart } from './sharing.js';
  * @throws ServiceError `snapshot_data_expired`; `resume_failed` if the archived sandbox has no snapshot; and as
  *   `requireStandingToStart`
  */
-export function resumeSandbox(context: Context, sandboxId: string, body: ResumeBody): SandboxRecord {
-  const sandbox = context.stores.sandboxes.get(sandboxId);
-  if (!sandbox) throw sandboxNotFound(sandboxId);
+export function resumeSandbox(context: Context, sandbox: SandboxRecord, body: ResumeBody): SandboxRecord {
   if (isUsable(sandbox.state) || isCreating(sandbox.state)) return sandbox;
   if (sandbox.dataExpiredAt !== null) {
     const message = `The data of this sandbox was deleted on ${sandbox.dataExpiredAt}.`;
@@ -48,7 +46,7 @@ export function resumeSandbox(context: Context, sandboxId: string, body: ResumeB
       ...(isUnderWay(sandbox.lastSnapshotStatus) && { lastSnapshotStatus: 'cancelled' }),
       epoch: sandbox.epoch + 1,
     });
-    for (const kind of ['archive', 'expire_data', 'recover'] as const) context.stores.work.cancel(kind, sandboxId);
+    for (const kind of ['archive', 'expire_data', 'recover'] as const) context.stores.work.cancel(kind, sandbox.id);
     scheduleBoot(context, after);
     return after;
   });

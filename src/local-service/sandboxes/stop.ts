@@ -11,7 +11,7 @@ import { assume } from '../core/assume.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { newSnapshotId, newStopId } from '../core/ids.js';
-import { ServiceError, sandboxNotFound } from '../service-error.js';
+import { ServiceError } from '../service-error.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
 
@@ -19,9 +19,7 @@ import type { Work } from '../store/work-store.js';
  * Stops a sandbox. If it is archived or being archived already, returns its existing stop.
  * @throws ServiceError `machine_not_running` in a creating state (assumption)
  */
-export function stopSandbox(context: Context, sandboxId: string): StopRecord {
-  const sandbox = context.stores.sandboxes.get(sandboxId);
-  if (!sandbox) throw sandboxNotFound(sandboxId);
+export function stopSandbox(context: Context, sandbox: SandboxRecord): StopRecord {
   if (isCreating(sandbox.state)) {
     assume('A-stop-states');
     throw new ServiceError(400, 'machine_not_running', 'The sandbox is still being created. Wait until it is ready.');

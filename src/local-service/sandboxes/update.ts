@@ -8,7 +8,7 @@ import { requireAutoStopOfTrial } from '../accounts/billing-status.js';
 import { assume } from '../core/assume.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
-import { ServiceError, sandboxNotFound } from '../service-error.js';
+import { ServiceError } from '../service-error.js';
 import { giveName } from '../snapshots/snapshots.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
@@ -24,13 +24,10 @@ export function requireActionsOfUpdate(caller: Caller, { name, ttlSeconds }: Upd
 /** @throws ServiceError `no_changes` for a body that holds none of the known fields */
 export function updateSandbox(
   context: Context,
-  sandboxId: string,
+  sandbox: SandboxRecord,
   body: UpdateSandboxBody,
   { caller }: { readonly caller: Caller },
 ): SandboxRecord {
-  const { stores } = context;
-  const sandbox = stores.sandboxes.get(sandboxId);
-  if (!sandbox) throw sandboxNotFound(sandboxId);
   const { name, ttlSeconds, snapshotName } = body;
   if (name === undefined && ttlSeconds === undefined && snapshotName === undefined) {
     throw new ServiceError(400, 'no_changes', 'Specify at least one of name, ttlSeconds and snapshotName.');
@@ -47,8 +44,8 @@ export function updateSandbox(
       const archiveAfter = freshArchiveAfter(context.clock, ttlSeconds);
       const runs = isUsable(sandbox.state);
       change = { ...change, ttlSeconds, ...(runs ? { archiveAfter } : {}) };
-      if (!runs || archiveAfter === null) stores.work.cancel('auto_stop', sandboxId);
-      else context.schedule('auto_stop', sandboxId, String(sandbox.epoch), Date.parse(archiveAfter));
+      if (!runs || archiveAfter === null) context.stores.work.cancel('auto_stop', sandbox.id);
+      else context.schedule('auto_stop', sandbox.id, String(sandbox.epoch), Date.parse(archiveAfter));
     }
     if (snapshotName !== undefined) {
       requireNameMoves(context, caller, sandbox, snapshotName);

@@ -1,7 +1,7 @@
 /** Decides who sees which snapshot, and records complete snapshots (assumptions, "Records"). */
 
 import { type Caller, requireAction } from '../access/key-scope.js';
-import { accessOf, type Need, sandboxesFor, sandboxFor } from '../access/sandbox-access.js';
+import { type Access, accessOf, sandboxesFor, sandboxFor } from '../access/sandbox-access.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { notFound, ServiceError } from '../service-error.js';
@@ -25,7 +25,7 @@ export function snapshotFor(
   context: Context,
   caller: Caller,
   snapshotId: string,
-  need: Need,
+  need: Access,
   { underDeletion = false }: { readonly underDeletion?: boolean } = {},
 ): SnapshotRecord {
   const snapshot = context.stores.snapshots.get(snapshotId);
@@ -133,7 +133,7 @@ export function giveName(context: Context, snapshotId: string, name: string): vo
 function withAccess(
   context: Context,
   caller: Caller,
-  options: { readonly snapshot: SnapshotRecord; readonly need: Need; readonly missing: ServiceError },
+  options: { readonly snapshot: SnapshotRecord; readonly need: Access; readonly missing: ServiceError },
 ): SnapshotRecord {
   const { snapshot, need, missing } = options;
   assume('A-snapshot-access');

@@ -1,21 +1,16 @@
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 
-/**
- * The codes of SSH errors.
- *
- * - `not_a_public_key`: the text is not a public key in the format of OpenSSH;
- * - `private_key`: the text is a private key, which nobody should hand over;
- * - `unsupported_key`: a public key of a type that is not supported, or an RSA key that is too long;
- * - `weak_key`: an RSA key of less than 2048 bits;
- * - `bad_host_key`: the file that keeps the host key holds something else;
- * - `listen_failed`: no port could be opened.
- */
 type SshErrorCode =
   | 'not_a_public_key'
+  // A private key, which nobody should hand over.
   | 'private_key'
+  // A type that is not supported, or an RSA key that is too long.
   | 'unsupported_key'
+  // An RSA key of less than 2048 bits.
   | 'weak_key'
+  // The file that keeps the host key holds something else.
   | 'bad_host_key'
+  // No port could be opened.
   | 'listen_failed';
 
 export class SshError extends SandflowError {

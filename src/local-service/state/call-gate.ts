@@ -1,4 +1,4 @@
-/** Holds calls while the whole state of the service is read or replaced. */
+/** Holds calls while the whole state of the service changes. */
 
 const maxHoldWaitMs = 3_000;
 

@@ -69,7 +69,7 @@ export function createKeyUsageStore(database: Database, clock: Clock) {
     ) => void addAgent.run(conversationId, keyId, sandboxId),
     /** The sandboxes of the conversations that the key has begun, one entry for each conversation. */
     agentSandboxes: (keyId: string) => agents.all(keyId).map(({ sandboxId }) => sandboxId),
-    /** Forgets the counts that were not written yet, since the database was emptied or replaced. */
+    /** Forgets the counts that were not written yet, since the database was emptied. */
     load: forget,
     /** Writes the counts that are only in memory. */
     close: flush,

@@ -108,5 +108,5 @@ CREATE TABLE IF NOT EXISTS assumption_counts (
   id TEXT PRIMARY KEY, count INTEGER NOT NULL, firstRequestId TEXT NOT NULL);
 `;
 
-/** Every table, to empty or replace its rows. */
+/** Every table, to empty it. */
 export const tables = [...schema.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map(([, name = '']) => name);

@@ -52,7 +52,7 @@ export function createDeliverySender(options: {
       }, timeoutMs);
       inFlight.add(abort);
       try {
-        // The URL is checked again: it may come from an import, or from a time when the service was less strict.
+        // The URL is checked again: it may come from a time when the service was less strict.
         const url = requireWebhookUrl(webhook.url, strictUrls);
         const { statusCode, body } = await request(url, {
           method: 'POST',

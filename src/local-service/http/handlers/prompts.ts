@@ -12,10 +12,9 @@ function plainSeqOf(eventId: string): number | undefined {
 }
 
 export const promptOperations = {
-  sendPrompt(context, { caller, params, body }) {
-    sandboxFor(context, caller, params.sandboxId, 'use');
-    const { promptId, conversationId, begins } = sendPrompt(context, params.sandboxId, body);
-    const { sandboxId } = params;
+  sendPrompt(context, { caller, params: { sandboxId }, body }) {
+    const sandbox = sandboxFor(context, caller, sandboxId, 'use');
+    const { promptId, conversationId, begins } = sendPrompt(context, sandbox, body);
     if (begins && caller.keyId !== null) context.stores.keyUsage.addAgent(caller.keyId, { conversationId, sandboxId });
     return { fields: context.profile.omitPromptId ? { conversationId } : { promptId, conversationId } };
   },

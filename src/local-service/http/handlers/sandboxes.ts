@@ -49,13 +49,13 @@ export const sandboxOperations = {
 
   updateSandbox(context, { caller, params: { sandboxId }, body }) {
     requireActionsOfUpdate(caller, body);
-    sandboxFor(context, caller, sandboxId, 'owner');
-    return shown(context, caller, updateSandbox(context, sandboxId, body, { caller }));
+    const sandbox = sandboxFor(context, caller, sandboxId, 'owner');
+    return shown(context, caller, updateSandbox(context, sandbox, body, { caller }));
   },
 
   resumeSandbox(context, { caller, params: { sandboxId }, body }) {
-    sandboxFor(context, caller, sandboxId, 'use');
-    return shown(context, caller, resumeSandbox(context, sandboxId, body ?? {}));
+    const sandbox = sandboxFor(context, caller, sandboxId, 'use');
+    return shown(context, caller, resumeSandbox(context, sandbox, body ?? {}));
   },
 
   deleteSandbox(context, { caller, params: { sandboxId } }) {
@@ -91,8 +91,7 @@ export const sandboxOperations = {
   },
 
   stopSandbox(context, { caller, params: { sandboxId } }) {
-    sandboxFor(context, caller, sandboxId, 'view');
-    const stop = stopSandbox(context, sandboxId);
+    const stop = stopSandbox(context, sandboxFor(context, caller, sandboxId, 'view'));
     if (context.profile.stopsNameSandbox) return { fields: { id: sandboxId, sandbox: { id: sandboxId, stop } } };
     return { fields: { id: stop.id, stop } };
   },

@@ -35,7 +35,7 @@ export const snapshotOperations = {
 
   async downloadSnapshot(context, { caller, params: { snapshotId } }) {
     const { id, sandboxId } = restorableSnapshotFor(context, caller, snapshotId);
-    return { raw: await context.host.download({ snapshotId: id }, ''), sandboxId };
+    return { raw: await context.host.download({ snapshotId: id }), sandboxId };
   },
 
   deleteSnapshot(context, { caller, params: { snapshotId } }) {

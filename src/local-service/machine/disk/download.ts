@@ -3,7 +3,7 @@
  * open.
  */
 import { stat } from 'node:fs/promises';
-import { addAbortSignal, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { MachineError } from '../machine-error.js';
 import { streamFile } from './file-stream.js';
@@ -25,31 +25,28 @@ interface DownloadRequest {
   readonly path: string;
   /** True for the disk of a sandbox, which may change its files while they are sent. A snapshot never changes. */
   readonly mayChange: boolean;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export function createDownloads() {
   const sending = new Map<Readable, Promise<void>>();
   let closed = false;
 
-  const watch = (stream: Readable, signal: AbortSignal | undefined): void => {
+  const watch = (stream: Readable): void => {
     // This also handles a failure before anybody listens. Without a handler, it would end the service.
     const ended = finished(stream)
       .catch(() => undefined)
       .then(() => void sending.delete(stream));
     sending.set(stream, ended);
     if (closed) stream.destroy(closing());
-    if (signal) addAbortSignal(signal, stream);
   };
 
   return {
     /** @throws MachineError as `MachineHost.download` */
     async open(request: DownloadRequest) {
       if (closed) throw closing();
-      request.signal?.throwIfAborted();
       const place = await openPlace(request.root, request.path);
       const download = place.kind === 'file' ? await sendFile(place, request.path) : await sendFolder(place, request);
-      watch(download.stream, request.signal);
+      watch(download.stream);
       return download;
     },
     /** Makes all open streams fail and refuses new ones. */

@@ -14,7 +14,7 @@ export interface OutputCapture {
 }
 
 /** `onText` gets all output, including the part beyond the limit. */
-export function captureOutput(stream: Readable, onText: ((text: string) => void) | undefined): OutputCapture {
+export function captureOutput(stream: Readable, onText?: (text: string) => void): OutputCapture {
   const decoder = new StringDecoder('utf8');
   const kept = createByteCollector();
   let [droppedBytes, pieces, finished] = [0, 0, false];

@@ -33,7 +33,6 @@ export interface CommandOutcome {
 export interface CommandWatch {
   /** Gets all output, without a limit. No character is split between two chunks. */
   readonly onStdout?: (chunk: string) => void;
-  readonly onStderr?: (chunk: string) => void;
   /**
    * On abort, the whole process group is ended: SIGTERM, then SIGKILL after two seconds. The run then resolves with the
    * output so far and `exitCode` null. If the signal is already aborted, nothing is started.
@@ -58,7 +57,7 @@ export async function runCommand(
   if (watch.signal?.aborted) return { exitCode: null, stdout: '', stderr: '', durationMs: 0, timedOut: false };
   const startedAt = performance.now();
   const { child, group } = await startShell(context, sandboxId, spec);
-  const outputs = [captureOutput(child.stdout, watch.onStdout), captureOutput(child.stderr, watch.onStderr)] as const;
+  const outputs = [captureOutput(child.stdout, watch.onStdout), captureOutput(child.stderr)] as const;
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   child.stdin.on('error', () => undefined);

@@ -37,21 +37,6 @@ describe('a download', () => {
     await expect.poll(archivers).toEqual([]);
   });
 
-  it('ends its program when it is aborted, and fails', async () => {
-    const { host, archivers } = await diskWithMuch();
-    const abort = new AbortController();
-    const { stream } = await host.download(diskAddress, 'much', { signal: abort.signal });
-    await firstPiece(stream);
-    const rest = bytesOf(stream);
-    abort.abort();
-    await expect(rest).rejects.toMatchObject({ name: 'AbortError' });
-    await expect.poll(archivers).toEqual([]);
-    await expect(host.download(diskAddress, 'much', { signal: abort.signal })).rejects.toMatchObject({
-      name: 'AbortError',
-    });
-    expect(archivers()).toEqual([]);
-  });
-
   it('ends with the host, which then refuses new ones', async () => {
     const { host, archivers } = await diskWithMuch();
     const [folder, file] = [await host.download(diskAddress, 'much'), await host.download(diskAddress, 'much/data')];
