@@ -3,6 +3,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { timestampToleranceSeconds } from '../contract/records/webhook-events.js';
+import type { RefusalReason } from './verify-delivery.js';
 
 const secretPrefix = 'whsec_';
 /** The standard requires 24 to 64 bytes. */
@@ -60,10 +61,7 @@ export type NotificationVerification =
       /** Unix time of the attempt, in seconds. */
       readonly timestamp: number;
     }
-  | {
-      readonly ok: false;
-      readonly reason: 'missing_headers' | 'malformed_headers' | 'bad_signature' | 'stale_timestamp';
-    };
+  | { readonly ok: false; readonly reason: RefusalReason };
 
 /**
  * Checks who sent a notification, and when. Compares in constant time; the signature is checked before the age, so that

@@ -16,7 +16,7 @@ export interface DeliveryToVerify {
   readonly toleranceSeconds?: number;
 }
 
-/** Why a delivery is refused. */
+/** Why a delivery or a notification is refused. */
 export type RefusalReason = 'missing_headers' | 'malformed_headers' | 'bad_signature' | 'stale_timestamp';
 
 /** The result of `verifyDelivery`. */

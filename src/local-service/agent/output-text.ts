@@ -21,14 +21,8 @@ export function boundedEnd(text: string, maxCharacters: number): string {
 /** A character takes at most three bytes of UTF-8, so a piece always fits into an event. */
 const maxPieceCharacters = 16 * 1024;
 
-interface LineBatches {
-  push(text: string): void;
-  /** Passes on the remaining text, even if its last line is incomplete. */
-  end(): void;
-}
-
 /** Pieces are at most 16,384 characters long. Longer text is cut between two characters. `give` gets no blank piece. */
-export function createLineBatches(give: (piece: string) => void): LineBatches {
+export function createLineBatches(give: (piece: string) => void) {
   let rest = '';
   const givePieces = (text: string): void => {
     for (let start = 0; start < text.length; ) {
@@ -40,7 +34,7 @@ export function createLineBatches(give: (piece: string) => void): LineBatches {
     }
   };
   return {
-    push(text) {
+    push(text: string) {
       rest += text;
       const lineEnd = rest.lastIndexOf('\n');
       if (lineEnd < 0 && rest.length <= maxPieceCharacters) return;
@@ -49,6 +43,7 @@ export function createLineBatches(give: (piece: string) => void): LineBatches {
       givePieces(rest.slice(0, end));
       rest = rest.slice(lineEnd >= 0 ? end + 1 : end);
     },
+    /** Passes on the remaining text, even if its last line is incomplete. */
     end() {
       givePieces(rest);
       rest = '';

@@ -1,12 +1,10 @@
-/** Runs one operation at a time for each sandbox, in the order of the calls. */
-export interface SandboxLocks {
-  run<Result>(sandboxId: string, operation: () => Promise<Result>): Promise<Result>;
-}
+export type SandboxLocks = ReturnType<typeof createSandboxLocks>;
 
-export function createSandboxLocks(): SandboxLocks {
+/** Runs one operation at a time for each sandbox, in the order of the calls. */
+export function createSandboxLocks() {
   const tails = new Map<string, Promise<unknown>>();
   return {
-    async run(sandboxId, operation) {
+    async run<Result>(sandboxId: string, operation: () => Promise<Result>): Promise<Result> {
       const before = tails.get(sandboxId) ?? Promise.resolve();
       const mine = before.then(operation, operation);
       tails.set(sandboxId, mine);

@@ -4,20 +4,13 @@ import type { Socket } from 'node:net';
 import { addAbortSignal, type Readable, type Writable } from 'node:stream';
 import type { ServerChannel } from 'ssh2';
 
-export interface ChannelOutput {
-  /**
-   * Resolves when the source has ended and all its output was sent, or when the channel is closed. Never rejects.
-   */
-  pump(source: Readable, target: 'stdout' | 'stderr'): Promise<void>;
-}
-
 /**
  * At most one piece is being sent. It waits for the client's window and for the socket. So the service never holds more
  * than one piece, even for a slow client or for a client that grants an unlimited window.
  *
  * @param gone aborted when the channel is gone; output that waits is then dropped
  */
-export function createChannelOutput(channel: ServerChannel, socket: Socket, gone: AbortSignal): ChannelOutput {
+export function createChannelOutput(channel: ServerChannel, socket: Socket, gone: AbortSignal) {
   let last: Promise<void> = Promise.resolve();
 
   const writeOne = async (target: Writable, chunk: Buffer): Promise<void> => {
@@ -36,7 +29,10 @@ export function createChannelOutput(channel: ServerChannel, socket: Socket, gone
   };
 
   return {
-    async pump(source, name) {
+    /**
+     * Resolves when the source has ended and all its output was sent, or when the channel is closed. Never rejects.
+     */
+    async pump(source: Readable, name: 'stdout' | 'stderr') {
       const target = name === 'stdout' ? channel : channel.stderr;
       addAbortSignal(gone, source);
       try {

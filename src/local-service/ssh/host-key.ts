@@ -36,7 +36,7 @@ export async function loadHostKey(file: string): Promise<string> {
 }
 
 /** True for a private key in PEM that needs no passphrase. */
-export function isPrivateKey(text: string): boolean {
+function isPrivateKey(text: string): boolean {
   const parsed = ssh2.utils.parseKey(text) as ParsedKey | ParsedKey[] | Error;
   const [key] = parsed instanceof Error ? [] : [parsed].flat();
   return key?.isPrivateKey() ?? false;

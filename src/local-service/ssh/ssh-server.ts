@@ -1,10 +1,8 @@
 /** The SSH servers of the sandboxes. Each sandbox has its own port, since `user@host` does not identify a sandbox. */
 import type { Log } from '../log.js';
 import type { MachineHost } from '../machine/machine-host.js';
-import { isPrivateKey } from './host-key.js';
 import type { PublicKey } from './public-key.js';
 import { listenForSandbox, type SandboxListener, type SshAddress } from './sandbox-listener.js';
-import { SshError } from './ssh-error.js';
 
 export interface SshServerOptions {
   /** The private host key in PEM, the same for all sandboxes; see `loadHostKey`. */
@@ -28,18 +26,11 @@ export interface SshServerOptions {
 
 export interface SshServer {
   /**
-   * Opens the port of a sandbox, or keeps it open, and accepts only the holders of these keys.
-   * Safe to repeat.
+   * Opens the port of a sandbox, or keeps it open, and accepts only the holders of these keys. Connections whose key
+   * was removed are closed, and their processes are ended. Safe to repeat.
    * @throws SshError `listen_failed`
    */
   open(sandboxId: string, keys: readonly PublicKey[]): Promise<SshAddress>;
-  /**
-   * Replaces the keys. Connections whose key was removed are closed, and their processes are ended. Does nothing if the
-   * port of the sandbox is not open. Safe to repeat.
-   */
-  setKeys(sandboxId: string, keys: readonly PublicKey[]): Promise<void>;
-  /** The address at which a sandbox can be reached now; undefined if its port is not open. */
-  addressOf(sandboxId: string): SshAddress | undefined;
   /** Closes the port and its connections, and returns when their processes are gone. Safe to repeat. */
   close(sandboxId: string): Promise<void>;
   /** Calls `close` for all sandboxes. Ports can be opened again afterwards. */
@@ -53,15 +44,10 @@ export interface SshServer {
  * signals; the old form of scp (`scp -O`), if the machine has scp. Not supported: sftp, and so scp without `-O`;
  * forwarded ports, since they would reach the loopback interface of this machine; X11 and agents; changes of the window
  * size after the start.
- *
- * @throws SshError `bad_host_key`
  */
 export function createSshServer(options: SshServerOptions): SshServer {
   const { host = '127.0.0.1', log = () => undefined } = options;
-  // Check the key here instead of when the first client connects.
-  if (!isPrivateKey(options.hostKey))
-    throw new SshError('bad_host_key', 'The SSH host key is not a private key in PEM format.');
-  const opened = new Map<string, { readonly listener: Promise<SandboxListener>; address?: SshAddress }>();
+  const opened = new Map<string, Promise<SandboxListener>>();
 
   const listen = (sandboxId: string, keys: readonly PublicKey[]): Promise<SandboxListener> =>
     listenForSandbox(keys, {
@@ -77,10 +63,10 @@ export function createSshServer(options: SshServerOptions): SshServer {
     });
 
   const close = async (sandboxId: string): Promise<void> => {
-    const entry = opened.get(sandboxId);
+    const listening = opened.get(sandboxId);
     opened.delete(sandboxId);
     // A listener that failed to open has nothing to close; `open` reported the failure.
-    const listener = await entry?.listener.catch(() => undefined);
+    const listener = await listening?.catch(() => undefined);
     await listener?.close();
   };
 
@@ -88,25 +74,19 @@ export function createSshServer(options: SshServerOptions): SshServer {
     async open(sandboxId, keys) {
       const existing = opened.get(sandboxId);
       if (existing) {
-        const listener = await existing.listener;
+        const listener = await existing;
         await listener.setKeys(keys);
         return listener.address;
       }
-      const entry: { listener: Promise<SandboxListener>; address?: SshAddress } = { listener: listen(sandboxId, keys) };
-      opened.set(sandboxId, entry);
+      const listening = listen(sandboxId, keys);
+      opened.set(sandboxId, listening);
       try {
-        entry.address = (await entry.listener).address;
-        return entry.address;
+        return (await listening).address;
       } catch (error) {
-        if (opened.get(sandboxId) === entry) opened.delete(sandboxId);
+        if (opened.get(sandboxId) === listening) opened.delete(sandboxId);
         throw error;
       }
     },
-    async setKeys(sandboxId, keys) {
-      const listener = await opened.get(sandboxId)?.listener.catch(() => undefined);
-      await listener?.setKeys(keys);
-    },
-    addressOf: (sandboxId) => opened.get(sandboxId)?.address,
     close,
     async closeAll() {
       await Promise.all([...opened.keys()].map(close));

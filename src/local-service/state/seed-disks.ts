@@ -12,15 +12,7 @@ export interface SeededDisk {
   readonly snapshots: readonly { readonly id: string; readonly name: string | null; readonly sizeBytes: number }[];
 }
 
-export interface SeedDisks {
-  readonly made: readonly SeededDisk[];
-  /** Creates the disk and the snapshots of one sandbox. @throws MachineError if a path cannot be that of a file */
-  make(seed: SeedSandbox, index: number): Promise<void>;
-  /** Removes everything that was created. */
-  remove(): Promise<void>;
-}
-
-export function createSeedDisks({ host, stores }: Context): SeedDisks {
+export function createSeedDisks({ host, stores }: Context) {
   const made: SeededDisk[] = [];
   const touched = { sandboxes: new Set<string>(), snapshots: new Set<string>() };
 
@@ -43,7 +35,8 @@ export function createSeedDisks({ host, stores }: Context): SeedDisks {
 
   return {
     made,
-    async make(seed, index) {
+    /** Creates the disk and the snapshots of one sandbox. @throws MachineError if a path cannot be that of a file */
+    async make(seed: SeedSandbox, index: number) {
       const sandboxId = seed.id ?? newSandboxId();
       if (stores.sandboxes.find(sandboxId))
         throw badSeed(`sandboxes.${index}.id: the sandbox ${sandboxId} already exists, perhaps from an earlier seed`);
@@ -58,6 +51,7 @@ export function createSeedDisks({ host, stores }: Context): SeedDisks {
       if (seed.state === 'archived' || seed.state === 'cancelled') await host.deleteDisk(sandboxId);
       made.push({ sandboxId, seed, snapshots });
     },
+    /** Removes everything that was created. */
     async remove() {
       for (const id of touched.sandboxes) await host.deleteDisk(id);
       for (const id of touched.snapshots) await host.deleteSnapshot(id);

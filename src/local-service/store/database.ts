@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { reasonOf } from '../log.js';
 import { schema, schemaVersion, tables } from './schema.js';
 
 /** The values that may be bound. Booleans are excluded, because the driver aborts the process if it gets one. */
@@ -41,7 +42,7 @@ export function openDatabase(directory: string): Database {
   } catch (cause) {
     sql.close();
     if (cause instanceof SandflowError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     const busy = /locked|busy/i.test(reason);
     throw new SandflowError(
       busy ? 'directory_in_use' : 'database_unusable',

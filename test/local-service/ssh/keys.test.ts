@@ -7,8 +7,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { loadHostKey } from '../../../src/local-service/ssh/host-key.js';
 import { parsePublicKey } from '../../../src/local-service/ssh/public-key.js';
 import { SshError } from '../../../src/local-service/ssh/ssh-error.js';
-import { createSshServer } from '../../../src/local-service/ssh/ssh-server.js';
-import { machine, temporaryDirectory } from '../machine/machine-fixture.js';
+import { temporaryDirectory } from '../machine/machine-fixture.js';
 import { ed25519Pair } from './ssh-fixture.js';
 
 const made = ed25519Pair();
@@ -98,12 +97,6 @@ describe('the host key', () => {
     expect(generate).toHaveBeenCalledTimes(2);
     generate.mockRestore();
     expect(kept).not.toBe(broken.private);
-  });
-
-  it('is checked before anything listens', async () => {
-    const { host } = await machine('plain');
-    const attempt = () => createSshServer({ hostKey: made.public, machines: host });
-    expect(attempt).toThrow(expect.objectContaining({ code: 'bad_host_key' }));
   });
 
   it('is not replaced if its file contains something else', async () => {

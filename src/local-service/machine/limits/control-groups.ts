@@ -16,19 +16,6 @@ const joinScript =
 
 type Controller = (typeof controllerNames)[number];
 
-export interface ControlGroups {
-  limits(controller: Controller): boolean;
-  /**
-   * Creates the groups of the sandbox. Safe to repeat.
-   * @returns arguments to put before a command line, so that the command runs in these groups
-   */
-  enter(sandboxId: string, size: MachineSize): readonly string[];
-  /** Removes the groups of the sandbox. Call it when none of its processes runs any more. Safe to repeat. */
-  remove(sandboxId: string): void;
-  /** Removes all groups of this directory, including those that an earlier service left behind. */
-  removeAll(): void;
-}
-
 interface Parent {
   readonly folder: string;
   readonly controllers: readonly Controller[];
@@ -36,7 +23,7 @@ interface Parent {
 }
 
 /** @param directory the directory of the machines, from which the names of the groups are derived */
-export async function findControlGroups(directory: string): Promise<ControlGroups> {
+export async function findControlGroups(directory: string) {
   const prefix = `sandflow-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}-`;
   const parents: Parent[] = [];
   for (const candidate of candidates()) {
@@ -49,8 +36,12 @@ export async function findControlGroups(directory: string): Promise<ControlGroup
     for (const { folder } of parents) removeFolder(join(folder, name));
   };
   return {
-    limits: (controller) => parents.some(({ controllers }) => controllers.includes(controller)),
-    enter(sandboxId, size) {
+    limits: (controller: Controller) => parents.some(({ controllers }) => controllers.includes(controller)),
+    /**
+     * Creates the groups of the sandbox. Safe to repeat.
+     * @returns arguments to put before a command line, so that the command runs in these groups
+     */
+    enter(sandboxId: string, size: MachineSize): readonly string[] {
       if (parents.length === 0) return [];
       const name = `${prefix}${sandboxId}`;
       // A group that was removed is created again.
@@ -59,7 +50,9 @@ export async function findControlGroups(directory: string): Promise<ControlGroup
       made.set(name, groups);
       return joining(groups);
     },
-    remove: (sandboxId) => remove(`${prefix}${sandboxId}`),
+    /** Removes the groups of the sandbox. Call it when none of its processes runs any more. Safe to repeat. */
+    remove: (sandboxId: string) => remove(`${prefix}${sandboxId}`),
+    /** Removes all groups of this directory, including those that an earlier service left behind. */
     removeAll() {
       for (const { folder } of parents) {
         for (const name of readdirSync(folder)) if (name.startsWith(prefix)) remove(name);

@@ -20,7 +20,7 @@ const growthFiles = 10_000;
 /** When the reserve is first touched, growth counts from this long before. */
 const recentMs = 10_000;
 
-export interface DiskGuardOptions {
+interface DiskGuardOptions {
   readonly directories: MachineDirectories;
   /** The running processes of a sandbox. */
   readonly pidsOf: (sandboxId: string) => readonly number[];
@@ -33,14 +33,6 @@ export interface DiskGuardOptions {
   readonly reserveFiles?: number;
 }
 
-export interface DiskGuard {
-  /**
-   * Watches the sandbox until `release` is called.
-   * @returns how large a file may grow, in bytes, and `release`
-   */
-  watch(sandboxId: string): Promise<{ readonly fileBytes: number; release(): void }>;
-}
-
 /** The state of the measurements while the reserve is touched. */
 interface Mark {
   /** Growth counts from this time on. */
@@ -51,7 +43,7 @@ interface Mark {
   readonly measured: Growth;
 }
 
-export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGuard> {
+export async function createDiskGuard(options: DiskGuardOptions) {
   const { directories, pidsOf, end, log } = options;
   const atStart = await freeSpace(directories.root);
   const reserve: Growth = {
@@ -133,7 +125,11 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
   };
 
   return {
-    async watch(sandboxId) {
+    /**
+     * Watches the sandbox until `release` is called.
+     * @returns how large a file may grow, in bytes, and `release`
+     */
+    async watch(sandboxId: string) {
       const free = await freeSpace(directories.root);
       watched.set(sandboxId, (watched.get(sandboxId) ?? 0) + 1);
       if (!checking) {

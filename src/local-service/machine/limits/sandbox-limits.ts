@@ -1,8 +1,8 @@
 /** Combines the limits of sandboxes: by control groups, by shells, and by the free space on the disk. */
 import type { MachineDirectories } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
-import { type ControlGroups, findControlGroups } from './control-groups.js';
-import { createDiskGuard, type DiskGuard } from './disk-guard.js';
+import { findControlGroups } from './control-groups.js';
+import { createDiskGuard } from './disk-guard.js';
 import { countsProcessesByNamespace, type MachineSize, shellLimits } from './machine-size.js';
 
 export interface LimitsDescription {
@@ -39,7 +39,7 @@ export const noLimits: SandboxLimits = {
   removeAll: () => undefined,
 };
 
-export interface SandboxLimitsOptions {
+interface SandboxLimitsOptions {
   readonly directories: MachineDirectories;
   readonly sizeOf: (sandboxId: string) => MachineSize;
   /** The running processes of a sandbox. */
@@ -53,8 +53,8 @@ export interface SandboxLimitsOptions {
 
 export async function createSandboxLimits(options: SandboxLimitsOptions): Promise<SandboxLimits> {
   const { directories, sizeOf, pidsOf, end, log } = options;
-  const groups: ControlGroups = await findControlGroups(directories.root);
-  const guard: DiskGuard = await createDiskGuard({
+  const groups = await findControlGroups(directories.root);
+  const guard = await createDiskGuard({
     directories,
     pidsOf,
     end,

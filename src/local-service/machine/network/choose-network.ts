@@ -1,4 +1,5 @@
 /** Finds out which network sandboxes can have on this machine. */
+import { reasonOf } from '../../log.js';
 import { findProgram } from '../program.js';
 import { type NetworkTools, openNamespace } from './namespace.js';
 import { type NetworkSetting, parseHostPort } from './network-setting.js';
@@ -67,10 +68,10 @@ export async function chooseNetwork(
     try {
       return await chosen('internet');
     } catch (error) {
-      return await chosen('none', reasonOf(error));
+      return await chosen('none', problemOf(error));
     }
   } catch (error) {
-    return nowhere(reasonOf(error));
+    return nowhere(problemOf(error));
   }
 }
 
@@ -83,8 +84,8 @@ async function findTools(programPath: string): Promise<NetworkTools | string> {
   return { unshare, nsenter, ip, slirp4netns };
 }
 
-function reasonOf(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
+function problemOf(error: unknown): string {
+  const reason = reasonOf(error);
   const isDevice = /\/dev\/net\/tun/.test(reason);
   return isDevice ? `this user cannot open /dev/net/tun, which slirp4netns requires (${reason})` : reason;
 }

@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';
+import { hasCode } from '../disk/file-error.js';
 import { type EndingOptions, endProcessesMatching } from './end-processes.js';
 import { type ProcessGroup, readRecords, removeRecord, writeRecord } from './records.js';
 import { createProcessSearch, oneDisk, type SearchedDisks } from './search.js';
@@ -82,6 +83,6 @@ function groupExists(leader: number): boolean {
     process.kill(-leader, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }

@@ -15,14 +15,8 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { sandboxHome } from '../disk/directories.js';
+import type { ProcessGroup } from './records.js';
 import { type ProcessEntry, readProcessTable, startVariable } from './table.js';
-
-interface SearchedGroup {
-  /** Pid of the leader, which is also the number of the group and of the session. */
-  readonly leader: number;
-  /** Undefined if there is no /proc. */
-  readonly startTime?: string;
-}
 
 /** The disks whose processes are searched for. */
 export interface SearchedDisks {
@@ -38,7 +32,7 @@ export function oneDisk(folder: string): SearchedDisks {
 
 /** Returns a search that remembers the processes it found, since the leader is often the first to end. */
 export function createProcessSearch(
-  groups: readonly SearchedGroup[],
+  groups: readonly Pick<ProcessGroup, 'leader' | 'startTime'>[],
   disks?: SearchedDisks,
 ): () => readonly ProcessEntry[] | undefined {
   const known = new Set(groups.map(({ leader, startTime }) => `${leader} ${startTime}`));
