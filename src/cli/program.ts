@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import { addApi } from './api/command.js';
 import { addCleanup } from './cleanup/command.js';
 import type { AddCommand, CommandContext, Parent } from './command.js';
-import { addCompletion } from './completion/command.js';
 import { addProfile } from './config/add-profile.js';
 import { addConfig } from './config/command.js';
 import { addDoctor } from './doctor/command.js';
@@ -58,7 +57,7 @@ const groups: Readonly<Record<string, readonly AddCommand[]>> = {
     addEncryption,
     addCodecServer,
   ],
-  'Other commands:': [addApi, addCompletion],
+  'Other commands:': [addApi],
 };
 
 /** Builds the program; parses and runs nothing. */

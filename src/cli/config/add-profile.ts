@@ -6,7 +6,7 @@ import { oneLine } from '../output/terminal-safe.js';
 import type { JobCommand } from './job-defaults.js';
 
 /** Commands that need no settings. */
-const without: ReadonlySet<string> = new Set(['help', 'completion']);
+const without: ReadonlySet<string> = new Set(['help']);
 
 export function addProfile(program: Command, context: CommandContext): void {
   const addBelow = (parent: Command) => {

@@ -74,13 +74,6 @@ export async function readProfile(
   };
 }
 
-/** The names of the user's profiles, for completion. Never throws. */
-export async function userProfiles(config: Pick<Config, 'home'>): Promise<string[]> {
-  const path = userFileOf(config);
-  const user = existsSync(path) ? await readUserFile(path).catch(() => undefined) : undefined;
-  return Object.keys(user?.profiles ?? {});
-}
-
 async function readUserFile(path: string): Promise<UserSettings> {
   const text = await readPrivateText(path, 'file of your settings');
   const { parseSettings } = await import('./parse-settings.js');

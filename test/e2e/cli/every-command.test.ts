@@ -231,7 +231,6 @@ describe('each other command succeeds', () => {
   it('on settings and keys', async () => {
     const { done } = bench;
     expect(await done('config')).toContain(bench.cli.home);
-    expect(await done('completion', 'bash')).toContain('sandflow');
     expect(await done('notify', 'secret')).toContain(bench.cli.home);
     expect(await done('encryption', 'new-key', '--id', 'one')).toMatch(/^one\S+\n$/);
     expect(await done('encryption', 'show')).toContain('no keys');

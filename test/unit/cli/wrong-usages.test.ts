@@ -65,7 +65,6 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['jobs show', "Missing required argument 'job'", 'See sandflow jobs show --help.'],
   ['jobs prompt one', "Missing required argument 'prompt'"],
   ['jobs show one two', 'Too many arguments'],
-  ['completion tcsh', 'Allowed choices are bash, zsh, fish'],
   // Prompts
   ['run', 'No prompt given'],
   ['run ./folder', './folder is a folder, not a prompt file'],
