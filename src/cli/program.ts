@@ -12,7 +12,6 @@ import { addExamples, addHelpCommand, helpStyle } from './help.js';
 import { addContinue, addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
-import { addOpen } from './open/command.js';
 import { addRun } from './run/command.js';
 import { addSandboxes } from './sandboxes/command.js';
 import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './serve/command.js';
@@ -44,7 +43,7 @@ SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI, SANDFLOW_PROFILE. If
 `;
 
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
-  'Run:': [addRun, addContinue, addFanout, addJobs, addOpen],
+  'Run:': [addRun, addContinue, addFanout, addJobs],
   'Sandboxes:': [addSandboxes, addStop, addStops, addCleanup],
   'The stack on this machine:': [addStack, addDev, addLocal, addSupervisor],
   'Set up and operate:': [

@@ -25,20 +25,9 @@ import type { Transcript } from '../transcript/transcript.js';
 import type { ReportJobOptions } from './options.js';
 
 /** Writes the report, and prints its path on stdout. */
-export async function reportJob(jobId: string, options: ReportJobOptions, context: CommandContext): Promise<void> {
-  const { cwd, stdout } = context.io;
-  const path = await writeJobReport(jobId, options, context);
-  stdout.write(`${relative(cwd, path) || path}\n`);
-}
-
-/** @returns the absolute path of the report */
-export async function writeJobReport(
-  jobId: string,
-  { out }: ReportJobOptions,
-  context: CommandContext,
-): Promise<string> {
+export async function reportJob(jobId: string, { out }: ReportJobOptions, context: CommandContext): Promise<void> {
   const { io } = context;
-  return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
+  await withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
     const description = await describeJob(platform.temporal, job);
     const isRunning = description.status.name === 'RUNNING';
@@ -87,7 +76,7 @@ export async function writeJobReport(
       generatedAt: new Date().toISOString(),
     };
     await replaceFile(path, (temporary) => writeFile(temporary, renderJobReport(data), { flag: 'wx' }));
-    return path;
+    io.stdout.write(`${relative(io.cwd, path) || path}\n`);
   });
 }
 

@@ -18,12 +18,8 @@ export interface JobLinks {
 export function linksOf({ deployment, jobId }: JobAddress, ui: TemporalUi | undefined): JobLinks {
   const workflowId = jobWorkflowId(deployment, jobId);
   if (!ui) return { workflowId, uiUrl: null };
-  return { workflowId, uiUrl: `${workflowsUrl(ui)}/${encodeURIComponent(workflowId)}` };
-}
-
-/** The list of workflows in Temporal's UI. */
-export function workflowsUrl({ url, namespace }: TemporalUi): string {
-  return `${url.replace(/\/$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
+  const workflows = `${ui.url.replace(/\/$/, '')}/namespaces/${encodeURIComponent(ui.namespace)}/workflows`;
+  return { workflowId, uiUrl: `${workflows}/${encodeURIComponent(workflowId)}` };
 }
 
 /** Both links on one line, for a summary. */

@@ -39,7 +39,6 @@ const checks: readonly (readonly [command: string, file: string])[] = [
   ['bridge and codec-server', 'serve/serving.ts'],
   ['bridge report', 'serve/report-wakes.ts'],
   ['api', 'api/call-api.ts'],
-  ['open', 'open/open-page.ts'],
 ];
 
 describe('the check of the command line loads no client of Temporal or of the service', () => {

@@ -26,22 +26,11 @@ export function printResults(batchId: string, context: CommandContext): Promise<
 }
 
 /** Writes the report, and prints its path on stdout. */
-export async function reportBatch(
-  batchId: string,
-  options: { readonly out?: string },
-  context: CommandContext,
-): Promise<void> {
-  const { cwd, stdout } = context.io;
-  const path = await writeBatchReport(batchId, options, context);
-  stdout.write(`${relative(cwd, path) || path}\n`);
-}
-
-/** @returns the absolute path of the report */
-export async function writeBatchReport(
+export function reportBatch(
   batchId: string,
   { out }: { readonly out?: string },
   context: CommandContext,
-): Promise<string> {
+): Promise<void> {
   const { io } = context;
   return withBatch(context, { batchId }, async (platform) => {
     const { deployment } = platform.config;
@@ -61,6 +50,6 @@ export async function writeBatchReport(
     const shared = await readReportContext(platform);
     const generatedAt = new Date().toISOString();
     await writeReport(path, { ...shared, result, items, previews: previews.all, generatedAt });
-    return path;
+    io.stdout.write(`${relative(io.cwd, path) || path}\n`);
   });
 }

@@ -153,11 +153,8 @@ describe('sandflow run without configuration', () => {
     const shown = await cli.run(['jobs', 'show', 'later']);
     expect(shown.stdout).toMatch(/workflow sf-\S+-later · http:\/\/127[\s\S]*prompt 1: the agent is working · /);
     expect(shown.stdout).not.toMatch(/queued|not_sent/);
-    const page = (await cli.run(['open', 'later'])).stdout.trim();
-    expect(shown.stdout).toContain(page);
+    const [page = ''] = /http:\/\/127\S+/.exec(shown.stdout) ?? [];
     expect((await fetch(page)).status).toBe(200);
-    expect((await cli.run(['open', 'later', '--report'])).stdout).toMatch(/^file:\/\/.*\/job-later\/report.html\n$/);
-    expect(await cli.run(['open', 'nosuch'])).toMatchObject({ exitCode: 2, stdout: '' });
     const listed = JSON.parse((await cli.run(['jobs', 'list', '--open', '--json'])).stdout);
     expect(listed.jobs).toMatchObject([{ jobId: 'later', status: 'running' }]);
     await cli.run(['jobs', 'cancel', 'later']);
