@@ -69,10 +69,6 @@ export interface Config {
     /** True if workers refuse data that is not encrypted. */
     readonly requireEncrypted: boolean;
   };
-  /** The profile that the environment names. */
-  readonly profile?: string;
-  /** Which settings of a connection are set, and where. */
-  readonly origins?: { readonly [Name in ConnectionName]?: 'environment' | 'profile' };
   /** Names of the variables in the environment that look like settings of sandflow or of Temporal. */
   readonly variables?: readonly string[];
   /** True if summaries, which Temporal shows in its lists, may begin with a prompt. */
@@ -81,24 +77,16 @@ export interface Config {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variable of each setting that a profile of the user may hold. */
-export const connectionVariables = {
-  apiUrl: 'SANDBOX_API_URL',
-  apiKeyFile: 'SANDBOX_API_KEY_FILE',
-  temporalAddress: 'TEMPORAL_ADDRESS',
-  temporalNamespace: 'TEMPORAL_NAMESPACE',
-  temporalUi: 'SANDFLOW_TEMPORAL_UI',
-  deployment: 'SANDFLOW_DEPLOYMENT',
-  taskQueue: 'SANDFLOW_TASK_QUEUE',
-  results: 'SANDFLOW_RESULTS',
-} as const;
-/** The other variables that hold settings. Temporal has more. */
-const otherVariables = [
-  'SANDBOX_API_KEY',
+/** Every variable that holds a setting of sandflow, and the common ones of Temporal. */
+export const settingVariables: readonly string[] = [
   'SANDBOX_API_ALLOW_HTTP',
+  'SANDBOX_API_KEY',
+  'SANDBOX_API_KEY_FILE',
+  'SANDBOX_API_URL',
   'SANDBOX_WEBHOOK_SECRET',
   'SANDBOX_WEBHOOK_SECRET_FILE',
   'SANDFLOW_CACHE',
+  'SANDFLOW_DEPLOYMENT',
   'SANDFLOW_ENCRYPTION_KEYS_FILE',
   'SANDFLOW_FORKS_PER_SECOND',
   'SANDFLOW_HOME',
@@ -106,30 +94,26 @@ const otherVariables = [
   'SANDFLOW_NOTIFY_COMMANDS',
   'SANDFLOW_NOTIFY_SECRET_FILE',
   'SANDFLOW_PATIENCE_SECONDS',
-  'SANDFLOW_PROFILE',
   'SANDFLOW_PROMPT_SUMMARIES',
   'SANDFLOW_REQUIRE_ENCRYPTED',
+  'SANDFLOW_RESULTS',
+  'SANDFLOW_TASK_QUEUE',
+  'SANDFLOW_TEMPORAL_UI',
+  'TEMPORAL_ADDRESS',
   'TEMPORAL_API_KEY',
   'TEMPORAL_CONFIG_FILE',
+  'TEMPORAL_NAMESPACE',
   'TEMPORAL_PROFILE',
   'TEMPORAL_TLS',
 ];
-/** Every variable that holds a setting of sandflow, and the common ones of Temporal. */
-export const settingVariables: readonly string[] = [...Object.values(connectionVariables), ...otherVariables];
-export type ConnectionName = keyof typeof connectionVariables;
-/** Settings of a profile. They apply where the environment says nothing. */
-export type ConnectionSettings = { readonly [Name in ConnectionName]?: string | undefined };
 
 /**
  * Reads and checks the settings. From then on their secrets are removed from the output of this process.
- * @param connection settings of the chosen profile
  * @throws SandflowError `bad_configuration` with the name of the variable and what it should hold
  * @example
  * const { deployment, taskQueue } = readConfig();
  */
-export function readConfig(given: Environment = process.env, connection: ConnectionSettings = {}): Config {
-  const ofProfile = usedSettings(given, connection);
-  const env = { ...given, ...ofProfile };
+export function readConfig(env: Environment = process.env): Config {
   keepOtherSecrets(env);
   refuseHomeMark(env);
   const home = resolve(env.SANDFLOW_HOME || join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'sandflow'));
@@ -154,47 +138,13 @@ export function readConfig(given: Environment = process.env, connection: Connect
     resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),
     cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sandflow'),
     encryption: encryptionConfig(env),
-    profile: env.SANDFLOW_PROFILE || undefined,
-    origins: originsOf(given, ofProfile),
-    variables: Object.keys(given).filter((name) => given[name] && /^(?:SANDBOX|SANDFLOW|TEMPORAL)_/.test(name)),
+    variables: Object.keys(env).filter((name) => env[name] && /^(?:SANDBOX|SANDFLOW|TEMPORAL)_/.test(name)),
     promptSummaries: yesOrNo(
       'SANDFLOW_PROMPT_SUMMARIES',
       env.SANDFLOW_PROMPT_SUMMARIES,
       !env.SANDFLOW_ENCRYPTION_KEYS_FILE,
     ),
   };
-}
-
-/**
- * The settings of the profile that the environment does not set, by variable. The address and the key of a service
- * always come from the same source. So do the address and the namespace of Temporal.
- */
-function usedSettings(env: Environment, connection: ConnectionSettings): Record<string, string> {
-  const dropped = new Set<string>([
-    ...(env.SANDBOX_API_URL ? ['apiUrl', 'apiKeyFile'] : []),
-    ...(env.TEMPORAL_ADDRESS ? ['temporalAddress', 'temporalNamespace', 'temporalUi'] : []),
-  ]);
-  const used = Object.entries(connectionVariables).flatMap(([name, variable]) => {
-    const value = connection[name as ConnectionName];
-    return value === undefined || dropped.has(name) || env[variable] ? [] : [[variable, value] as const];
-  });
-  const key = ['SANDBOX_API_KEY', 'SANDBOX_API_KEY_FILE'].find((name) => env[name]);
-  if (key !== undefined && connection.apiUrl !== undefined && !dropped.has('apiUrl')) {
-    throw new SandflowError(
-      'bad_configuration',
-      `${key} is set in the environment, and the profile names a service, ${connection.apiUrl}, which may be another one. Unset ${key} and name the file of the key by apiKeyFile in the profile, or set SANDBOX_API_URL, too.`,
-    );
-  }
-  return Object.fromEntries(used);
-}
-
-function originsOf(env: Environment, ofProfile: Readonly<Record<string, string>>): Config['origins'] {
-  return Object.fromEntries(
-    Object.entries(connectionVariables).flatMap(([name, variable]): [string, 'environment' | 'profile'][] => {
-      if (env[variable]) return [[name, 'environment']];
-      return ofProfile[variable] === undefined ? [] : [[name, 'profile']];
-    }),
-  );
 }
 
 /**

@@ -12,8 +12,6 @@ export interface CommandContext {
    * done it, and for a command that changes nothing.
    */
   undone?: string | undefined;
-  /** The profile that the command line names. */
-  profile?: string | undefined;
 }
 
 /** The command to which another command is added. */

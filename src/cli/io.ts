@@ -1,5 +1,5 @@
 /** The parts of the process that the command line may use. Tests pass their own implementations. */
-import type { Config, ConnectionSettings } from '../config.js';
+import type { Config } from '../config.js';
 import type { MainProgram } from '../supervisor/index.js';
 
 export interface OutputStream {
@@ -30,11 +30,7 @@ export interface CliIo {
    * codec server does not check this, because its operator prepares the home.
    * @throws SandflowError `home_not_trusted`, `bad_configuration`
    */
-  readonly readConfig: (options?: {
-    readonly checksHome?: boolean;
-    /** Settings of the chosen profile. `runCli` adds them. */
-    readonly connection?: ConnectionSettings;
-  }) => Promise<Config>;
+  readonly readConfig: (options?: { readonly checksHome?: boolean }) => Promise<Config>;
   /** Sets the umask of this process and its children. Omitted if the process belongs to another program. */
   readonly umask?: (mask: number) => void;
   /** Aborted by the first Ctrl-C or SIGTERM; its reason is the name of the signal. */

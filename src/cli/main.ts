@@ -32,7 +32,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   stderr: process.stderr,
   cwd: currentFolder(),
   main: { command: process.execPath, args: [fileURLToPath(import.meta.url)] },
-  readConfig: async ({ connection } = {}) => (await import('../config.js')).readConfig(undefined, connection),
+  readConfig: async () => (await import('../config.js')).readConfig(),
   umask: (mask) => void process.umask(mask),
   interrupted: interrupt.signal,
 });

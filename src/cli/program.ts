@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { addApi } from './api/command.js';
 import { addCleanup } from './cleanup/command.js';
 import type { AddCommand, CommandContext, Parent } from './command.js';
-import { addProfile } from './config/add-profile.js';
+import { applyDefaults } from './config/apply-defaults.js';
 import { addConfig } from './config/command.js';
 import { addDoctor } from './doctor/command.js';
 import { addEncryption } from './encryption/command.js';
@@ -37,9 +37,9 @@ Exit codes:
   70   an unexpected error: a bug in sandflow
   130  ended by Ctrl-C; the job or batch is still running, if it was started
 
-Settings come from the environment, and from a profile (sandflow help config): SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
+Settings come from the environment (sandflow help config): SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
 SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_ENCRYPTION_KEYS_FILE,
-SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI, SANDFLOW_PROFILE. If none is set, everything runs on this machine.
+SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI. If none is set, everything runs on this machine.
 `;
 
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
@@ -85,6 +85,6 @@ export function createProgram(context: CommandContext, version: string): Command
   }
   addHelpCommand(program);
   addExamples(program);
-  addProfile(program, context);
+  applyDefaults(program, context);
   return program;
 }

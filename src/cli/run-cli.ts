@@ -1,7 +1,6 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
-import { existsSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
-import type { Config, ConnectionName } from '../config.js';
+import type { Config } from '../config.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import type { JobError } from '../protocol/job/job-result.js';
 import type { CommandContext } from './command.js';
@@ -31,7 +30,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     readConfig: async ({ checksHome = true } = {}) => {
       const config = await given.readConfig();
       if (checksHome) await refuseForeignHome(config);
-      return withProfile(config, given, context);
+      return config;
     },
     command: nameOf(args),
   };
@@ -56,25 +55,6 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     report(args, context, isInternal ? await withReport(failure.error, error, io) : failure.error);
     return failure.exitCode;
   }
-}
-
-/** Commands whose user knows that the environment is stronger than the named profile. */
-const warned = new WeakSet<CommandContext>();
-
-/** Most installations have no profiles: then no further module is loaded. */
-async function withProfile(config: Config, io: CliIo, context: CommandContext): Promise<Config> {
-  const { profile } = context;
-  const { noProfile, readProfile, userFileOf } = await import('./config/profile.js');
-  const named = profile ?? config.profile;
-  if (named === noProfile || (named === undefined && !existsSync(userFileOf(config)))) return config;
-  const { connection = {} } = await readProfile(config, { named, cwd: io.cwd, connectionOnly: true });
-  const merged = await io.readConfig({ connection });
-  if (profile === undefined) return merged;
-  const hidden = Object.keys(connection).filter((name) => merged.origins?.[name as ConnectionName] !== 'profile');
-  if (hidden.length > 0 && !warned.has(context))
-    io.stderr.write(`The environment sets ${hidden.join(', ')}, not the profile ${profile}.\n`);
-  warned.add(context);
-  return merged;
 }
 
 /**

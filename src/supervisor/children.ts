@@ -82,20 +82,12 @@ function command(
     // The default of this setting depends on whether Temporal is configured. For a child it always is.
     SANDFLOW_DEPLOYMENT: config.deployment,
     SANDBOX_WEBHOOK_SECRET_FILE: resolve(config.webhookSecretFile),
-    // The other variables contain the settings of the profile of this process, so a child must not choose a profile
-    // itself.
-    SANDFLOW_PROFILE: 'none',
   };
   const unset: string[] = [];
   if (config.encryption) set.SANDFLOW_ENCRYPTION_KEYS_FILE = config.encryption.keysFile;
   // The default of this setting depends on whether Temporal is configured, too.
   if (config.notify.commandsFile) set.SANDFLOW_NOTIFY_COMMANDS = config.notify.commandsFile;
   if (config.notify.secretFileNamed) set.SANDFLOW_NOTIFY_SECRET_FILE = config.notify.secretFile;
-  if (config.origins?.results === 'profile') set.SANDFLOW_RESULTS = config.results;
-  if (config.origins?.apiUrl === 'profile' && config.sandboxService) set.SANDBOX_API_URL = config.sandboxService.apiUrl;
-  const { connectionOptions, namespace } = config.temporal.connect;
-  if (config.origins?.temporalAddress === 'profile') set.TEMPORAL_ADDRESS = connectionOptions.address ?? '';
-  if (config.origins?.temporalNamespace === 'profile') set.TEMPORAL_NAMESPACE = namespace ?? '';
   if (config.sandboxService?.apiKeyFile) set.SANDBOX_API_KEY_FILE = resolve(config.sandboxService.apiKeyFile);
   if (embeddedTemporal) {
     set.TEMPORAL_ADDRESS = embeddedTemporal.address;

@@ -2,16 +2,11 @@ import type { Parent } from '../command.js';
 
 const help = `
 Examples:
-  sandflow config                    every setting that is set, and where
-  sandflow config --profile work     as the commands see it with this profile
-  sandflow run task.md --profile work
+  sandflow config                    every setting, and where it is set
 
-Order: option, environment, profile, project file, built-in. Two files hold settings:
-  sandflow.json    defaults of run and fanout for a project, searched upwards to the root of the repository:
-                   {"run": {"type": "large", "labels": {"team": "search"}}, "fanout": {"concurrency": 5}}
-  config.json      in SANDFLOW_HOME, mode 600: your profiles, with connections and defaults:
-                   {"profile": "work", "profiles": {"work": {"connection": {"apiUrl": "https://api.example.com/v1",
-                   "apiKeyFile": "/home/me/key"}, "run": {"model": "m1"}}}}
+Order: option, environment, project file, built-in. The project file, sandflow.json, holds defaults of run and fanout.
+It is searched upwards to the root of the repository:
+  {"run": {"type": "large", "labels": {"team": "search"}}, "fanout": {"concurrency": 5}}
 `;
 
 export const declareConfig = (parent: Parent) =>

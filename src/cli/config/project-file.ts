@@ -3,31 +3,54 @@ import { constants, existsSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
+import { withoutMark } from '../../contract/texts/parse-json.js';
 import { isTrustedOwner } from '../../os/owner.js';
 import { badConfiguration } from '../usage-error.js';
+import type { ProjectSettings } from './project-schema.js';
 
 const names = ['sandflow.json', '.sandflow.json'];
 const maxBytes = 64 * 1024;
 const writableByEverybody = 0o002;
 const writableByGroup = 0o020;
 
-export interface ProjectFile {
+export interface Project {
   readonly path: string;
-  readonly text: string;
+  readonly settings: ProjectSettings;
+}
+
+/**
+ * @returns undefined if the folder belongs to no project with settings
+ * @throws SandflowError `bad_configuration`, which quotes no unknown field: it may be a secret
+ */
+export async function readProject(cwd: string): Promise<Project | undefined> {
+  const path = findProjectFile(cwd);
+  if (path === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(withoutMark(await readTrusted(path)));
+  } catch (error) {
+    // The message of the parser would quote the file.
+    throw error instanceof SyntaxError ? badConfiguration(`${path}: this is not JSON.`) : error;
+  }
+  const { projectSchema } = await import('./project-schema.js');
+  const { data, problems } = checkInput(projectSchema, value);
+  if (problems === null) return { path, settings: data };
+  throw badConfiguration(`${path}: ${problems.slice(0, 1).map(problemLine).join()}.`);
 }
 
 /**
  * Searches from `cwd` upwards to the root of its repository, or to the home of the user. Outside of both, looks only in
  * `cwd`, because everybody may write to a folder like `/tmp`.
- * @throws SandflowError `bad_configuration` for a file that another user may have written
+ * @throws SandflowError `bad_configuration` for two files in one folder
  */
-export async function findProjectFile(cwd: string, home: string = homedir()): Promise<ProjectFile | undefined> {
+export function findProjectFile(cwd: string, home: string = homedir()): string | undefined {
   for (const folder of searched(cwd, home)) {
     const found = names.map((name) => join(folder, name)).filter(existsSync);
     const [path] = found;
     if (path === undefined) continue;
     if (found.length > 1) throw badConfiguration(`${found.join(' and ')} both exist. Keep one of them.`);
-    return { path, text: await readTrusted(path) };
+    return path;
   }
   return undefined;
 }

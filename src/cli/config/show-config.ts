@@ -5,18 +5,12 @@ import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { readSettings, type Setting } from './settings.js';
 
-/** @throws SandflowError as `readProfile` */
+/** @throws SandflowError as `readProject` */
 export async function showConfig({ json }: { readonly json?: boolean }, context: CommandContext): Promise<void> {
   const { io } = context;
-  const { profile, userFile, projectFile, settings } = await readSettings(await io.readConfig(), context);
-  if (json) return printJson(io.stdout, { profile, userFile, projectFile, settings, error: null });
-  const files = [
-    ['profile', profile ?? 'none'],
-    ['your file', userFile ?? 'none'],
-    ['project file', projectFile ?? 'none'],
-  ];
-  for (const [label = '', text = ''] of files) io.stdout.write(`${label.padEnd(14)}${oneLine(text)}\n`);
-  io.stdout.write(`\n${settingsTable(settings)}`);
+  const { projectFile, settings } = await readSettings(await io.readConfig(), context);
+  if (json) return printJson(io.stdout, { projectFile, settings, error: null });
+  io.stdout.write(`project file  ${oneLine(projectFile ?? 'none')}\n\n${settingsTable(settings)}`);
 }
 
 /** The value is last: a long path wraps, and leaves the other rows as they are. */

@@ -1,4 +1,4 @@
-/** Checks that the settings of profile and project can be read, and that no variable has a mistyped name. */
+/** Checks that the settings of the project can be read, and that no variable has a mistyped name. */
 import type { Config } from '../../config.js';
 import { settingVariables } from '../../config.js';
 import { editsBetween } from '../../contract/texts/edits.js';
@@ -15,14 +15,12 @@ export async function checkSettings(
   context: CommandContext,
 ): Promise<{ readonly check: Check; readonly settings: readonly Setting[] }> {
   try {
-    const { profile, userFile, projectFile, settings } = await readSettings(config, context);
-    const files = [userFile, projectFile].filter((file) => file !== null);
-    const from = files.length === 0 ? 'the environment alone' : `the environment and ${files.join(', ')}`;
-    const chosen = profile === null ? '' : `, with the profile ${profile}`;
-    return { check: mistyped(config) ?? ok(name, `Settings come from ${from}${chosen}.`), settings };
+    const { projectFile, settings } = await readSettings(config, context);
+    const from = projectFile === null ? 'the environment alone' : `the environment and ${projectFile}`;
+    return { check: mistyped(config) ?? ok(name, `Settings come from ${from}.`), settings };
   } catch (error) {
     const mend = 'Correct the file: `run` and `fanout` refuse to start with it.';
-    return { check: failed(name, failureOf(error).error.message, mend), settings: ownSettings(config, null) };
+    return { check: failed(name, failureOf(error).error.message, mend), settings: ownSettings(config) };
   }
 }
 

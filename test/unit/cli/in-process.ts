@@ -39,9 +39,7 @@ export async function cli(args: readonly string[], options: InProcessOptions = {
     },
     main: { command: process.execPath, args: ['no-such-program.js'] },
     cwd: options.cwd ?? home,
-    readConfig:
-      options.readConfig ??
-      (async ({ connection } = {}) => readConfig({ SANDFLOW_HOME: home, ...options.env }, connection)),
+    readConfig: options.readConfig ?? (async () => readConfig({ SANDFLOW_HOME: home, ...options.env })),
     interrupted: options.interrupted ?? new AbortController().signal,
   });
   return { exitCode, stdout, stderr };

@@ -35,24 +35,6 @@ describe('the command lines of the stack', () => {
     expect(environment.OTHER).toBe('kept');
   });
 
-  it('keep the settings of the profile of this process, and choose no other profile', () => {
-    const profile = {
-      apiUrl: 'https://api.example.com/v1',
-      apiKeyFile: '/home/a/key',
-      temporalAddress: 'temporal.example.com:7233',
-      temporalNamespace: 'team',
-      deployment: 'work',
-      taskQueue: 'mine',
-      results: '/srv/results',
-    };
-    const config = readConfig({ SANDFLOW_HOME: '/home/a' }, profile);
-    const { environment } = see(bridgeCommand(main, config, {}, 4002), { SANDFLOW_PROFILE: 'other' });
-    expect(environment.SANDFLOW_PROFILE).toBe('none');
-    const { sandboxService, temporal, deployment, taskQueue, results } = config;
-    expect(readConfig(environment)).toMatchObject({ sandboxService, temporal, deployment, taskQueue, results });
-    expect(settingsDigest(readConfig(environment))).toBe(settingsDigest(config));
-  });
-
   it('keep a configured service and Temporal, and show no secret', () => {
     const environment = {
       SANDFLOW_HOME: '/home/a',

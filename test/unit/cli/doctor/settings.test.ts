@@ -33,22 +33,10 @@ async function settingsOf(command: string, env: Readonly<Record<string, string>>
   return Object.fromEntries(settings.map(({ name, value, from }) => [name, [value, from]]));
 }
 
-const userFile = {
-  profile: 'work',
-  profiles: {
-    work: {
-      connection: { taskQueue: 'mine', deployment: 'me' },
-      run: { notify: 'https://hooks.example.com/canary-of-the-hook' },
-    },
-  },
-};
-const files = async () => {
-  await writeFile(join(home, 'config.json'), JSON.stringify(userFile), { mode: 0o600 });
-  await writeFile(join(cwd, 'sandflow.json'), JSON.stringify({ fanout: { concurrency: 5 } }));
-};
+const files = () => writeFile(join(cwd, 'sandflow.json'), JSON.stringify({ fanout: { concurrency: 5 } }));
 
 describe.each(['doctor', 'config'])('sandflow %s', (command) => {
-  it('says of each setting whether it comes from the environment, a profile, the project or is built in', async () => {
+  it('says of each setting whether it comes from the environment, the project or is built in', async () => {
     await files();
     expect(await settingsOf(command, { ...nowhere, SANDFLOW_DEPLOYMENT: 'env' })).toMatchObject({
       home: [home, 'environment SANDFLOW_HOME'],
@@ -61,9 +49,8 @@ describe.each(['doctor', 'config'])('sandflow %s', (command) => {
       temporalUi: ['http://127.0.0.1:9/ui', 'environment SANDFLOW_TEMPORAL_UI'],
       temporalNamespace: ['default', 'built-in'],
       deployment: ['env', 'environment SANDFLOW_DEPLOYMENT'],
-      taskQueue: ['mine', 'profile work'],
+      taskQueue: ['sandflow', 'built-in'],
       idleSeconds: ['300', 'built-in'],
-      'run.notify': ['https://hooks.example.com', 'profile work'],
       'fanout.concurrency': ['5', join(cwd, 'sandflow.json')],
     });
   });
@@ -170,7 +157,7 @@ describe('sandflow doctor', () => {
     expect(await checkOf(nowhere)).toMatchObject({
       exitCode: 1,
       status: 'failed',
-      message: `${join(cwd, 'sandflow.json')}:1: run.modl: unknown field.`,
+      message: `${join(cwd, 'sandflow.json')}: run.modl: unknown field.`,
     });
   });
 });
