@@ -12,17 +12,9 @@ export const declareApi = (parent: Parent) =>
       collect,
       [],
     )
-    .option(
-      '-f, --raw-field <key=value>',
-      'a field of the JSON body whose value is always text (repeatable)',
-      collect,
-      [],
-    )
     .option('--body <file>', 'a file with the JSON body, or - for stdin')
     .option('--query <key=value>', 'a query parameter (repeatable)', collect, [])
     .option('--confirm <id>', 'with DELETE: repeat the id at the end of the path')
-    .option('--output <file>', 'save a successful response body to a file, unchanged')
-    .option('--include', 'print status and headers before the response body')
     .option('--timeout <duration>', 'how long to wait without data from the service', '2m');
 
 export type ApiOptions = OptionsOf<typeof declareApi>;

@@ -8,7 +8,7 @@ import { isStdin, readAll, readTextOrFile } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
 import type { ApiOptions } from './options.js';
 
-type RequestOptions = Pick<ApiOptions, 'field' | 'rawField' | 'query' | 'body' | 'confirm'>;
+type RequestOptions = Pick<ApiOptions, 'field' | 'query' | 'body' | 'confirm'>;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -71,12 +71,11 @@ function readPair(pair: string, option: string): Pair {
 }
 
 async function readBody(
-  { field, rawField, body }: RequestOptions,
+  { field, body }: RequestOptions,
   io: Pick<CliIo, 'stdin' | 'cwd'>,
 ): Promise<string | undefined> {
-  const isEmpty = field.length + rawField.length === 0;
-  if (body === undefined) return isEmpty ? undefined : bodyOf(field, rawField, io.cwd);
-  if (!isEmpty) throw new UsageError('Use fields (--field, --raw-field) or --body, not both.');
+  if (body === undefined) return field.length === 0 ? undefined : bodyOf(field, io.cwd);
+  if (field.length > 0) throw new UsageError('Use --field or --body, not both.');
   const written = isStdin(body)
     ? (await readAll(io.stdin)).toString('utf8')
     : await readText(resolve(io.cwd, body), body);
@@ -87,15 +86,11 @@ async function readBody(
 }
 
 /** The text is put together here, because `JSON.stringify` rounds long numbers. */
-async function bodyOf(typed: readonly string[], raw: readonly string[], cwd: string): Promise<string> {
-  const rawPairs = raw.map((pair) => readPair(pair, '--raw-field'));
-  const typedPairs = typed.map((pair) => readPair(pair, '--field'));
-  const values = onlyOnce([...typedPairs, ...rawPairs], '--field and --raw-field');
-  const isTyped = new Set(typedPairs.map(([name]) => name));
-  const fields = Object.entries(values).map(async ([name, value]) => {
-    const json = isTyped.has(name) ? await typedJson(value, cwd) : JSON.stringify(value);
-    return `${JSON.stringify(name)}:${json}`;
-  });
+async function bodyOf(given: readonly string[], cwd: string): Promise<string> {
+  const pairs = given.map((pair) => readPair(pair, '--field'));
+  const fields = Object.entries(onlyOnce(pairs, '--field')).map(
+    async ([name, value]) => `${JSON.stringify(name)}:${await typedJson(value, cwd)}`,
+  );
   return `{${(await Promise.all(fields)).join(',')}}`;
 }
 

@@ -11,29 +11,20 @@ import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';
 import { createPacedWrite } from '../output/paced-output.js';
 import { createPaint } from '../output/terminal.js';
-import { escapeUnsafe, oneLine, setIn } from '../output/terminal-safe.js';
+import { escapeUnsafe, setIn } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
 
-export interface PrintOptions {
-  /** True to print status and headers first. */
-  readonly include: boolean;
-  /** Saves the bytes of a successful response instead of printing them. */
-  readonly save?: (response: PlainResponse) => Promise<void>;
-}
-
 /** @returns 0 for a success, 1 for every other answer */
-export async function printAnswer(response: PlainResponse, io: CliIo, options: PrintOptions): Promise<number> {
+export async function printAnswer(response: PlainResponse, io: CliIo): Promise<number> {
   const { status } = response;
   const isSuccess = status >= 200 && status < 300;
-  if (options.include) printHead(response, io.stdout);
   if (!isSuccess) {
     const text = (await readWhole(response.body)).toString('utf8');
     printText(text, io.stdout);
     io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${setIn(describe(status, text))}\n`);
     return exitCodes.otherOutcome;
   }
-  if (options.save) await options.save(response);
-  else if (isJson(response)) printText((await readWhole(response.body)).toString('utf8'), io.stdout);
+  if (isJson(response)) printText((await readWhole(response.body)).toString('utf8'), io.stdout);
   else await printBytes(response.body, io);
   return exitCodes.done;
 }
@@ -42,13 +33,6 @@ function isJson({ header }: PlainResponse): boolean {
   const type = header('content-type');
   // An empty answer has no type.
   return type === undefined ? header('content-length') === '0' : /^application\/(?:\w+\+)?json\b/i.test(type);
-}
-
-function printHead({ status, headers }: PlainResponse, stdout: OutputStream): void {
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().map((one) => `${name}: ${one ?? ''}`),
-  );
-  stdout.write(`${[`HTTP ${status}`, ...lines.map(oneLine)].join('\n')}\n\n`);
 }
 
 /** JSON is indented; anything else, such as a proxy's page, is printed unchanged. */
@@ -82,12 +66,8 @@ function parse(text: string): unknown {
 async function printBytes(body: Readable, io: CliIo): Promise<void> {
   if (io.stdout.isTTY) {
     body.destroy();
-    throw bytesOnTerminal();
+    throw new UsageError('The response is binary and stdout is a terminal. Redirect stdout to a file.');
   }
   const write = createPacedWrite(io);
   for await (const chunk of body as AsyncIterable<Buffer>) if (!(await write(chunk))) return;
-}
-
-export function bytesOnTerminal(): UsageError {
-  return new UsageError('The response is binary and stdout is a terminal. Use --output FILE, or redirect stdout.');
 }

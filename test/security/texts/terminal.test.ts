@@ -106,7 +106,7 @@ const id = aSandbox.id;
 const commandArguments: Readonly<Record<string, readonly string[]>> = {
   run: ['say hello', '--name', hostileTexts],
   fanout: ['items.jsonl', '--from', id],
-  api: ['GET', '/sandboxes', '--include'],
+  api: ['GET', '/sandboxes'],
   'sandboxes show': [id],
   stop: [id],
   'stops explain': [id],
