@@ -4,7 +4,7 @@
  */
 import { type Command, Help, type Option } from 'commander';
 import { examples } from './examples.js';
-import { locate, meantCommand, visibleCommands } from './located.js';
+import { locate, visibleCommands } from './located.js';
 import { UsageError } from './usage-error.js';
 
 export const helpStyle = {
@@ -40,9 +40,7 @@ export function addHelpCommand(program: Command): void {
     .action((words: string[]) => {
       const at = locate(program, words);
       if (at.word !== undefined) {
-        const meant = meantCommand(at);
-        const hint = meant ? ` Did you mean ${meant}?` : '';
-        throw new UsageError(`Unknown command '${words.join(' ')}'.${hint} See ${at.name} --help.`);
+        throw new UsageError(`Unknown command '${words.join(' ')}'. See ${at.name} --help.`);
       }
       at.command.outputHelp();
     });

@@ -1,6 +1,5 @@
-/** Finds the command that a command line names, and suggests another one if it is mistyped. */
+/** Finds the command that a command line names. */
 import type { Command } from 'commander';
-import { editsBetween } from '../contract/texts/edits.js';
 
 export interface Located {
   /** The innermost command that exists. */
@@ -21,16 +20,6 @@ export function locate(program: Command, args: readonly string[]): Located {
     name = `${name} ${next.name()}`;
   }
   return { command, name, word: undefined };
-}
-
-/** The full name of the subcommand that is spelled most like the word; undefined if none is close. */
-export function meantCommand({ command, name, word }: Located): string | undefined {
-  if (word === undefined) return undefined;
-  const close = visibleCommands(command)
-    .map((one) => ({ name: one.name(), edits: editsBetween(word, one.name()) }))
-    .filter(({ name: known, edits }) => edits <= 2 && edits < known.length / 2)
-    .toSorted((a, b) => a.edits - b.edits);
-  return close[0] && `${name} ${close[0].name}`;
 }
 
 export function visibleCommands(command: Command): readonly Command[] {

@@ -8,14 +8,13 @@ import { type Failure, failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';
 import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
-import { type Located, locate, meantCommand } from './located.js';
+import { type Located, locate } from './located.js';
 import { requireMeantValues } from './meant-values.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
 import { createPaint, createTerminal } from './output/terminal.js';
 import { setIn } from './output/terminal-safe.js';
 import { createProgram } from './program.js';
-import { UsageError } from './usage-error.js';
 import { packageVersion } from './version.js';
 
 /**
@@ -48,9 +47,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
       if (!help) report(args, context, usageErrorOf(error, program && locate(program, args)));
       return exitCodes.usage;
     }
-    const failure = io.interrupted.aborted
-      ? interruptedFailure(context)
-      : await namingDisk(failureOf(withMeant(error, program, args)), context);
+    const failure = io.interrupted.aborted ? interruptedFailure(context) : await namingDisk(failureOf(error), context);
     const isInternal = failure.exitCode === exitCodes.internal;
     report(args, context, isInternal ? await withReport(failure.error, error, io) : failure.error);
     return failure.exitCode;
@@ -129,31 +126,7 @@ function isAboutOneJob(args: readonly string[]): boolean {
 }
 
 function usageErrorOf(error: CommanderError, at: Located | undefined): JobError {
-  // A group of commands takes no arguments: the extra word is a mistyped command.
-  const isUnknown =
-    error.code === 'commander.excessArguments' && at?.word !== undefined && at.command.commands.length > 0;
-  const message = isUnknown
-    ? `unknown command '${at.word}'`
-    : error.message.replace(/^error: /, '').replace(/\n/g, ' ');
+  const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ');
   const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`;
-  const meant = isUnknown ? meantCommand(at) : undefined;
-  const dashed = error.code === 'commander.unknownOption' && at ? dashedText(at.command, error.message) : '';
-  const hint = meant === undefined ? dashed : ` Did you mean ${meant}?`;
-  return plainError('bad_usage', `${sentence}${hint} See ${at?.name ?? 'sandflow'} --help.`);
-}
-
-/** How to pass an argument that begins with a dash, if the unknown option looks like one: a list item, or a number. */
-function dashedText({ registeredArguments }: Command, message: string): string {
-  const [, word = ''] = /'(.*)'/s.exec(message) ?? [];
-  const [argument] = registeredArguments.slice(-1);
-  if (argument === undefined || /^--?[a-z][\w-]*(?:=|$)/i.test(word)) return '';
-  return ` For a ${argument.name()} that begins with a dash, put -- before it.`;
-}
-
-/** A mistyped command of `fanout` looks like the name of an items file. */
-function withMeant(error: unknown, program: Command | undefined, args: readonly string[]): unknown {
-  if (!(error instanceof UsageError) || !program) return error;
-  const at = locate(program, args);
-  const meant = at.word !== undefined && error.message.includes(at.word) ? meantCommand(at) : undefined;
-  return meant === undefined ? error : new UsageError(`${error.message} Did you mean ${meant}?`, { cause: error });
+  return plainError('bad_usage', `${sentence} See ${at?.name ?? 'sandflow'} --help.`);
 }
