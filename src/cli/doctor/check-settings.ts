@@ -2,25 +2,21 @@
 import type { Config } from '../../config.js';
 import { settingVariables } from '../../config.js';
 import { editsBetween } from '../../contract/texts/edits.js';
-import type { CommandContext } from '../command.js';
-import { ownSettings, readSettings, type Setting } from '../config/settings.js';
+import { readProject } from '../config/project-file.js';
 import { failureOf } from '../errors.js';
+import type { CliIo } from '../io.js';
 import { type Check, failed, ok, warning } from './check.js';
 
 const name = 'settings';
 
-/** @returns the finding, and the current settings, without those of a file that cannot be read */
-export async function checkSettings(
-  config: Config,
-  context: CommandContext,
-): Promise<{ readonly check: Check; readonly settings: readonly Setting[] }> {
+export async function checkSettings(config: Config, { cwd }: Pick<CliIo, 'cwd'>): Promise<Check> {
   try {
-    const { projectFile, settings } = await readSettings(config, context);
-    const from = projectFile === null ? 'the environment alone' : `the environment and ${projectFile}`;
-    return { check: mistyped(config) ?? ok(name, `Settings come from ${from}.`), settings };
+    const project = await readProject(cwd);
+    const from = project ? `the environment and ${project.path}` : 'the environment alone';
+    return mistyped(config) ?? ok(name, `Settings come from ${from}. \`sandflow config\` shows them.`);
   } catch (error) {
     const mend = 'Correct the file: `run` and `fanout` refuse to start with it.';
-    return { check: failed(name, failureOf(error).error.message, mend), settings: ownSettings(config) };
+    return failed(name, failureOf(error).error.message, mend);
   }
 }
 

@@ -4,7 +4,7 @@ export const declareDoctor = (parent: Parent) =>
   parent
     .command('doctor')
     .description(
-      'Check Temporal, the service, the API key, the clock, the webhook, the bridge, the workers, the encryption keys and the disk, and show where your settings come from',
+      'Check Temporal, the service, the API key, the clock, the webhook, the bridge, the workers, the settings, the encryption keys and the disk',
     )
     .option('--bridge <url>', 'address of the bridge, if it is not the embedded one')
     .option('--json', 'print one JSON object on stdout');

@@ -2,8 +2,6 @@
 import type { Config } from '../../config.js';
 import { restartStack } from '../../temporal/errors.js';
 import type { CommandContext } from '../command.js';
-import { builtIn, type Setting } from '../config/settings.js';
-import { settingsTable } from '../config/show-config.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { checkService, withReads } from '../connect/check-service.js';
 import { isFullyConfigured } from '../connect/configured.js';
@@ -36,15 +34,11 @@ export async function runDoctor(
 ): Promise<number> {
   const { io } = context;
   const configured = await io.readConfig();
-  const { check: ofSettings, settings } = await checkSettings(configured, context);
+  const ofSettings = await checkSettings(configured, io);
   const { noLocalService } = configured;
   if (noLocalService !== undefined) {
-    return sayResult(
-      [ofSettings, failed('service', noLocalService, 'Fix this first; the other checks depend on it.')],
-      settings,
-      options,
-      io,
-    );
+    const missing = failed('service', noLocalService, 'Fix this first; the other checks depend on it.');
+    return sayResult([ofSettings, missing], options, io);
   }
   const reporter = createReporter({ stream: io.stderr, quiet: options.json === true });
   const disk = await checkDisk(configured);
@@ -94,24 +88,15 @@ export async function runDoctor(
     reporter.close();
     await platform?.close();
   }
-  return sayResult(checks, settings, options, io);
+  return sayResult(checks, options, io);
 }
 
-function sayResult(
-  checks: readonly Check[],
-  settings: readonly Setting[],
-  options: { readonly json?: boolean },
-  io: CommandContext['io'],
-): number {
+function sayResult(checks: readonly Check[], options: { readonly json?: boolean }, io: CommandContext['io']): number {
   // The result of an interrupted check is not a finding.
   io.interrupted.throwIfAborted();
   const healthy = checks.every(({ status }) => status !== 'failed');
-  if (options.json) printJson(io.stdout, { healthy, checks, settings, error: null });
-  else {
-    printChecks(checks, io);
-    const chosen = settings.filter(({ from }) => from !== builtIn);
-    if (chosen.length > 0) io.stdout.write(`\n${settingsTable(chosen)}\nsandflow config shows the others, too.\n`);
-  }
+  if (options.json) printJson(io.stdout, { healthy, checks, error: null });
+  else printChecks(checks, io);
   return healthy ? exitCodes.done : exitCodes.otherOutcome;
 }
 
