@@ -11,12 +11,11 @@ export interface WithPlatformOptions {
   /** Warn if no worker polls the task queues of jobs, or the clock of the local service is held. */
   readonly needsWorker?: boolean;
   readonly quiet?: boolean;
-  readonly keysMayDiffer?: boolean;
 }
 
 export async function withPlatform<T>(
   { io }: CommandContext,
-  { jobId, batchId, needsWorker = false, quiet = false, keysMayDiffer = false }: WithPlatformOptions,
+  { jobId, batchId, needsWorker = false, quiet = false }: WithPlatformOptions,
   act: (platform: Platform, reporter: Reporter) => Promise<T>,
 ): Promise<T> {
   const config = await io.readConfig();
@@ -24,7 +23,7 @@ export async function withPlatform<T>(
   if (id !== undefined) requireId(config, id, batchId === undefined ? 'job' : 'batch');
   const { openPlatform } = await import('./platform.js');
   const reporter = createReporter({ stream: io.stderr, quiet });
-  const platform = await openPlatform(config, { io, reporter, needsWorker, keysMayDiffer });
+  const platform = await openPlatform(config, { io, reporter, needsWorker });
   try {
     return await act(platform, reporter);
   } finally {

@@ -8,7 +8,7 @@ import { failureOf } from '../errors.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
 const name = 'encryption';
-const compare = 'Compare the keys with `sandflow encryption show`; see docs/encryption.md, "Keys that do not match".';
+const compare = 'Compare the files of keys; see docs/encryption.md, "Keys that do not match".';
 
 /** Reads the configured key ring. Returns a failed check if its file is invalid. */
 export async function readRing(config: Pick<Config, 'encryption'>): Promise<KeyRing | undefined | Check> {

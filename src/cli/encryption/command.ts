@@ -1,5 +1,5 @@
 import type { AddCommand } from '../command.js';
-import { declareEncryption, declareNewKey, declareOff, declareShow } from './options.js';
+import { declareEncryption, declareNewKey, declareOff } from './options.js';
 
 /**
  * `sandflow encryption`: manages the keys of payloads and results. Only `new-key` prints a key; the user keeps it in a
@@ -13,10 +13,6 @@ export const addEncryption: AddCommand = (parent, context) => {
     context.io.stdout.write(`${newKeyLine(id)}\n`);
     context.io.stderr.write('This is a secret. Keep it in a file of mode 600, and back it up.\n');
   });
-
-  declareShow(encryption).action(async (options) =>
-    (await import('./show-encryption.js')).showEncryption(options, context),
-  );
 
   declareOff(encryption).action(async () => {
     const { withPlatform } = await import('../connect/with-platform.js');
