@@ -16,11 +16,11 @@ export const addCleanup: AddCommand = (parent, context) => {
   const cleanup = declareCleanup(parent);
   declarePlan(cleanup).action(async (file, options) => {
     const { runCleanup } = await import('./run-cleanup.js');
-    context.exitCode = await runCleanup(file, { ...options, dryRun: true }, context);
+    context.exitCode = await runCleanup(file, 'plan', options, context);
   });
   declareRun(cleanup).action(async (file, options) => {
     const { runCleanup } = await import('./run-cleanup.js');
-    context.exitCode = await runCleanup(file, options, context);
+    context.exitCode = await runCleanup(file, 'apply', options, context);
   });
   declareReport(cleanup).action(async (id, options) => {
     const { showReport } = await import('./run-cleanup.js');

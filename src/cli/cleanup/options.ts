@@ -39,10 +39,8 @@ export const declareRun = (parent: Parent) =>
     .command('run')
     .description('Plan, then run the plan; each action is checked again right before it')
     .argument('<policy>', 'a policy file')
-    .option('--dry-run', 'only plan')
     .option('--all', allText)
     .option('--ignore-window', ignoreWindowText)
-    .option('--wait', 'wait until it has ended (the default)')
     .option('--detach', 'start it, print its id and exit')
     .option('--json', 'print one JSON object on stdout');
 

@@ -2,7 +2,7 @@
 
 import { cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import type { CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
+import type { CleanupInput, CleanupReport, CleanupSummary } from '../../protocol/cleanup.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { readStoredJson } from '../../result-store/stored-json.js';
 import { withOpenWindows } from '../../retention/index.js';
@@ -23,10 +23,14 @@ import { reportText, summaryLines, wentWell } from './report-text.js';
 type ReportOptions = Pick<RunCleanupOptions, 'json' | 'all'>;
 
 /** @returns the exit code */
-export async function runCleanup(file: string, options: RunCleanupOptions, context: CommandContext): Promise<number> {
+export async function runCleanup(
+  file: string,
+  mode: CleanupInput['mode'],
+  options: RunCleanupOptions,
+  context: CommandContext,
+): Promise<number> {
   const { io } = context;
   context.undone = 'started no cleanup';
-  if (options.wait && options.detach) throw new UsageError('Use --wait or --detach, not both.');
   const { policy: written, notifyCommand } = await readPolicyFile(file, io);
   const policy = options.ignoreWindow ? withOpenWindows(written) : written;
   return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
@@ -36,7 +40,6 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
     if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
     const { startCleanup } = await import('../../workflow-client/cleanups/cleanup-client.js');
     const { deployment, taskQueue } = config;
-    const mode = options.dryRun ? 'plan' : 'apply';
     const handle = await patiently(() => {
       context.undone = undefined;
       return startCleanup(temporal, { deployment, taskQueue, policy, mode });
