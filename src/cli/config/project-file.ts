@@ -9,7 +9,7 @@ import { isTrustedOwner } from '../../os/owner.js';
 import { badConfiguration } from '../usage-error.js';
 import type { ProjectSettings } from './project-schema.js';
 
-const names = ['sandflow.json', '.sandflow.json'];
+const fileName = 'sandflow.json';
 const maxBytes = 64 * 1024;
 const writableByEverybody = 0o002;
 const writableByGroup = 0o020;
@@ -42,17 +42,11 @@ export async function readProject(cwd: string): Promise<Project | undefined> {
 /**
  * Searches from `cwd` upwards to the root of its repository, or to the home of the user. Outside of both, looks only in
  * `cwd`, because everybody may write to a folder like `/tmp`.
- * @throws SandflowError `bad_configuration` for two files in one folder
  */
 export function findProjectFile(cwd: string, home: string = homedir()): string | undefined {
-  for (const folder of searched(cwd, home)) {
-    const found = names.map((name) => join(folder, name)).filter(existsSync);
-    const [path] = found;
-    if (path === undefined) continue;
-    if (found.length > 1) throw badConfiguration(`${found.join(' and ')} both exist. Keep one of them.`);
-    return path;
-  }
-  return undefined;
+  return searched(cwd, home)
+    .map((folder) => join(folder, fileName))
+    .find((path) => existsSync(path));
 }
 
 function searched(cwd: string, home: string): string[] {

@@ -85,10 +85,8 @@ describe('a project file', () => {
     expect(findProjectFile(inner, cwd)).toBe(join(cwd, 'sandflow.json'));
     await mkdir(join(cwd, 'a', '.git'));
     expect(findProjectFile(inner, cwd)).toBeUndefined();
-    await writeFile(join(inner, '.sandflow.json'), '{}');
-    expect(findProjectFile(inner, cwd)).toBe(join(inner, '.sandflow.json'));
     await writeFile(join(inner, 'sandflow.json'), '{}');
-    expect(() => findProjectFile(inner, cwd)).toThrow('both exist');
+    expect(findProjectFile(inner, cwd)).toBe(join(inner, 'sandflow.json'));
   });
 
   it('gives options to a batch, and says so', async () => {
