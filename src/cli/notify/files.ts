@@ -1,5 +1,4 @@
 /** Opens the files that a worker needs to deliver notifications; also `sandflow notify secret`. */
-import { resolve } from 'node:path';
 import type { Config } from '../../config.js';
 import { createNotifyCommands, createNotifySecrets } from '../../notify/index.js';
 import { prepareTrustedFolder } from '../../os/trusted-folder.js';
@@ -12,17 +11,15 @@ import { badConfiguration } from '../usage-error.js';
  * Checks the configured files before the worker takes tasks. The default secret file is created when it is needed.
  * @throws SandflowError `bad_configuration`, `file_not_trusted`, `bad_notify_commands`, `bad_notify_secrets`
  */
-export async function openNotifying(
-  { notify }: Pick<Config, 'notify'>,
-  { notifyCommands: named }: { readonly notifyCommands?: string },
-  cwd: string,
-): Promise<Pick<SandflowWorkerOptions, 'notifyCommands' | 'notifySecrets'>> {
-  const notifySecrets = createNotifySecrets(notify.secretFile, { make: !notify.secretFileNamed });
-  if (notify.secretFileNamed) await notifySecrets();
-  const file = named === undefined ? notify.commandsFile : resolve(cwd, named);
+export async function openNotifying({
+  notify,
+}: Pick<Config, 'notify'>): Promise<Pick<SandflowWorkerOptions, 'notifyCommands' | 'notifySecrets'>> {
+  const { commandsFile: file, commandsFileNamed, secretFile, secretFileNamed } = notify;
+  const notifySecrets = createNotifySecrets(secretFile, { make: !secretFileNamed });
+  if (secretFileNamed) await notifySecrets();
   if (file === undefined) return { notifySecrets };
   const notifyCommands = createNotifyCommands(file);
-  if (!(await notifyCommands.isThere()) && (named !== undefined || notify.commandsFileNamed)) {
+  if (commandsFileNamed && !(await notifyCommands.isThere())) {
     throw badConfiguration(
       `The notify commands file ${file} does not exist. Create it, or set SANDFLOW_NOTIFY_COMMANDS to another file.`,
     );

@@ -11,8 +11,6 @@ export const declareWorker = (parent: Parent) =>
   parent
     .command('worker')
     .description('Run a worker; SIGTERM drains it')
-    .option('--notify-commands <file>', 'JSON file of the commands that notifications may run on this machine, by id')
-    .addOption(parent.createOption('--allow-notify-commands').hideHelp())
     .option('--metrics <address>', 'serve Prometheus metrics at host:port, like 127.0.0.1:9464 (default: off)')
     .option('--ready-json', 'print one JSON line on stdout when ready');
 

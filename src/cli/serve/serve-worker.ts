@@ -6,17 +6,12 @@ import { clientOf } from '../connect/check-service.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
 import { openNotifying } from '../notify/files.js';
-import { badConfiguration, UsageError } from '../usage-error.js';
+import { badConfiguration } from '../usage-error.js';
 import type { WorkerOptions } from './options.js';
 import { interruption, sayReady } from './serving.js';
 
-const noTexts =
-  '--allow-notify-commands was removed: a worker does not run commands that come with a job. List the commands that it may ' +
-  'run, by id, in a file of mode 600, and pass it with --notify-commands FILE.';
-
 /** Serves until the first Ctrl-C or SIGTERM, then takes no new work and lets activities finish. */
 export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<void> {
-  if (options.allowNotifyCommands) throw new UsageError(noTexts);
   const config = await io.readConfig({ checksHome: false });
   io.umask?.(0o077);
   const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
@@ -25,7 +20,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
       'A worker needs a service. Set SANDBOX_API_URL and SANDBOX_API_KEY, or use `sandflow dev` to run everything locally.',
     );
   }
-  const notifying = await openNotifying(config, options, io.cwd);
+  const notifying = await openNotifying(config);
   const log = (line: string) => void io.stderr.write(`${line}\n`);
   if (options.metrics === undefined) logTo(log);
   else serveMetrics(options.metrics, { log });

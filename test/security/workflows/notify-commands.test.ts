@@ -146,7 +146,7 @@ describe('a command is named by an id of the worker', () => {
     async (commandId) => {
       const handle = await stand.start({ notify: { commandId } });
       expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-      const why = `notify_failed: This worker has no notify command "${commandId}"; see --notify-commands.`;
+      const why = `notify_failed: This worker has no notify command "${commandId}"; see SANDFLOW_NOTIFY_COMMANDS.`;
       expect(await refusals(handle.workflowId)).toEqual([why]);
     },
   );

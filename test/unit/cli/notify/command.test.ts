@@ -12,15 +12,6 @@ const service = { SANDBOX_API_URL: 'https://api.example.com/v1', SANDBOX_API_KEY
 const elsewhere = { TEMPORAL_ADDRESS: 'temporal.example.com:7233', ...service };
 
 describe('the notify commands of a worker', () => {
-  it('no longer come with jobs: the old option names the new one', async () => {
-    const { exitCode, stderr } = await cli(['worker', '--allow-notify-commands'], {
-      readConfig: () => Promise.reject(new Error('the settings were read')),
-    });
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain('--allow-notify-commands was removed');
-    expect(stderr).toContain('--notify-commands FILE');
-  });
-
   it('are stored in SANDFLOW_HOME for the embedded stack, and sent nowhere', async () => {
     const home = await temporaryDirectory();
     await keepNotifyCommand('command: mail me', readConfig({ SANDFLOW_HOME: home }));
@@ -36,17 +27,17 @@ describe('the notify commands of a worker', () => {
   it('come from a file that a worker elsewhere gets, which must exist and be trusted', async () => {
     const home = await temporaryDirectory();
     const file = join(home, 'named.json');
-    const open = (env: Record<string, string>, options = {}) =>
-      openNotifying(readConfig({ SANDFLOW_HOME: home, ...elsewhere, ...env }), options, home);
+    const open = (env: Record<string, string>) =>
+      openNotifying(readConfig({ SANDFLOW_HOME: home, ...elsewhere, ...env }));
     expect((await open({})).notifyCommands).toBeUndefined();
     await expect(open({ SANDFLOW_NOTIFY_COMMANDS: file })).rejects.toThrow('does not exist');
-    await expect(open({}, { notifyCommands: 'named.json' })).rejects.toThrow('does not exist');
     await writeFile(file, '{"a": "true"}', { mode: 0o600 });
-    expect(await (await open({}, { notifyCommands: 'named.json' })).notifyCommands?.find('a')).toBe('true');
     expect(await (await open({ SANDFLOW_NOTIFY_COMMANDS: file })).notifyCommands?.find('a')).toBe('true');
     await writeFile(join(home, 'open.json'), '{"a": "true"}');
     await chmod(join(home, 'open.json'), 0o666);
-    await expect(open({}, { notifyCommands: 'open.json' })).rejects.toMatchObject({ code: 'file_not_trusted' });
+    await expect(open({ SANDFLOW_NOTIFY_COMMANDS: join(home, 'open.json') })).rejects.toMatchObject({
+      code: 'file_not_trusted',
+    });
     await expect(open({ SANDFLOW_NOTIFY_SECRET_FILE: join(home, 'none') })).rejects.toThrow('does not exist');
   });
 });
