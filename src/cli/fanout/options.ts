@@ -84,7 +84,6 @@ const withPolicy = <A extends unknown[], O extends OptionValues>(
 const withWatching = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
   command
     .option('--out <folder>', 'folder for results, report and files (default: ./fanout-<id>)')
-    .option('--report <file>', 'file for the HTML report (default: report.html in that folder)')
     .option('--watch-deadline <duration>', 'stop watching after this time; the batch keeps running (exit code 4)')
     .option('--json', 'print one JSON object on stdout')
     .option('--quiet', 'print warnings only, no progress');

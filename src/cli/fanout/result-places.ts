@@ -17,13 +17,12 @@ export function folderOf(batchId: string): string {
 /** @throws UsageError if the results cannot be saved where the options say, or would mix with those of another batch */
 export async function requireResultPlaces(
   batchId: string,
-  { out, report }: Pick<WatchFanoutOptions, 'out' | 'report'>,
+  { out }: Pick<WatchFanoutOptions, 'out'>,
   { cwd }: Pick<CliIo, 'cwd'>,
 ): Promise<void> {
   const refusesLink = out === undefined;
   const folder = { option: '--out', path: out ?? folderOf(batchId), kind: 'folder', refusesLink } as const;
-  const file = report === undefined ? [] : [{ option: '--report', path: report, kind: 'file' } as const];
-  await requirePlaces([folder, ...file], cwd);
+  await requirePlaces([folder], cwd);
   const other = await batchOf(resolve(cwd, folder.path, 'results.jsonl'));
   if (other === undefined || other === batchId) return;
   throw new UsageError(`--out: ${folder.path} has the results of the batch ${other}. Choose another folder.`);

@@ -40,8 +40,7 @@ export async function watchFanoutToEnd(
   const out = options.out ?? folderOf(batchId);
   const download = async () => {
     if (options.out === undefined) await makeDefaultFolder(io.cwd, out);
-    const { report } = options;
-    return downloadResults(result, items, platform.results, { cwd: io.cwd, out, report, context: shared });
+    return downloadResults(result, items, platform.results, { cwd: io.cwd, out, context: shared });
   };
   const home = await download().catch((error: unknown) => {
     view.close();

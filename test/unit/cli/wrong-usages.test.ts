@@ -163,9 +163,8 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['fanout prompts.txt --out task.md', '--out: task.md is a file. Choose a folder.'],
   ['fanout prompts.txt --out task.md/a', '--out: task.md/a cannot be saved: ', 'is a file, not a folder'],
   ['fanout prompts.txt --out none/LONGLONG', '--out: none/mmm', 'its name is too long'],
-  ['fanout prompts.txt --report folder', '--report: folder is a folder. Choose a file in it, like folder/report.html.'],
   ['fanout watch one --out task.md', '--out: task.md is a file. Choose a folder.'],
-  ['fanout resume one --report folder', '--report: folder is a folder.'],
+  ['fanout resume one --out task.md', '--out: task.md is a file. Choose a folder.'],
   // Values that are empty, as of a variable that is not set
   ['run x --model=', '--model has an empty value. Give it a value, or leave it out.'],
   ['run x --from=', '--from has an empty value'],
@@ -219,7 +218,6 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['cleanup run burn.yaml', 'rules[0].action: must be stop, delete-sandbox, delete-snapshot or keep, not "burn"'],
   ['cleanup validate typo.yaml', 'typo.yaml:4: rules[0].mach: unknown field'],
   ['cleanup validate empty.yaml', 'rules: is missing'],
-  ['cleanup run night.yaml --wait --detach', 'Use --wait or --detach, not both.'],
   ['cleanup schedule apply night.yaml --at 25:00', '--at: "25:00" is not a time of day. Use a value like 02:30.'],
   ['cleanup schedule apply night.yaml --at 06:00', 'No window is open at 06:00. Cleanups may act 01:00 to 05:00'],
   // Servers and the service

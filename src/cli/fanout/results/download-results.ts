@@ -30,8 +30,6 @@ export interface DownloadResultsOptions {
   readonly cwd: string;
   /** The folder, relative to `cwd`. */
   readonly out: string;
-  /** Path of the report, relative to `cwd`. Default: `report.html` in the folder. */
-  readonly report?: string;
   /** Further data for the report. Default: none. */
   readonly context?: ReportContext;
 }
@@ -114,7 +112,7 @@ export async function downloadResults(
     }
   });
 
-  const report = resolve(cwd, options.report ?? join(out, 'report.html'));
+  const report = join(folder, 'report.html');
   const generatedAt = new Date().toISOString();
   await writeReport(report, { ...options.context, result, items: kept, previews: previews.all, generatedAt });
   const { failureGroups } = await import('../../../report/index.js');
