@@ -9,7 +9,7 @@ import { makeFoldersSync } from '../os/make-folders.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';
 import { joinSupervisor, type Presence } from './control-client.js';
-import { settingsDigest } from './control-protocol.js';
+import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { requireStackSettings } from './run-supervisor.js';
 import { type StackPaths, stackPaths } from './stack-paths.js';
 
@@ -32,26 +32,13 @@ export interface EnsureStackOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface StackHandle {
-  readonly temporalAddress: string;
-  readonly namespace: string;
-  /** URL of Temporal's web interface; undefined if a Temporal server is configured. */
-  readonly uiUrl: string | undefined;
-  readonly sandboxApiUrl: string;
+export interface StackHandle extends StackDescription, Omit<Presence, 'stack'> {
   readonly sandboxApiKey: string;
   /**
    * Key file of the configured service or, without one, of the local service. Undefined if only the environment has the
    * key.
    */
   readonly sandboxApiKeyFile: string | undefined;
-  /** Undefined if there is no webhook secret: no bridge runs then. */
-  readonly bridgeUrl: string | undefined;
-  /** Where the bridge listens, or will listen as soon as there is a webhook secret. */
-  readonly bridgeAddress: string | undefined;
-  /** Resolves when the supervisor has ended, or after `release`. Call `ensureStack` again for a new stack. */
-  readonly lost: Promise<void>;
-  /** Leaves the stack. Repeating it changes nothing. */
-  release(): void;
 }
 
 /**
@@ -91,13 +78,11 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
  * service.
  */
 async function handleOf({ stack, lost, release }: Presence, config: Config, paths: StackPaths): Promise<StackHandle> {
-  const { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl, bridgeAddress } = stack;
   const { sandboxService } = config;
   const sandboxApiKeyFile = sandboxService ? sandboxService.apiKeyFile : paths.localApiKeyFile;
   try {
     const sandboxApiKey = await apiKeyOf(sandboxService ?? { apiKeyFile: paths.localApiKeyFile });
-    const addresses = { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl, bridgeAddress };
-    return { ...addresses, sandboxApiKey, sandboxApiKeyFile, lost, release };
+    return { ...stack, sandboxApiKey, sandboxApiKeyFile, lost, release };
   } catch (error) {
     release();
     throw error;

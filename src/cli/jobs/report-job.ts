@@ -80,23 +80,8 @@ export async function reportJob(jobId: string, { out }: ReportJobOptions, contex
   });
 }
 
-type Known = Omit<
-  JobReportData,
-  | 'jobId'
-  | 'isRunning'
-  | 'prompts'
-  | 'steps'
-  | 'files'
-  | 'copies'
-  | 'previews'
-  | 'startedAt'
-  | 'endedAt'
-  | 'doing'
-  | 'generatedAt'
->;
-
 /** The result of a job takes precedence. Its progress adds the fields that the result lacks. */
-function known(progress: JobProgress | null, result: JobResult | null, broken: JobError | null): Known {
+function known(progress: JobProgress | null, result: JobResult | null, broken: JobError | null) {
   const newest = result ?? progress;
   return {
     outcome: result?.outcome ?? null,
@@ -115,7 +100,7 @@ function known(progress: JobProgress | null, result: JobResult | null, broken: J
     wakeCount: result?.wakeCount ?? progress?.wakes.length ?? 0,
     apiCalls: newest?.apiCalls ?? 0,
     error: result ? result.error : broken,
-  };
+  } satisfies Partial<JobReportData>;
 }
 
 /** What the agent said and ran. Empty if the history no longer exists. */

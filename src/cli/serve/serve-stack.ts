@@ -1,19 +1,11 @@
 /** The embedded stack: `sandflow dev` in the foreground, the hidden `sandflow supervisor` in the background. */
+import type { StackDescription } from '../../supervisor/control-protocol.js';
 import { ensureStack, localApiKeyFile, runSupervisor } from '../../supervisor/index.js';
 import { readLocalFacts } from '../connect/local-facts.js';
 import type { CliIo } from '../io.js';
 import { jsonText } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { interruption } from './serving.js';
-
-interface StackPlaces {
-  readonly temporalAddress: string;
-  readonly uiUrl?: string;
-  readonly sandboxApiUrl: string;
-  readonly bridgeUrl?: string;
-  /** Where the bridge listens, or will listen as soon as there is a webhook secret. */
-  readonly bridgeAddress?: string;
-}
 
 /**
  * Holds the stack until the first Ctrl-C or SIGTERM, and then ends it in order. If a stack is already running, holds
@@ -24,7 +16,7 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
   io.umask?.(0o077);
   const log = (line: string) => void io.stderr.write(`${line}\n`);
   const ownKey = { apiKeyFile: localApiKeyFile(config.home) };
-  const ready = (stack: StackPlaces) => void sayPlaces(io, stack, config.sandboxService ?? ownKey, options);
+  const ready = (stack: StackDescription) => void sayPlaces(io, stack, config.sandboxService ?? ownKey, options);
   const { main, interrupted: signal } = io;
   const ended = await runSupervisor(config, { main, foreground: true, log, signal, onReady: ready });
   if (ended === 'already_running') {
@@ -38,7 +30,7 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
 
 async function sayPlaces(
   io: CliIo,
-  { temporalAddress, uiUrl, sandboxApiUrl, bridgeUrl, bridgeAddress }: StackPlaces,
+  { temporalAddress, uiUrl, sandboxApiUrl, bridgeUrl, bridgeAddress }: StackDescription,
   { apiKey, apiKeyFile: sandboxApiKeyFile }: { readonly apiKey?: string; readonly apiKeyFile?: string },
   { readyJson }: { readonly readyJson?: boolean },
 ): Promise<void> {

@@ -1,4 +1,5 @@
 /** `sandflow status`, and what `sandflow up` prints at its end. */
+import type { StackStatus } from '../../supervisor/control-protocol.js';
 import { localApiKeyFile } from '../../supervisor/stack-paths.js';
 import { readStatus } from '../connect/stack-status.js';
 import type { CliIo } from '../io.js';
@@ -24,7 +25,7 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
     return;
   }
   const nowMs = Date.now();
-  const { state, stack, parts, clients, openJobs, openIds, kept, foreground, endsAt, startedAt } = status;
+  const { state, stack, parts, clients, openJobs, openIds, startedAt } = status;
   const more = (openJobs ?? 0) > openIds.length && openIds.length > 0 ? ', …' : '';
   const open = openJobs === null ? 'unknown: Temporal does not answer' : plural(openJobs, 'workflow');
   const rows: readonly (readonly [name: string, text: string | undefined])[] = [
@@ -43,7 +44,7 @@ export async function showStack({ json }: { readonly json?: boolean }, io: CliIo
       clients.map(({ command, pid, since }) => `${command} (process ${pid}, ${ageText(since, nowMs)})`).join(', ') ||
         'no command',
     ],
-    ['ends', endText({ kept, foreground, endsAt, nowMs })],
+    ['ends', endText(status, nowMs)],
   ];
   for (const [name, text] of rows) if (text) io.stdout.write(`${name.padEnd(16)} ${oneLine(text)}\n`);
 }
@@ -54,14 +55,7 @@ function partsText(parts: Readonly<Record<string, number | null>>): string {
     .join(', ');
 }
 
-interface End {
-  readonly kept: boolean;
-  readonly foreground: boolean;
-  readonly endsAt: string | null;
-  readonly nowMs: number;
-}
-
-function endText({ kept, foreground, endsAt, nowMs }: End): string {
+function endText({ kept, foreground, endsAt }: StackStatus, nowMs: number): string {
   if (foreground) return 'with the `sandflow dev` that runs it';
   if (kept) return 'at `sandflow down`';
   if (endsAt === null) return 'automatically when it is idle';
