@@ -1,6 +1,7 @@
 /** `sandflow stops list`: the stops that the service shows, with the stop workflows that wait for them. */
 
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
+import { ownerWorkflowId } from '../../contract/workflow-safe/addresses.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -8,7 +9,6 @@ import { printList } from '../output/table.js';
 import { ageText, anyLength, parseDurationMs } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import type { ListStopsOptions } from './options.js';
-import type { StopOwner } from './stop-owners.js';
 
 export async function listStops(options: ListStopsOptions, context: CommandContext): Promise<void> {
   const { io } = context;
@@ -18,7 +18,6 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
   };
   const all = await withPlatform(context, {}, async ({ reads, temporal }, reporter) => {
     const sandboxes = await reads.listAllSandboxes({}, { signal: io.interrupted });
-    const { runningAmong, withOwners } = await import('./stop-owners.js');
     const { openStopReports } = await import('../../workflow-client/stops/list-stops.js');
     const reports = await openStopReports(
       temporal,
@@ -27,7 +26,7 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
     if ([...reports.values()].includes(null)) {
       reporter.notice('No worker answers, so it is unknown which requests wait. Start one with `sandflow worker`.');
     }
-    return withOwners(openStops(sandboxes, reports), (ids) => runningAmong(temporal, ids));
+    return openStops(sandboxes, reports);
   });
   const nowMs = Date.now();
   printList(
@@ -36,13 +35,14 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
     { stops: all.filter(fits(filter, nowMs)) },
     {
       none: all.length === 0 ? 'No open stops.' : 'No matching open stops.',
-      header: ['SANDBOX', 'NAME', 'STATUS', 'FOR', 'WAITING', 'LAST ERROR'],
+      header: ['SANDBOX', 'NAME', 'STATUS', 'FOR', 'WAITING', 'CREATED BY', 'LAST ERROR'],
       cells: (stop) => [
         stop.sandboxId,
         stop.name ?? '',
         stop.status,
         ageText(stop.since, nowMs) || '?',
-        waitingText(stop),
+        stop.waiting === null ? '?' : String(stop.waiting),
+        stop.createdBy ?? '',
         stop.error ?? '',
       ],
     },
@@ -64,8 +64,8 @@ export interface OpenStop {
   readonly waiting: number | null;
   /** The requests that have not ended. */
   readonly requests: readonly StopRequestView[];
-  /** The job or the batch that owns the sandbox, if it runs; null if there is none. */
-  readonly owner: StopOwner | null;
+  /** Id of the workflow that created the sandbox, as its name says: it may stop it without a request. Otherwise null. */
+  readonly createdBy: string | null;
 }
 
 export interface StopFilter {
@@ -109,14 +109,6 @@ function openStopOf(sandbox: Sandbox, report: StopReport | null | undefined): Op
     stop,
     waiting: report === null ? null : requests.length,
     requests,
-    owner: null,
+    createdBy: ownerWorkflowId(sandbox.name ?? '') ?? null,
   };
-}
-
-/** Who waits for the end of a stop: the owner of the sandbox, and the number of requests. */
-function waitingText({ waiting, owner }: OpenStop): string {
-  const asked = waiting === null ? '?' : `${waiting}`;
-  if (!owner) return asked;
-  const own = `${owner.kind} ${owner.id} (deployment ${owner.deployment})`;
-  return waiting === 0 ? own : `${own}, ${asked}`;
 }

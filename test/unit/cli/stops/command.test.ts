@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explainStop, type KnownOfStop } from '../../../../src/cli/stops/explain-stop.js';
 import { fits, openStops } from '../../../../src/cli/stops/list-stops.js';
-import { withOwners } from '../../../../src/cli/stops/stop-owners.js';
 import type { Sandbox, StopOperation } from '../../../../src/contract/records/sandbox-records.js';
 import type { StopReport, StopRequestView } from '../../../../src/protocol/stop.js';
 import { aSandbox } from '../../client/http-harness.js';
@@ -170,35 +169,11 @@ describe('open stops', () => {
     ]);
   });
 
-  it('name the job, or the batch of a fork, that stops its own sandbox and still runs', async () => {
-    const named = (id: string, name: string) => ({
-      ...aSandbox,
-      id,
-      name,
-      state: 'archiving',
-      stop: stopOf('pending'),
-    });
-    const stops = openStops(
-      [
-        named('bx_aaaaaaaa', 'sf-abc-three-0123456789ab-i85-1'),
-        named('bx_bbbbbbbb', 'sf-abc-nightly-0123456789ab-main-1'),
-        named('bx_cccccccc', 'sf-abc-ended-0123456789ab-main-1'),
-        named('bx_dddddddd', 'mine'),
-      ],
-      new Map(),
-    );
-    const asked: string[] = [];
-    const owners = await withOwners(stops, async (ids) => {
-      asked.push(...ids);
-      return new Set(['sf-abc-three/i85', 'sf-abc-nightly']);
-    });
-    expect(asked).toEqual(['sf-abc-three/i85', 'sf-abc-nightly', 'sf-abc-ended']);
-    expect(owners.map(({ owner }) => owner)).toEqual([
-      { kind: 'batch', id: 'three', deployment: 'abc', workflowId: 'sf-abc-three/i85' },
-      { kind: 'job', id: 'nightly', deployment: 'abc', workflowId: 'sf-abc-nightly' },
-      null,
-      null,
-    ]);
+  it('name the workflow that created the sandbox', () => {
+    const named = (id: string, name: string) => ({ ...aSandbox, id, name, stop: stopOf('pending') });
+    const stops = [named('bx_aaaaaaaa', 'sf-abc-three-0123456789ab-i85-1'), named('bx_bbbbbbbb', 'mine')];
+    const creators = openStops(stops, new Map()).map(({ createdBy }) => createdBy);
+    expect(creators).toEqual(['sf-abc-three/i85', null]);
   });
 
   it.each([
