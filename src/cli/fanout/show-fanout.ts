@@ -11,7 +11,6 @@ import { nextWhileBatchRuns } from './next-commands.js';
 import { boardLines } from './progress/board.js';
 import { createItemLooks } from './progress/item-looks.js';
 import { createFailedItems } from './results/failed-items.js';
-import { readShownItems } from './shown-items.js';
 import { withBatch } from './with-batch.js';
 
 /** Lines in a file or a pipe, which has no height. */
@@ -28,7 +27,7 @@ export function showFanout(
     const batch = { deployment: platform.config.deployment, batchId };
     const progress = await fanoutProgress(platform.temporal, batch);
     const { outcome, error, counts } = progress;
-    if (json) printJson(stdout, { ...progress, items: await readShownItems(platform, batch, { progress, signal }) });
+    if (json) printJson(stdout, progress);
     else {
       const dollarsPerSecond = await findDollarsPerSecond(platform.service);
       const { columns = 80 } = stdout;
