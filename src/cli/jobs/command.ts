@@ -39,7 +39,7 @@ export const addJobs: AddCommand = (parent, context) => {
     context.undone = 'started no job';
     const { readRerun } = await import('./read-rerun.js');
     const read = await readRerun(jobId, options, context.io);
-    const { rerunEarlier } = await import('./rerun.js');
+    const { rerunEarlier } = await import('./start-from-earlier.js');
     context.exitCode = await rerunEarlier(jobId, read, options, context);
   });
   declarePrompt(jobs).action(async (jobId, text, options) =>
@@ -67,7 +67,7 @@ export const addContinue: AddCommand = (parent, context) => {
     context.undone = 'started no job';
     const { readContinue } = await import('./read-rerun.js');
     const read = await readContinue(jobId, given, withEnd(options), context.io);
-    const { continueEarlier } = await import('./continue.js');
+    const { continueEarlier } = await import('./start-from-earlier.js');
     context.exitCode = await continueEarlier(jobId, read, withEnd(options), context);
   });
 };

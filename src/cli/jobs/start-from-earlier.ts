@@ -1,19 +1,21 @@
 /** Starts a new job whose input comes from an earlier one, and sees it through: `jobs rerun` and `continue`. */
 import type { Client } from '@temporalio/client';
+import { followUpOf } from '../../workflow-client/jobs/follow-up.js';
 import { type JobAddress, startJob } from '../../workflow-client/jobs/job-client.js';
 import { parseJobInput } from '../../workflow-client/jobs/job-input.js';
-import { type EarlierJob, requireSame } from '../../workflow-client/jobs/rerun-job.js';
+import { type EarlierJob, inputOfEarlier, requireSame } from '../../workflow-client/jobs/rerun-job.js';
 import type { CommandContext } from '../command.js';
 import { checkSource } from '../connect/check-source.js';
 import { sayLocalFacts } from '../connect/local-facts.js';
 import { namedSourceOf } from '../connect/named-source.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { isAttachedTo } from '../run/existing-job.js';
+import { parseGetPairs } from '../run/file-pairs.js';
 import { leaveRunning, seeThrough } from '../run/run-job.js';
-import type { RerunJobOptions } from './options.js';
-import type { RerunCommand } from './read-rerun.js';
+import type { ContinueJobOptions, RerunJobOptions } from './options.js';
+import type { ContinueCommand, RerunCommand } from './read-rerun.js';
 
-export interface FromEarlier {
+interface FromEarlier {
   readonly options: RerunJobOptions;
   readonly context: CommandContext;
   /** Reads the input of the new job from the earlier one. */
@@ -22,8 +24,43 @@ export interface FromEarlier {
   readonly startedText: string;
 }
 
-/** @returns the exit code */
-export async function startFromEarlier(
+/** `sandflow jobs rerun`, after its command line was checked. @returns the exit code */
+export function rerunEarlier(
+  jobId: string,
+  command: RerunCommand,
+  options: RerunJobOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { newJobId } = command;
+  return startFromEarlier(jobId, command, {
+    ...{ options, context },
+    startedText: `Job ${newJobId} started with the input of ${jobId}.`,
+    async read(temporal, earlier) {
+      const { input, labels } = await inputOfEarlier(temporal, earlier);
+      return { input: { ...input, jobId: newJobId }, labels };
+    },
+  });
+}
+
+/** `sandflow continue`, after its command line was checked. @returns the exit code */
+export function continueEarlier(
+  jobId: string,
+  command: ContinueCommand,
+  options: ContinueJobOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { newJobId, prompt } = command;
+  const { provider, model, effort: reasoningEffort, end } = options;
+  const collect = parseGetPairs(options.get).map(({ remote }) => remote);
+  const given = { newJobId, prompt, provider, model, reasoningEffort, collect, end };
+  return startFromEarlier(jobId, command, {
+    ...{ options, context },
+    startedText: `Job ${newJobId} started; it continues ${jobId}.`,
+    read: (temporal, earlier) => followUpOf(temporal, earlier, given),
+  });
+}
+
+async function startFromEarlier(
   jobId: string,
   { newJobId, watchDeadlineMs, taken }: RerunCommand,
   { options, context, read, startedText }: FromEarlier,
