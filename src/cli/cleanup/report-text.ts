@@ -59,7 +59,6 @@ function tableOf(entries: readonly ReportEntry[], width: number | undefined): st
   return formatTable(['SANDBOX', 'NAME', 'STATE', 'AGE', 'OWNER', 'SAVED', 'RULE', 'DECISION'], rows, { width });
 }
 
-/** What was or will be done with a sandbox. */
 function decisionText({ results, action, why, snapshotIds }: ReportEntry): string {
   if (results.length > 0) {
     const texts = results.map(({ outcome, why: reason }) => (reason === null ? outcome : `${outcome}: ${reason}`));

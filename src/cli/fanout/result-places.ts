@@ -9,7 +9,6 @@ import type { WatchFanoutOptions } from './options.js';
 /** Each line of a results file begins with the id of the batch. */
 const headBytes = 200;
 
-/** Default folder for the results of a batch. */
 export function folderOf(batchId: string): string {
   return `fanout-${batchId}`;
 }

@@ -27,12 +27,10 @@ export function linksText({ workflowId, uiUrl }: JobLinks): string {
   return `workflow ${workflowId}${uiUrl === null ? '' : ` · ${uiUrl}`}`;
 }
 
-/** The next commands for a running job. */
 export function nextWhileRunning(jobId: string): string {
   return `next: sandflow jobs logs ${jobId} -f · sandflow jobs watch ${jobId} · sandflow jobs cancel ${jobId}`;
 }
 
-/** The next commands for a job that has ended. */
 export function nextAfterEnd({ jobId, prompts, deletion }: Pick<JobReport, 'jobId' | 'prompts' | 'deletion'>): string {
   const conversations = new Set(prompts.flatMap(({ conversationId }) => conversationId ?? []));
   const goesOn = conversations.size === 1 && deletion === null;

@@ -10,7 +10,6 @@ import { formatDuration } from '../units.js';
 import { pasteable } from './pasteable.js';
 import { oneLine } from './terminal-safe.js';
 
-/** What a job does in each phase. */
 export const phaseNames: Readonly<Record<JobPhase, string>> = {
   creating: 'creating the sandbox',
   resuming: 'resuming the sandbox',

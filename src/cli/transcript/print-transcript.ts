@@ -101,10 +101,6 @@ async function printEnd(
   return exitCodes.done;
 }
 
-function entryLine({ at, kind, ...rest }: TranscriptEntry): string {
-  return jsonText({ at, kind, ...rest });
-}
-
 interface Printer extends Notices {
   print(entries: readonly TranscriptEntry[]): void;
   /** Shows on a terminal that the job is alive. */
@@ -119,7 +115,8 @@ function createPrinter({ io: { stdout }, reporter, json, follow }: PrintTranscri
   return {
     print(entries) {
       for (const entry of entries) {
-        const lines = json ? [entryLine(entry)] : format(entry);
+        const { at, kind, ...rest } = entry;
+        const lines = json ? [jsonText({ at, kind, ...rest })] : format(entry);
         if (lines.length > 0) status.printAbove(lines.join('\n'));
       }
     },

@@ -4,7 +4,6 @@ import { displayWidth } from '../../output/display-width.js';
 import type { ScreenLine } from '../../output/screen-lines.js';
 import { cell, duration, fitted, type LineOptions, lineOf, type Part } from './line.js';
 
-/** An item as the table shows it. */
 export interface ItemRow {
   /** Place of the item in the batch, from 0. */
   readonly index: number;
