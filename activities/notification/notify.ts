@@ -48,7 +48,10 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
     if (typeof commandId !== 'string') throw failed('The id of a notify command must be a string.', true);
     const known = notifyCommands ? await own(() => notifyCommands.find(commandId)) : undefined;
     if (known === undefined) {
-      throw failed(`This worker has no notify command "${commandId.slice(0, 64)}"; see SANDFLOW_NOTIFY_COMMANDS.`, true);
+      throw failed(
+        `This worker has no notify command "${commandId.slice(0, 64)}"; see SANDFLOW_NOTIFY_COMMANDS.`,
+        true,
+      );
     }
     const code = await runNotifyCommand(known, { input: body, signal });
     if (code !== 0) throw failed(`The notify command exited with ${code ?? 'a signal'}.`, false);
