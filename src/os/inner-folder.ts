@@ -14,12 +14,42 @@ export async function makeFolderOf(place: string, base: string, mode = 0o777): P
   const root = resolve(base);
   if (!resolve(place).startsWith(root + sep)) throw new Error(`it would be outside ${root}`);
   let at = root;
+  // In a new folder there is nothing to look at, so each level costs one call.
+  let isNew = false;
   for (const part of relative(root, dirname(resolve(place))).split(sep)) {
     if (part === '') continue;
     at = join(at, part);
-    await mkdir(at, { mode }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
-    if (!(await lstat(at)).isDirectory()) throw new Error(`${at} is not a folder`);
+    if (!isNew && (await isFolder(at))) continue;
+    isNew = await makeOne(at, mode);
   }
 }
+
+/**
+ * @returns false if somebody else has made the folder in the meantime
+ * @throws Error if that is no folder
+ */
+async function makeOne(path: string, mode: number): Promise<boolean> {
+  try {
+    await mkdir(path, { mode });
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST' || !(await isFolder(path))) throw error;
+    return false;
+  }
+}
+
+/**
+ * @returns false if there is nothing
+ * @throws Error if there is a link or a file
+ */
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    if ((await lstat(path)).isDirectory()) return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+  throw new Error(`${path} is not a folder`);
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;

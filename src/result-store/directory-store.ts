@@ -60,10 +60,23 @@ export function createResultStore(directory: string): ResultStore {
     if ((await realpath(folder)) !== join(await realpath(root), relative(root, folder))) throw outside();
   }
 
+  async function makeFolderFor(path: string): Promise<void> {
+    const make = () => makeFolderOf(path, root, 0o700);
+    if (dirname(path) !== root) {
+      try {
+        return await make();
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      }
+    }
+    // The directory itself is rarely missing. Only then, or for an object right in it, is it worth a call.
+    await makeFolders(root, { mode: 0o700 });
+    await make();
+  }
+
   async function replace(key: string, write: (file: FileHandle) => Promise<void>): Promise<string> {
     const path = locate(key);
-    await makeFolders(root, { mode: 0o700 });
-    await makeFolderOf(path, root, 0o700);
+    await makeFolderFor(path);
     const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
     try {
       const file = await open(temporary, 'wx', 0o600);

@@ -18,6 +18,7 @@ describe('a result store that others may write too', () => {
     await symlink(mine, join(store, 'folder'));
     await symlink(join(mine, 'key'), join(store, 'jobs', 'link'));
     await symlink('../../mine/key', join(store, 'jobs', 'relative'));
+    await symlink(mine, join(store, 'jobs', 'folder'));
     await symlink('/proc/self/environ', join(store, 'jobs', 'environment'));
   });
   afterEach(() => rm(place, { recursive: true }));
@@ -40,6 +41,7 @@ describe('a result store that others may write too', () => {
     const results = createResultStore(store);
     await expect(results.put('folder/key', Buffer.from('changed'))).rejects.toThrow(/is not a folder/);
     await expect(results.put('folder/new/key', Buffer.from('new'))).rejects.toThrow(/is not a folder/);
+    await expect(results.put('jobs/folder/new/deep/key', Buffer.from('new'))).rejects.toThrow(/is not a folder/);
     await expect(results.list('folder')).rejects.toMatchObject({ code: 'bad_result_key' });
     // A link as the last part of a key is replaced, not followed.
     const { ref } = await results.put('jobs/link', Buffer.from('result'));

@@ -67,6 +67,28 @@ describe('a folder', () => {
   });
 });
 
+describe('folders', () => {
+  it('are created for many objects at once, and again after the whole directory is lost', async () => {
+    const results = createResultStore(join(directory, 'a', 'b'));
+    const keys = Array.from({ length: 20 }, (_, index) => `job/run/sent/${index % 3}/step/${index}.json`);
+    for (const all of [['right-in-it'], keys, ['deep/in/it']]) {
+      await rm(join(directory, 'a'), { recursive: true, force: true });
+      await Promise.all(all.map((key) => results.put(key, Buffer.from(key))));
+      for (const key of all) expect((await results.get(`file-store:${key}`)).toString()).toBe(key);
+    }
+    expect((await stat(join(directory, 'a', 'b', 'deep', 'in'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('that are a file hold no object', async () => {
+    const results = createResultStore(directory);
+    await results.put('a/b', Buffer.from('kept'));
+    for (const key of ['a/b/c', 'a/b/c/d']) {
+      await expect(results.put(key, Buffer.from('x'))).rejects.toThrow(`${join(directory, 'a', 'b')} is not a folder`);
+    }
+    expect((await results.get('file-store:a/b')).toString()).toBe('kept');
+  });
+});
+
 describe('a check at the start', () => {
   it('leaves nothing behind in a store that can be written to', async () => {
     const results = createResultStore(join(directory, 'a', 'b'));
