@@ -8,6 +8,7 @@ import { logWithoutSecrets } from '../contract/workflow-safe/without-secrets.js'
 import { requireClient } from '../temporal/own-copy.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
 import type { BridgeOptions } from './bridge-options.js';
+import { createOpenListeners } from './open-listeners.js';
 import { createReadiness } from './readiness.js';
 import { createRefusedSignatures } from './refused-signatures.js';
 import { createRequestHandler } from './request-handler.js';
@@ -37,8 +38,8 @@ export interface Bridge {
 
 /**
  * Creates the bridge, which turns signed webhooks into signals. It acknowledges a delivery only when Temporal has
- * accepted all its signals. Its only state is its counters for the last minute, so any number of replicas may run side
- * by side.
+ * accepted all its signals. Its only state is its counters for the last minute and the workflows that it has just seen
+ * open, so any number of replicas may run side by side.
  * @throws SandflowError `bad_argument` for an option that is missing, or a number out of range
  * @example
  * const bridge = createBridge({ temporalClient: client, secrets: createSecretSource({ fixed: [], file }) });
@@ -55,8 +56,9 @@ export function createBridge(options: BridgeOptions): Bridge {
   const metrics = createBridgeMetrics(registry);
   const readiness = createReadiness(client, secrets);
   const allowance = createSignalAllowance();
+  const listeners = createOpenListeners(client, { log });
   const signatures = createRefusedSignatures(log);
-  const receiver = { client, secrets, allowance, signalTimeoutMs, metrics, log, signatures };
+  const receiver = { client, secrets, allowance, listeners, signalTimeoutMs, metrics, log, signatures };
   const handle = createRequestHandler({ receiver, readiness, metrics, maxBodyBytes, log });
   const underWay = new Set<Promise<void>>();
   const metricsHandler = createMetricsHandler(registry, log);
@@ -100,7 +102,7 @@ export function createBridge(options: BridgeOptions): Bridge {
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, closeGraceMs);
     });
-    await Promise.race([Promise.allSettled(underWay), grace]);
+    await Promise.race([Promise.allSettled([...underWay, listeners.settled()]), grace]);
     // Answers that were just written are sent first. Then idle connections are closed, and busy ones are aborted.
     for (const server of servers) server.closeIdleConnections();
     await Promise.race([closed, grace]);
@@ -117,6 +119,7 @@ export function createBridge(options: BridgeOptions): Bridge {
       metrics.reset();
       readiness.reset();
       allowance.reset();
+      listeners.reset();
       signatures.accepted();
     },
     close() {

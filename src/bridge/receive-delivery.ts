@@ -9,6 +9,7 @@ import type { SandboxEvent } from '../protocol/messages.js';
 import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog, SecretSource } from './bridge-options.js';
+import type { OpenListeners } from './open-listeners.js';
 import type { RefusedSignatures } from './refused-signatures.js';
 import type { SignalAllowance } from './signal-allowance.js';
 import { addressesOf, type EventAddress, type SignalOutcome, signalEvent } from './signal-event.js';
@@ -40,6 +41,7 @@ export interface Receiver {
   readonly client: Client;
   readonly secrets: SecretSource;
   readonly allowance: SignalAllowance;
+  readonly listeners: OpenListeners;
   readonly signalTimeoutMs: number;
   readonly metrics: BridgeMetrics;
   readonly log: BridgeLog;
@@ -71,8 +73,10 @@ export async function receiveDelivery(
   signatures.accepted();
   if (event.legacy) metrics.legacy();
 
-  const { signalTimeoutMs: timeoutMs, client } = receiver;
-  const outcomes = await signalEvent(client, allowedOf(receiver, event), signalOf(event), { timeoutMs });
+  const { signalTimeoutMs: timeoutMs, client, listeners } = receiver;
+  listeners.noteDelivery();
+  const { mayBeOpen } = listeners;
+  const outcomes = await signalEvent(client, allowedOf(receiver, event), signalOf(event), { timeoutMs, mayBeOpen });
   for (const outcome of outcomes) count(outcome, event, metrics, log);
   return outcomes.some(({ result }) => result === 'unavailable') ? 'unavailable' : 'accepted';
 }

@@ -11,8 +11,9 @@ import { type SandboxEvent, sandboxEventSignal } from '../protocol/messages.js';
  * - `rejected`: Temporal refuses it and always will.
  * - `unavailable`: Temporal did not answer, or refuses for now.
  * - `limited`: the workflow has received too many events for now; the event is dropped.
+ * - `absent`: no such workflow was open a few seconds ago, and the owner has accepted the event; nothing was sent.
  */
-const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'limited'] as const;
+const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'limited', 'absent'] as const;
 export type SignalResult = (typeof signalResults)[number];
 
 export interface SignalOutcome {
@@ -25,17 +26,24 @@ export interface SignalOutcome {
 /** gRPC codes that a retry does not change: INVALID_ARGUMENT and FAILED_PRECONDITION. */
 const hopelessGrpcCodes: ReadonlySet<unknown> = new Set([3, 9]);
 
+export interface SignalOptions {
+  /** One deadline for all signals. */
+  readonly timeoutMs: number;
+  /** False if no workflow with this id was open a few seconds ago. */
+  readonly mayBeOpen: (workflowId: string) => boolean;
+}
+
 /**
- * Signals all addresses in parallel, with `timeoutMs` as one deadline for all of them. Never rejects: each address has
- * its own outcome. Safe to repeat, since workflows drop events that they have seen.
+ * Signals all addresses in parallel. Those that seem to be absent are signalled only if the owner does not accept the
+ * event: then somebody else may have just begun to wait for this sandbox. Never rejects: each address has its own
+ * outcome. Safe to repeat, since workflows drop events that they have seen.
  */
 export async function signalEvent(
   client: Client,
   addresses: readonly EventAddress[],
   event: SandboxEvent,
-  options: { readonly timeoutMs: number },
+  { timeoutMs, mayBeOpen }: SignalOptions,
 ): Promise<SignalOutcome[]> {
-  const { timeoutMs } = options;
   let timer: NodeJS.Timeout | undefined;
   // The deadline of gRPC does not cover the encoding of the payload, which may call a key service.
   const late = new Promise<'late'>((resolve) => {
@@ -52,8 +60,17 @@ export async function signalEvent(
       return outcomeOf(address, error);
     }
   };
+  const signalAll = async (): Promise<SignalOutcome[]> => {
+    const hasOwner = addresses.some(({ kind }) => kind === 'owner');
+    const isAbsent = ({ kind, workflowId }: EventAddress) => hasOwner && kind !== 'owner' && !mayBeOpen(workflowId);
+    const absent = addresses.filter(isAbsent);
+    const outcomes = await Promise.all(addresses.filter((address) => !absent.includes(address)).map(signalOne));
+    const isWithOwner = outcomes.some(({ address, result }) => address.kind === 'owner' && result === 'accepted');
+    if (!isWithOwner) return [...outcomes, ...(await Promise.all(absent.map(signalOne)))];
+    return [...outcomes, ...absent.map((address) => ({ address, result: 'absent' as const }))];
+  };
   try {
-    return await client.withDeadline(Date.now() + timeoutMs, () => Promise.all(addresses.map(signalOne)));
+    return await client.withDeadline(Date.now() + timeoutMs, signalAll);
   } finally {
     clearTimeout(timer);
   }

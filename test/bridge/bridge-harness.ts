@@ -89,8 +89,8 @@ export async function connectClient(address: string) {
   const started: string[] = [];
   return {
     client,
-    async startWaiting(workflowId: string) {
-      await client.workflow.start('waiter', { workflowId, taskQueue: 'nobody-polls', args: [] });
+    async startWaiting(workflowId: string, type = 'waiter') {
+      await client.workflow.start(type, { workflowId, taskQueue: 'nobody-polls', args: [] });
       started.push(workflowId);
     },
     /** The events that a workflow was signalled, in order. */
