@@ -1,6 +1,6 @@
 /** Runs the bridge as a process. */
 import { createBridge, createSecretSource } from '../../src/bridge/index.js';
-import { connectTemporal } from '../../src/temporal/connect.js';
+import { clientOfWorker, connectWorker } from '../../src/temporal/connect-worker.js';
 import { serve } from './entry.js';
 
 export interface BridgeSettings {
@@ -10,14 +10,15 @@ export interface BridgeSettings {
 }
 
 await serve<BridgeSettings>(async ({ temporalAddress, port, secretFile }) => {
-  const temporalClient = await connectTemporal({ address: temporalAddress });
+  const connected = await connectWorker({ address: temporalAddress });
+  const temporalClient = clientOfWorker(connected);
   const bridge = createBridge({ temporalClient, secrets: createSecretSource({ fixed: [], file: secretFile }) });
   const { url } = await bridge.listen({ port });
   return {
     url,
     async close() {
       await bridge.close();
-      await temporalClient.connection.close();
+      await connected.connection.close();
     },
   };
 });

@@ -1,4 +1,4 @@
-/** Connects to Temporal as a worker. Loads the SDK's native part, which clients do not need. */
+/** Connects to Temporal as a worker. Also used by the bridge. Loads the SDK's native part, which clients do not need. */
 import { Client, type ClientOptions } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { splitTarget, type TemporalTarget } from './connect.js';

@@ -1,4 +1,4 @@
-/** Connects to Temporal as a client. Used by the command line, the bridge and the supervisor. */
+/** Connects to Temporal as a client. Used by the command line and the supervisor. */
 
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';

@@ -1,6 +1,6 @@
 /** The log of Temporal's runtime in a worker process. */
 import { IllegalStateError } from '@temporalio/common';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type TelemetryOptions } from '@temporalio/worker';
 import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
 import { withoutSecrets, withoutSecretsIn } from '../contract/workflow-safe/without-secrets.js';
 
@@ -29,8 +29,20 @@ export class WorkerLogger extends DefaultLogger {
 
 /** Installs the logger, unless the process has installed or started Temporal's runtime before. */
 export function installWorkerLogger(): void {
+  install(new WorkerLogger('INFO'), logging);
+}
+
+/**
+ * Like `installWorkerLogger`, but only errors are logged. For a process that reports itself which of its calls fail: the
+ * native part would write several lines for each.
+ */
+export function installErrorLogger(): void {
+  install(new WorkerLogger('ERROR'), { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } });
+}
+
+function install(logger: WorkerLogger, itsLogging: NonNullable<TelemetryOptions['logging']>): void {
   try {
-    Runtime.install({ logger: new WorkerLogger('INFO'), telemetryOptions: { logging } });
+    Runtime.install({ logger, telemetryOptions: { logging: itsLogging } });
   } catch (error) {
     if (!(error instanceof IllegalStateError)) throw error;
   }

@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import { createBridge, createSecretSource } from '../../bridge/index.js';
 import { readPrivateFile } from '../../os/private-file.js';
-import { connectTemporal } from '../../temporal/connect.js';
+import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
+import { installErrorLogger } from '../../temporal/runtime-log.js';
 import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
@@ -27,7 +28,10 @@ export async function serveBridge({ port, metrics }: BridgePorts, options: Bridg
   // Only a file in the home is ours to check. A configured file may come from somebody else, such as an orchestrator.
   if (dirname(config.webhookSecretFile) === config.home) await readPrivateFile(config.webhookSecretFile);
   const { ring, dataConverter } = await openEncryption(config);
-  const temporalClient = await connectTemporal(config.temporal.connect, { dataConverter });
+  installErrorLogger();
+  // The connection of a worker signals for about two thirds of the CPU time of a client.
+  const connected = await connectWorker(config.temporal.connect);
+  const temporalClient = clientOfWorker(connected, { dataConverter });
   const log = createLogLines(io.stderr);
   try {
     const { deployment } = config;
@@ -46,6 +50,6 @@ export async function serveBridge({ port, metrics }: BridgePorts, options: Bridg
       await bridge.close();
     }
   } finally {
-    await temporalClient.connection.close();
+    await connected.connection.close();
   }
 }
