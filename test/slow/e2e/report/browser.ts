@@ -1,16 +1,15 @@
 /** Opens reports in a real browser, and collects all its complaints. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { findChromium } from '../../../../scripts/find-chromium.mjs';
 import { type FanoutReportData, renderFanoutReport } from '../../../../src/report/index.js';
 
 /** The browser of this machine, or undefined. */
-export const browserPath = ['chromium', 'chromium-browser', 'google-chrome']
-  .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
-  .find((path) => existsSync(path));
+export const browserPath = findChromium();
 
 export interface OpenReport {
   readonly page: Page;

@@ -1,0 +1,173 @@
+// Makes the pictures of the README in pictures/ from a real batch: npm run pictures. It needs util-linux and Chromium. The
+// batch runs on a stack of its own, and takes about two minutes.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import { findChromium } from './find-chromium.mjs';
+import { terminalSvg } from './terminal-svg.mjs';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const main = join(root, 'dist/src/cli/main.js');
+const pictures = join(root, 'pictures');
+const themes = ['light', 'dark'];
+const terminal = { columns: 100, rows: 26 };
+const size = { width: 1_120, height: 1_000 };
+
+/** Packages of an imagined shop, and how long the agent takes for each of its three commands, in seconds. */
+const packages = [
+  ['cart', 2, 3, 4],
+  ['catalog', 3, 6, 9],
+  ['checkout', 2, 4, 6],
+  ['invoices', 2, 2, 3],
+  ['mail', 3, 4, 0],
+  ['payroll', 2, 2, 2],
+  ['pricing', 4, 6, 8],
+  ['reports', 5, 9, 14],
+  ['returns', 2, 4, 6],
+  ['search', 3, 6, 8],
+  ['shipping', 3, 5, 9],
+  ['stock', 2, 4, 6],
+];
+
+/** What the agent calls in a fork. `mail` and `payroll` fail for every agent. */
+const programs = {
+  'find-uses': `sleep "$(cut -d ' ' -f 1 "$2/pace")"; echo "$2/dates.ts: 3 uses of $1"`,
+  replace: `sleep "$(cut -d ' ' -f 2 "$3/pace")"
+case $3 in */mail) echo "$3/zones.ts: date-fns has no moment.tz"; exit 2 ;; esac
+echo "replaced $1 by $2 in 3 places"`,
+  test: `sleep "$(cut -d ' ' -f 3 "$1/pace")"
+case $1 in */payroll) echo 'FAIL a month of 31 days: expected 31, received 30'; exit 1 ;; esac
+echo "14 tests passed" | tee -a report.md`,
+};
+
+const prompt = `Replace \`moment\` by \`date-fns\` in the package {{package}}, and run its tests.
+
+\`\`\`sh
+bin/find-uses moment packages/{{package}}
+\`\`\`
+
+\`\`\`sh
+bin/replace moment date-fns packages/{{package}}
+\`\`\`
+
+\`\`\`sh
+bin/test packages/{{package}}
+\`\`\`
+`;
+
+/** The command as the picture shows it. The rest only makes the batch that it shows. */
+const shown = ['fanout', 'packages.csv', '--prompt', '@migrate.md', '--provider', 'codex,claude-code'];
+const hidden = ['--prepare-put', 'bin:bin', '--prepare-put', 'packages:packages', '--command', 'chmod +x bin/*'];
+const settings = ['--get', 'report.md', '--concurrency', '9', '--id', 'move-dates', '--out', 'results'];
+
+function writeProject(folder) {
+  mkdirSync(join(folder, 'bin'));
+  for (const [name, lines] of Object.entries(programs))
+    writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${lines}\n`);
+  for (const [name, ...pace] of packages) {
+    mkdirSync(join(folder, 'packages', name), { recursive: true });
+    writeFileSync(join(folder, 'packages', name, 'pace'), `${pace.join(' ')}\n`);
+  }
+  writeFileSync(join(folder, 'packages.csv'), `id,package\n${packages.map(([name]) => `${name},${name}\n`).join('')}`);
+  writeFileSync(join(folder, 'migrate.md'), prompt);
+}
+
+/** Runs a command of sandflow in a terminal, and returns all that it wrote there. */
+function inTerminal(args, { cwd, env }) {
+  const words = [process.execPath, main, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  const line = `stty cols ${terminal.columns} rows ${terminal.rows}; exec ${words.join(' ')}`;
+  return new Promise((resolve, reject) => {
+    const child = spawn('script', ['-qfec', line, '/dev/null'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const written = [];
+    child.stdout.on('data', (bytes) => written.push(bytes));
+    child.once('error', reject);
+    child.once('close', (exitCode) => resolve({ exitCode, output: Buffer.concat(written).toString() }));
+  });
+}
+
+/** Every state of the live board: what follows the sequence that clears the last one. */
+function framesOf(output) {
+  return output
+    .split('\u001b[J')
+    .slice(1)
+    .map((frame) => frame.split('\u001b[1G')[0].split(/\r?\n/));
+}
+
+const phases = ['forking', 'starting', 'agent works', 'collecting files', 'stopping', 'archiving'];
+const said = /uses of moment|replaced moment|tests passed/g;
+
+/** How much a frame shows: failures, phases and words of agents, with progress that has come half of the way. */
+function worthOf(lines) {
+  const text = lines.join('\n');
+  const seen = phases.filter((phase) => text.includes(phase)).length;
+  const percent = Number(/ (\d+) %/.exec(text)?.[1] ?? 0);
+  const spoken = [...text.matchAll(said)].map(([words]) => words);
+  const failed = lines.filter((line) => line.includes('prompt_failed')).length;
+  return 3 * (failed + seen + new Set(spoken).size) + spoken.length - Math.abs(percent - 55) / 2;
+}
+
+function refuseTraces(text, home) {
+  const traces = [home, root].filter((path) => text.includes(path));
+  const words = text.split(/[^\w.-]+/).filter((word) => word === hostname());
+  const [trace] = [...traces, ...words];
+  if (trace) throw new Error(`A picture would show ${trace}.`);
+}
+
+async function drawReport(file, home) {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error('Install Chromium: it draws the picture of the report.');
+  // The browser's sandbox does not work for root, and the page is our own.
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  try {
+    for (const colorScheme of themes) {
+      const context = await browser.newContext({ viewport: size, deviceScaleFactor: 1.5, colorScheme });
+      const page = await context.newPage();
+      await page.goto(pathToFileURL(file).href);
+      refuseTraces(await page.innerText('body'), home);
+      const session = await context.newCDPSession(page);
+      const { y, height } = await page.locator('#variants').boundingBox();
+      const clip = { x: 0, y: 0, width: size.width, height: y + height + 7, scale: 1 };
+      const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 82, clip });
+      writeFileSync(join(pictures, `report-${colorScheme}.webp`), Buffer.from(data, 'base64'));
+      await context.close();
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+const home = mkdtempSync(join(tmpdir(), 'sandflow-pictures-'));
+const settingsOfOthers = /^(?:SANDBOX_|SANDFLOW_(?!CACHE$)|TEMPORAL_)/;
+const inherited = Object.entries(process.env).filter(([name]) => !settingsOfOthers.test(name));
+const project = join(home, 'project');
+const stack = join(home, 'stack');
+mkdirSync(project);
+mkdirSync(stack, { mode: 0o700 });
+// As long as a machine takes in the cloud. Otherwise these phases are too short to be seen.
+writeFileSync(join(stack, 'local-service.json'), JSON.stringify({ timings: { bootMs: 2_500, archiveMs: 1_500 } }));
+const env = { ...Object.fromEntries(inherited), SANDFLOW_HOME: stack, TERM: 'xterm-256color', SHELL: '/bin/sh' };
+try {
+  writeProject(project);
+  await inTerminal(['up'], { cwd: project, env });
+  const { output } = await inTerminal([...shown, ...hidden, ...settings], { cwd: project, env });
+  const [best] = framesOf(output).sort((one, other) => worthOf(other) - worthOf(one));
+  if (!best) throw new Error(`The batch showed no board:\n${output}`);
+  const lines = [`\u001b[2m$\u001b[22m sandflow ${shown.join(' ')}`, '', ...best];
+  refuseTraces(lines.join('\n'), home);
+  mkdirSync(pictures, { recursive: true });
+  const title = 'The live board of sandflow fanout';
+  for (const theme of themes) {
+    writeFileSync(
+      join(pictures, `board-${theme}.svg`),
+      terminalSvg(lines, { theme, columns: terminal.columns, title }),
+    );
+  }
+  const report = join(project, 'results/report.html');
+  await drawReport(report, home);
+} finally {
+  await inTerminal(['down', '--force'], { cwd: project, env });
+  rmSync(home, { recursive: true, force: true });
+}
