@@ -45,7 +45,7 @@ export interface AnnounceOptions {
   readonly announceAfterMs?: number;
 }
 
-const heartbeatEveryMs = 4_000;
+const heartbeatEveryMs = 6_000;
 
 /**
  * Sends a prompt and follows it. Sends it at most once, even across runs that share the record.

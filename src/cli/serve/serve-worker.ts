@@ -40,6 +40,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
       client,
       taskQueue,
       forksPerSecond,
+      workflowStacks: options.workflowStacks,
       results,
       dataConverter,
       // Workers on several hosts must share this directory.
