@@ -1,0 +1,153 @@
+/** Measures what a job costs each peer. The peers take turns, so that other load on the machine affects all of them. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inParallel } from '../measure/plain-job.js';
+import { cpuSeconds } from '../measure/process-usage.js';
+import { median, quantile } from '../measure/quantiles.js';
+import type { PeerOptions } from './options.js';
+import type { JobHistory, Peer, RunningPeer, Workshop } from './peer.js';
+import type { Books } from './service/books.js';
+import { type BenchService, startService } from './service-control.js';
+
+/** One phase of one round of one peer. */
+export interface Sample {
+  readonly peer: string;
+  /** `alone`, `5 a second`, `100 at once`. */
+  readonly phase: string;
+  readonly wakeP50Ms: number;
+  readonly wakeP95Ms: number;
+  /** Median over the jobs: their time beyond the delays of the service. */
+  readonly overMs: number;
+  readonly perSecond: number;
+  readonly callsPerJob: number;
+  readonly engineCpuMs: number;
+  readonly appCpuMs: number;
+  readonly history: JobHistory | undefined;
+}
+
+interface Phase {
+  readonly name: string;
+  readonly jobs: number;
+  readonly atOnce: number;
+  /** Between the starts of two jobs. Default: 0. */
+  readonly everyMs?: number;
+}
+
+/** Jobs before the first measurement, so that code is compiled and connections are open. */
+const warmUpJobs = 20;
+const rateSeconds = 5;
+
+export async function measureCost(
+  workshop: Workshop,
+  options: PeerOptions,
+  onProgress: (line: string) => void,
+): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  for (let round = 1; round <= options.rounds; round += 1) {
+    // Each round begins with another peer.
+    const { peers } = options;
+    const turns = peers.map((_, at) => peers[(at + round - 1) % peers.length]).filter((peer) => peer !== undefined);
+    for (const peer of turns) {
+      onProgress(`Round ${round} of ${options.rounds}: ${peer.name} …`);
+      samples.push(...(await measureRound(workshop, options, { peer, round })));
+    }
+  }
+  return samples;
+}
+
+async function measureRound(
+  workshop: Workshop,
+  options: PeerOptions,
+  { peer, round }: { readonly peer: Peer; readonly round: number },
+): Promise<Sample[]> {
+  const directory = join(workshop.directory, `${peer.name}-${round}`);
+  await mkdir(directory, { recursive: true });
+  const service = await startService(directory, options.delays);
+  const samples: Sample[] = [];
+  try {
+    const { inFile } = options;
+    const running = await peer.start({ workshop, directory, serviceUrl: service.url, apiKey: peer.name, inFile });
+    try {
+      await inParallel(warmUpJobs, warmUpJobs, (index) => running.runJob(`warm-up-${index}`));
+      for (const phase of phasesOf(options)) {
+        samples.push(await measurePhase({ peer, running, service, phase, delays: options.delays }));
+      }
+    } finally {
+      await running.close();
+    }
+  } finally {
+    await service.close();
+  }
+  return samples;
+}
+
+function phasesOf({ alone, rate, jobs }: PeerOptions): Phase[] {
+  return [
+    { name: 'alone', jobs: alone, atOnce: 1 },
+    { name: `${rate} a second`, jobs: rate * rateSeconds, atOnce: rate * rateSeconds, everyMs: 1_000 / rate },
+    ...jobs.map((count) => ({ name: `${count} at once`, jobs: count, atOnce: count })),
+  ].filter((phase) => phase.jobs > 0);
+}
+
+async function measurePhase(one: {
+  readonly peer: Peer;
+  readonly running: RunningPeer;
+  readonly service: BenchService;
+  readonly phase: Phase;
+  readonly delays: PeerOptions['delays'];
+}): Promise<Sample> {
+  const { peer, running, service, phase, delays } = one;
+  const { jobs, atOnce, everyMs = 0 } = phase;
+  const nameOf = (index: number) => `${phase.name.replaceAll(' ', '-')}-${index}`;
+  const leastMs = delays.bootMs + delays.promptMs + delays.archiveMs;
+  const overMs: number[] = [];
+  await service.forget();
+  const before = cpuOf(running);
+  const beganMs = performance.now();
+  await inParallel(jobs, atOnce, async (index) => {
+    if (everyMs > 0) await sleep(index * everyMs);
+    const startedMs = performance.now();
+    await running.runJob(nameOf(index));
+    overMs.push(performance.now() - startedMs - leastMs);
+  });
+  const seconds = (performance.now() - beganMs) / 1_000;
+  const after = cpuOf(running);
+  const books = await service.books();
+  requireEachOnce(books, { peer, jobs });
+  const wakes = wakesOf(books);
+  const calls = Object.values(books.calls[peer.name] ?? {}).reduce((sum, count) => sum + count, 0);
+  return {
+    peer: peer.name,
+    phase: phase.name,
+    wakeP50Ms: median(wakes),
+    wakeP95Ms: quantile(wakes, 0.95),
+    overMs: median(overMs),
+    perSecond: jobs / seconds,
+    callsPerJob: calls / jobs,
+    engineCpuMs: ((after.engine - before.engine) * 1_000) / jobs,
+    appCpuMs: ((after.app - before.app) * 1_000) / jobs,
+    history: await running.historySize?.(Array.from({ length: jobs }, (_, index) => nameOf(index))),
+  };
+}
+
+function cpuOf(running: RunningPeer): { readonly engine: number; readonly app: number } {
+  const pid = running.enginePid();
+  const app = running.app().reduce((sum, child) => sum + child.cpuSeconds(), 0);
+  return { engine: pid === undefined ? 0 : cpuSeconds(pid), app };
+}
+
+/** From sending the ready webhook to receiving the prompt. */
+function wakesOf({ sandboxes }: Books): number[] {
+  return sandboxes.flatMap(({ readySentAtMs, promptsAtMs: [promptAtMs] }) =>
+    readySentAtMs === null || promptAtMs === undefined ? [] : [promptAtMs - readySentAtMs],
+  );
+}
+
+/** Numbers of work that was not done are worth nothing. */
+function requireEachOnce({ sandboxes }: Books, { peer, jobs }: { readonly peer: Peer; readonly jobs: number }): void {
+  const isDone = sandboxes.every(({ state, promptsAtMs }) => state === 'archived' && promptsAtMs.length === 1);
+  if (sandboxes.length !== jobs || !isDone) {
+    throw new Error(`${peer.name} did not do each of ${jobs} jobs once: ${JSON.stringify(sandboxes)}`);
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What the bench asks of each peer, a way to do the same job on the same service.
+ *
+ * To compare a further engine, such as BullMQ, DBOS or Restate, write one file in `systems/` that exports a `Peer`, and
+ * add it to `systems/all.ts`.
+ */
+import type { Child } from '../processes/child.js';
+
+/** What all peers of a run share. */
+export interface Workshop {
+  readonly directory: string;
+  readonly temporalBinary: string;
+  readonly bundlePaths: { readonly sandflow: string; readonly plain: string };
+}
+
+/** Where one peer runs in one round. */
+export interface Place {
+  readonly workshop: Workshop;
+  /** A folder of its own. */
+  readonly directory: string;
+  readonly serviceUrl: string;
+  /** The calls with this key count. */
+  readonly apiKey: string;
+  /** True if the engine keeps its state in a file. */
+  readonly inFile: boolean;
+}
+
+export interface Peer {
+  readonly name: string;
+  start(place: Place): Promise<RunningPeer>;
+}
+
+export interface RunningPeer {
+  /** Starts a job and resolves when it has ended. The name occurs in the name of its sandbox. */
+  runJob(job: string): Promise<void>;
+  /** The processes whose CPU time counts. */
+  readonly enginePid: () => number | undefined;
+  readonly app: () => readonly Child[];
+  /** The sizes of the histories of jobs, if the engine has histories. */
+  historySize?(jobs: readonly string[]): Promise<JobHistory>;
+  close(): Promise<void>;
+}
+
+/** Medians over the jobs. */
+export interface JobHistory {
+  readonly workflowTasks: number;
+  readonly events: number;
+  readonly timers: number;
+  readonly activities: number;
+}
+
+/** Runs `end`s in reverse order, once. */
+export function createClosing() {
+  const open: (() => Promise<unknown>)[] = [];
+  let closed: Promise<void> | undefined;
+  const closeAll = async () => {
+    for (const end of open.reverse()) await end();
+  };
+  return {
+    add: (end: () => Promise<unknown>) => void open.push(end),
+    close(): Promise<void> {
+      closed ??= closeAll();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** The service as a plain program calls it: undici, and an error for every answer that is not a success. */
+import { Pool } from 'undici';
+
+/** The interval of all polls: the shortest of sandflow. */
+export const pollMs = 500;
+
+export interface PlainSandbox {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly stop: { readonly status: string } | null;
+}
+
+export type PlainApi = ReturnType<typeof createPlainApi>;
+
+export function createPlainApi({ serviceUrl, apiKey }: { readonly serviceUrl: string; readonly apiKey: string }) {
+  const { origin, pathname } = new URL(serviceUrl);
+  const pool = new Pool(origin, { connections: 256 });
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+
+  async function call<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
+    const request = { method, path: `${pathname}${path}`, headers, body: body && JSON.stringify(body) };
+    const { statusCode, body: answer } = await pool.request(request);
+    if (statusCode < 300) return (await answer.json()) as T;
+    throw new Error(`${method} ${path} answered ${statusCode}: ${await answer.text()}`);
+  }
+
+  return {
+    create: async (name: string) => (await call<OfSandbox>('POST', '/sandboxes', { name })).sandbox,
+    fork: async (id: string, name: string) =>
+      (await call<OfSandbox>('POST', `/sandboxes/${id}/fork`, { name })).sandbox,
+    get: async (id: string) => (await call<OfSandbox>('GET', `/sandboxes/${id}`)).sandbox,
+    list: async () => (await call<{ readonly sandboxes: readonly PlainSandbox[] }>('GET', '/sandboxes')).sandboxes,
+    prompt: (id: string, prompt: string) =>
+      call<{ readonly promptId: string }>('POST', `/sandboxes/${id}/prompt`, { prompt }),
+    stop: (id: string) => call<object>('POST', `/sandboxes/${id}/stop`),
+    registerWebhook: (url: string) => {
+      const events = ['sandbox.ready', 'sandbox.archived'];
+      return call<{ readonly secret: string }>('POST', '/webhooks', { name: 'plain', url, events });
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+interface OfSandbox {
+  readonly sandbox: PlainSandbox;
+}
+
+export const isUsable = ({ state }: PlainSandbox) => state === 'ready' || state === 'idle' || state === 'running';

@@ -1,0 +1,49 @@
+/** The job as plain Temporal workflows: by signals, and by activities that poll. */
+import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
+import type { PlainActivities } from './activities.js';
+
+export interface PlainJob {
+  /** Also the name of the sandbox, and the id of the workflow. */
+  readonly name: string;
+  readonly prompt: string;
+  /** Forks this sandbox. Default: creates one. */
+  readonly sourceId?: string;
+}
+
+export interface SandboxSignal {
+  readonly type: string;
+  readonly sandboxId: string;
+}
+
+export const sandboxSignal = defineSignal<[SandboxSignal]>('sandbox');
+
+const { create, fork, prompt, stop, confirm } = proxyActivities<PlainActivities>({ startToCloseTimeout: '30 seconds' });
+const { follow, awaitUsable, awaitIdle, awaitArchived } = proxyActivities<PlainActivities>({
+  startToCloseTimeout: '1 day',
+  heartbeatTimeout: '10 seconds',
+});
+
+export async function signalledJob(job: PlainJob): Promise<void> {
+  const seen = new Set<string>();
+  setHandler(sandboxSignal, ({ type, sandboxId }) => void seen.add(`${type} ${sandboxId}`));
+  const id = await obtain(job);
+  await condition(() => seen.has(`sandbox.ready ${id}`));
+  await prompt(id, job.prompt);
+  await follow(id);
+  await stop(id);
+  await condition(() => seen.has(`sandbox.archived ${id}`));
+  await confirm(id);
+}
+
+export async function pollingJob(job: PlainJob): Promise<void> {
+  const id = await obtain(job);
+  await awaitUsable(id);
+  await prompt(id, job.prompt);
+  await awaitIdle(id);
+  await stop(id);
+  await awaitArchived(id);
+}
+
+function obtain({ name, sourceId }: PlainJob): Promise<string> {
+  return sourceId === undefined ? create(name) : fork(sourceId, name);
+}

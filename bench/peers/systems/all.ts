@@ -1,0 +1,9 @@
+import type { Peer } from '../peer.js';
+import { temporalPolling, temporalSignals } from './plain-temporal.js';
+import { sandflow } from './sandflow.js';
+
+/** Every peer, in the order of the tables. */
+export const allPeers: readonly Peer[] = [temporalPolling, temporalSignals, sandflow];
+
+/** The peer beside which the ratios stand. */
+export const referenceName = temporalSignals.name;
