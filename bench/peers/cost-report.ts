@@ -2,7 +2,7 @@
 import { median } from '../measure/quantiles.js';
 import { table } from '../report.js';
 import type { Sample } from './cost.js';
-import { referenceName } from './systems/all.js';
+import { allPeers, referenceName } from './systems/all.js';
 
 type Numbers = Readonly<Record<'wake' | 'wakeP95' | 'over' | 'perSecond' | 'calls' | 'engine' | 'app', number>>;
 
@@ -16,7 +16,7 @@ export function describeCost(samples: readonly Sample[]): string {
 
 function describePhase(phase: string, samples: readonly Sample[]): string {
   const inPhase = samples.filter((sample) => sample.phase === phase);
-  const peers = [...new Set(inPhase.map(({ peer }) => peer))];
+  const peers = allPeers.map(({ name }) => name).filter((name) => inPhase.some(({ peer }) => peer === name));
   const numbersOf = (peer: string) => numbers(inPhase.filter((sample) => sample.peer === peer));
   const reference = peers.includes(referenceName) ? numbersOf(referenceName) : undefined;
   const head = [
@@ -37,7 +37,7 @@ function describePhase(phase: string, samples: readonly Sample[]): string {
     return [
       peer,
       `${round(own.wake)} / ${round(own.wakeP95)}`,
-      round(own.over),
+      Number.isNaN(own.over) ? '' : round(own.over),
       round(own.perSecond, 1),
       round(own.calls, 1),
       `${round(own.engine)} + ${round(own.app)}`,
@@ -47,7 +47,7 @@ function describePhase(phase: string, samples: readonly Sample[]): string {
       beside(({ engine, app }) => engine + app),
     ];
   });
-  return table(head, rows.sort());
+  return table(head, rows);
 }
 
 function numbers(rounds: readonly Sample[]): Numbers {
@@ -55,7 +55,7 @@ function numbers(rounds: readonly Sample[]): Numbers {
   return {
     wake: of(({ wakeP50Ms }) => wakeP50Ms),
     wakeP95: of(({ wakeP95Ms }) => wakeP95Ms),
-    over: of(({ overMs }) => overMs),
+    over: of(({ overMs }) => overMs ?? Number.NaN),
     perSecond: of(({ perSecond }) => perSecond),
     calls: of(({ callsPerJob }) => callsPerJob),
     engine: of(({ engineCpuMs }) => engineCpuMs),

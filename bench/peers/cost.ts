@@ -6,19 +6,20 @@ import { inParallel } from '../measure/plain-job.js';
 import { cpuSeconds } from '../measure/process-usage.js';
 import { median, quantile } from '../measure/quantiles.js';
 import type { PeerOptions } from './options.js';
-import type { JobHistory, Peer, RunningPeer, Workshop } from './peer.js';
-import type { Books } from './service/books.js';
+import { batchAtOnce, type JobHistory, type Peer, type RunningPeer, type Workshop } from './peer.js';
+import { createPlainApi, isUsable, type PlainSandbox } from './plain/api.js';
+import { type Books, sourceName } from './service/books.js';
 import { type BenchService, startService } from './service-control.js';
 
 /** One phase of one round of one peer. */
 export interface Sample {
   readonly peer: string;
-  /** `alone`, `5 a second`, `100 at once`. */
+  /** `alone`, `5 a second`, `100 at once`, `batch of 200`. */
   readonly phase: string;
   readonly wakeP50Ms: number;
   readonly wakeP95Ms: number;
-  /** Median over the jobs: their time beyond the delays of the service. */
-  readonly overMs: number;
+  /** Median over the jobs: their time beyond the delays of the service. Null for a batch. */
+  readonly overMs: number | null;
   readonly perSecond: number;
   readonly callsPerJob: number;
   readonly engineCpuMs: number;
@@ -28,6 +29,7 @@ export interface Sample {
 
 interface Phase {
   readonly name: string;
+  readonly isBatch?: boolean;
   readonly jobs: number;
   readonly atOnce: number;
   /** Between the starts of two jobs. Default: 0. */
@@ -82,11 +84,12 @@ async function measureRound(
   return samples;
 }
 
-function phasesOf({ alone, rate, jobs }: PeerOptions): Phase[] {
+function phasesOf({ alone, rate, jobs, items }: PeerOptions): Phase[] {
   return [
     { name: 'alone', jobs: alone, atOnce: 1 },
     { name: `${rate} a second`, jobs: rate * rateSeconds, atOnce: rate * rateSeconds, everyMs: 1_000 / rate },
     ...jobs.map((count) => ({ name: `${count} at once`, jobs: count, atOnce: count })),
+    { name: `batch of ${items}`, jobs: items, atOnce: batchAtOnce, isBatch: true },
   ].filter((phase) => phase.jobs > 0);
 }
 
@@ -102,15 +105,18 @@ async function measurePhase(one: {
   const nameOf = (index: number) => `${phase.name.replaceAll(' ', '-')}-${index}`;
   const leastMs = delays.bootMs + delays.promptMs + delays.archiveMs;
   const overMs: number[] = [];
+  const sourceId = phase.isBatch ? await makeSource(service.url) : undefined;
   await service.forget();
   const before = cpuOf(running);
   const beganMs = performance.now();
-  await inParallel(jobs, atOnce, async (index) => {
-    if (everyMs > 0) await sleep(index * everyMs);
-    const startedMs = performance.now();
-    await running.runJob(nameOf(index));
-    overMs.push(performance.now() - startedMs - leastMs);
-  });
+  if (sourceId !== undefined) await running.runBatch(jobs, sourceId);
+  else
+    await inParallel(jobs, atOnce, async (index) => {
+      if (everyMs > 0) await sleep(index * everyMs);
+      const startedMs = performance.now();
+      await running.runJob(nameOf(index));
+      overMs.push(performance.now() - startedMs - leastMs);
+    });
   const seconds = (performance.now() - beganMs) / 1_000;
   const after = cpuOf(running);
   const books = await service.books();
@@ -122,12 +128,14 @@ async function measurePhase(one: {
     phase: phase.name,
     wakeP50Ms: median(wakes),
     wakeP95Ms: quantile(wakes, 0.95),
-    overMs: median(overMs),
+    overMs: phase.isBatch ? null : median(overMs),
     perSecond: jobs / seconds,
     callsPerJob: calls / jobs,
     engineCpuMs: ((after.engine - before.engine) * 1_000) / jobs,
     appCpuMs: ((after.app - before.app) * 1_000) / jobs,
-    history: await running.historySize?.(Array.from({ length: jobs }, (_, index) => nameOf(index))),
+    history: phase.isBatch
+      ? undefined
+      : await running.historySize?.(Array.from({ length: jobs }, (_, index) => nameOf(index))),
   };
 }
 
@@ -144,8 +152,23 @@ function wakesOf({ sandboxes }: Books): number[] {
   );
 }
 
+/** Forks restore what an archived sandbox has saved. */
+async function makeSource(serviceUrl: string): Promise<string> {
+  const api = createPlainApi({ serviceUrl, apiKey: 'bench-setup' });
+  const { id } = await api.create(sourceName);
+  const until = async (isDone: (sandbox: PlainSandbox) => boolean) => {
+    while (!isDone(await api.get(id))) await sleep(50);
+  };
+  await until(isUsable);
+  await api.stop(id);
+  await until(({ state }) => state === 'archived');
+  await api.close();
+  return id;
+}
+
 /** Numbers of work that was not done are worth nothing. */
-function requireEachOnce({ sandboxes }: Books, { peer, jobs }: { readonly peer: Peer; readonly jobs: number }): void {
+function requireEachOnce(books: Books, { peer, jobs }: { readonly peer: Peer; readonly jobs: number }): void {
+  const sandboxes = books.sandboxes.filter(({ name }) => name !== sourceName);
   const isDone = sandboxes.every(({ state, promptsAtMs }) => state === 'archived' && promptsAtMs.length === 1);
   if (sandboxes.length !== jobs || !isDone) {
     throw new Error(`${peer.name} did not do each of ${jobs} jobs once: ${JSON.stringify(sandboxes)}`);

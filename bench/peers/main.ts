@@ -12,6 +12,8 @@ import { findTemporalServer } from '../../src/temporal-server/find.js';
 import { unencryptedBundle } from '../../src/worker/index.js';
 import { measureCost } from './cost.js';
 import { describeCost } from './cost-report.js';
+import { measureFaults } from './faults.js';
+import { describeFaults } from './faults-report.js';
 import { type PeerOptions, readOptions, usage } from './options.js';
 import type { Workshop } from './peer.js';
 
@@ -45,13 +47,14 @@ async function run(options: PeerOptions): Promise<void> {
   const loadBefore = loadavg()[0];
   const workshop = await makeWorkshop(directory);
   try {
-    const cost = await measureCost(workshop, options, say);
-    print(describeCost(cost));
+    const cost = options.faults ? [] : await measureCost(workshop, options, say);
+    const faults = options.faults ? await measureFaults(workshop, options, say) : [];
+    print(options.faults ? describeFaults(faults) : describeCost(cost));
     const load = { before: loadBefore, after: loadavg()[0] };
     print(`Load of the machine before and after: ${load.before?.toFixed(1)} and ${load.after?.toFixed(1)}.`);
     await writeFile(
       options.outFile,
-      `${JSON.stringify({ at: new Date().toISOString(), load, options, cost }, null, 2)}\n`,
+      `${JSON.stringify({ at: new Date().toISOString(), load, options, cost, faults }, null, 2)}\n`,
     );
     say(`The numbers are in ${options.outFile}.`);
   } catch (error) {

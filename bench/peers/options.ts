@@ -12,9 +12,16 @@ export interface PeerOptions {
   readonly alone: number;
   /** Jobs a second of a phase in which jobs start at this rate; 0 for no such phase. */
   readonly rate: number;
+  /** Items of a batch over forks; 0 for no batch. */
+  readonly items: number;
   readonly rounds: number;
   readonly delays: Delays;
   readonly inFile: boolean;
+  /** True for faults in place of the cost. */
+  readonly faults: boolean;
+  readonly faultJobs: number;
+  /** When a job counts as lost that has not ended. */
+  readonly faultSeconds: number;
   readonly outFile: string;
 }
 
@@ -24,9 +31,13 @@ export const usage = `npm run bench:peers -- [options]
   --jobs LIST          jobs at once (default 100)
   --alone N            jobs that run alone, in each round (default 10; quick 5)
   --rate N             also start N jobs a second for five seconds (default 5; quick 0; 0 for none)
+  --items N            items of a batch over forks, 50 at once (default 200; quick 0; 0 for none)
   --rounds N           rounds, in which peers take turns (default 4; quick 2)
   --boot MS --prompt MS --archive MS
                        what the service takes for each step (default 300, 300, 200)
+  --faults             measure faults in place of the cost
+  --fault-jobs N       jobs of each peer for each fault (default 20)
+  --fault-seconds N    a job is lost that has not ended then (default 90)
   --file               Temporal keeps its state in a file
   --out FILE           where the numbers go as JSON (default bench/.out/peers.json)
 `;
@@ -41,10 +52,14 @@ export function readOptions(args: readonly string[]): PeerOptions | 'help' {
       jobs: { type: 'string', default: '100' },
       alone: { type: 'string' },
       rate: { type: 'string' },
+      items: { type: 'string' },
       rounds: { type: 'string' },
       boot: { type: 'string', default: '300' },
       prompt: { type: 'string', default: '300' },
       archive: { type: 'string', default: '200' },
+      faults: { type: 'boolean', default: false },
+      'fault-jobs': { type: 'string', default: '20' },
+      'fault-seconds': { type: 'string', default: '90' },
       file: { type: 'boolean', default: false },
       out: { type: 'string', default: 'bench/.out/peers.json' },
       help: { type: 'boolean', default: false },
@@ -60,6 +75,7 @@ export function readOptions(args: readonly string[]): PeerOptions | 'help' {
     jobs: values.jobs.split(',').map((text) => number('--jobs', text)),
     alone: number('--alone', values.alone ?? (quick ? '5' : '10')),
     rate: number('--rate', values.rate ?? (quick ? '0' : '5')),
+    items: number('--items', values.items ?? (quick ? '0' : '200')),
     rounds: number('--rounds', values.rounds ?? (quick ? '2' : '4')),
     delays: {
       bootMs: number('--boot', values.boot),
@@ -67,6 +83,9 @@ export function readOptions(args: readonly string[]): PeerOptions | 'help' {
       archiveMs: number('--archive', values.archive),
     },
     inFile: values.file,
+    faults: values.faults,
+    faultJobs: number('--fault-jobs', values['fault-jobs']),
+    faultSeconds: number('--fault-seconds', values['fault-seconds']),
     outFile: values.out,
   };
 }

@@ -33,13 +33,21 @@ export interface Peer {
 export interface RunningPeer {
   /** Starts a job and resolves when it has ended. The name occurs in the name of its sandbox. */
   runJob(job: string): Promise<void>;
-  /** The processes whose CPU time counts. */
-  readonly enginePid: () => number | undefined;
-  readonly app: () => readonly Child[];
+  /** Does the job on forks of a sandbox, with `batchAtOnce` of them at the same time. */
+  runBatch(items: number, sourceId: string): Promise<void>;
+  enginePid(): number | undefined;
+  /** The processes beside the engine whose CPU time counts. */
+  app(): readonly Child[];
+  /** Ends all processes of the app, and starts them again. */
+  restartApp(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Kills the engine and starts it again, if there is one. */
+  restartEngine?(): Promise<void>;
   /** The sizes of the histories of jobs, if the engine has histories. */
   historySize?(jobs: readonly string[]): Promise<JobHistory>;
   close(): Promise<void>;
 }
+
+export const batchAtOnce = 50;
 
 /** Medians over the jobs. */
 export interface JobHistory {

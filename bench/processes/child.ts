@@ -17,8 +17,12 @@ export interface Child {
   residentMb(): number;
   /** Resolves when the process has ended. */
   readonly exited: Promise<void>;
+  /** Sends a message to the process. */
+  send(message: object): void;
   /** Ends the process and waits for its end. Repeating it changes nothing. */
   stop(): Promise<void>;
+  /** Like `stop`, but with SIGKILL. */
+  kill(): Promise<void>;
 }
 
 export interface ChildOptions {
@@ -45,6 +49,11 @@ export async function startChild(entry: URL, options: ChildOptions): Promise<Chi
     await exited;
     clearTimeout(patience);
   };
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  const send = (message: object) => void child.send(message);
   const ready = new Promise<string>((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`The ${name} was not ready in time.`)), maxReadyMs);
     child.once('exit', () => reject(new Error(`The ${name} ended; its log is ${options.logFile}.`)));
@@ -59,7 +68,8 @@ export async function startChild(entry: URL, options: ChildOptions): Promise<Chi
     const url = await ready;
     const { pid } = child;
     if (pid === undefined) throw new Error(`The ${name} has no process id.`);
-    return { pid, url, cpuSeconds: () => cpuSeconds(pid), residentMb: () => residentMb(pid), exited, stop };
+    const usage = { cpuSeconds: () => cpuSeconds(pid), residentMb: () => residentMb(pid) };
+    return { pid, url, ...usage, exited, send, stop, kill };
   } catch (error) {
     await stop();
     throw error;

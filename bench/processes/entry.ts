@@ -8,7 +8,8 @@ export interface Serving {
 /** A message of a process to the bench, over the channel between them. */
 export type ProcessMessage =
   | { readonly kind: 'ready'; readonly url?: string }
-  | { readonly kind: 'armed'; readonly workflowId: string; readonly pauseMs: number };
+  | { readonly kind: 'armed'; readonly workflowId: string; readonly pauseMs: number }
+  | { readonly kind: 'ended'; readonly job: string; readonly error?: string };
 
 export function tell(message: ProcessMessage): void {
   process.send?.(message);

@@ -1,4 +1,5 @@
 /** The service as a plain program calls it: undici, and an error for every answer that is not a success. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 
 /** The interval of all polls: the shortest of sandflow. */
@@ -13,14 +14,21 @@ export interface PlainSandbox {
 
 export type PlainApi = ReturnType<typeof createPlainApi>;
 
-export function createPlainApi({ serviceUrl, apiKey }: { readonly serviceUrl: string; readonly apiKey: string }) {
+export interface PlainApiOptions {
+  readonly serviceUrl: string;
+  readonly apiKey: string;
+  /** How often a call is tried that fails without an answer. Default: once, because an engine repeats it. */
+  readonly attempts?: number;
+}
+
+export function createPlainApi({ serviceUrl, apiKey, attempts = 1 }: PlainApiOptions) {
   const { origin, pathname } = new URL(serviceUrl);
   const pool = new Pool(origin, { connections: 256 });
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 
   async function call<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
     const request = { method, path: `${pathname}${path}`, headers, body: body && JSON.stringify(body) };
-    const { statusCode, body: answer } = await pool.request(request);
+    const { statusCode, body: answer } = await tried(() => pool.request(request), attempts);
     if (statusCode < 300) return (await answer.json()) as T;
     throw new Error(`${method} ${path} answered ${statusCode}: ${await answer.text()}`);
   }
@@ -40,6 +48,17 @@ export function createPlainApi({ serviceUrl, apiKey }: { readonly serviceUrl: st
     },
     close: () => pool.destroy(),
   };
+}
+
+async function tried<T>(send: () => Promise<T>, attempts: number): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      if (attempt >= attempts) throw error;
+      await sleep(1_000);
+    }
+  }
 }
 
 interface OfSandbox {

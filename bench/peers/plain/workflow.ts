@@ -1,8 +1,9 @@
 /** The job as plain Temporal workflows: by signals, and by activities that poll. */
-import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, executeChild, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { PlainActivities } from './activities.js';
 
 export interface PlainJob {
+  readonly workflow: 'signalledJob' | 'pollingJob';
   /** Also the name of the sandbox, and the id of the workflow. */
   readonly name: string;
   readonly prompt: string;
@@ -42,6 +43,24 @@ export async function pollingJob(job: PlainJob): Promise<void> {
   await awaitIdle(id);
   await stop(id);
   await awaitArchived(id);
+}
+
+export interface PlainBatch extends Omit<PlainJob, 'name'> {
+  readonly items: number;
+}
+
+/** As many children at once as the other peers have. */
+const batchAtOnce = 50;
+
+export async function plainBatch({ items, ...job }: PlainBatch): Promise<void> {
+  let next = 0;
+  const lane = async () => {
+    for (let index = next++; index < items; index = next++) {
+      const name = `item-${index}`;
+      await executeChild(job.workflow, { workflowId: name, args: [{ ...job, name }] });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(items, batchAtOnce) }, lane));
 }
 
 function obtain({ name, sourceId }: PlainJob): Promise<string> {

@@ -1,45 +1,35 @@
 /** Plain Temporal, as its experienced users write it: with signals from webhooks, or with activities that poll. */
-import { join } from 'node:path';
 import { freePort } from '../../../src/os/free-port.js';
-import { startChild } from '../../processes/child.js';
 import { createClosing, type Peer, type Place, type RunningPeer } from '../peer.js';
-import { createPlainApi } from '../plain/api.js';
-import type { pollingJob, signalledJob } from '../plain/workflow.js';
-import { historyOf, startEngine } from './temporal-engine.js';
+import type { PlainJob, plainBatch, pollingJob, signalledJob } from '../plain/workflow.js';
+import { startChildren } from './children.js';
+import { registerWebhook } from './register-webhook.js';
+import { type Engine, historyOf, startEngine } from './temporal-engine.js';
 
 const taskQueue = 'plain';
+const prompt = 'Work.';
 
-async function start(place: Place, workflow: 'signalledJob' | 'pollingJob'): Promise<RunningPeer> {
+async function start(place: Place, workflow: PlainJob['workflow']): Promise<RunningPeer> {
   const { serviceUrl, apiKey, directory } = place;
   const closing = createClosing();
   try {
     const engine = await startEngine(place);
     closing.add(engine.close);
-    const child = async (name: string, settings: object) => {
-      const entry = new URL(`../processes/${name}.js`, import.meta.url);
-      const started = await startChild(entry, { settings, logFile: join(directory, `${name}.log`) });
-      closing.add(started.stop);
-      return started;
-    };
     const temporalAddress = engine.address;
     const bundlePath = place.workshop.bundlePaths.plain;
-    const app = [await child('plain-worker', { temporalAddress, serviceUrl, apiKey, taskQueue, bundlePath })];
-    if (workflow === 'signalledJob') {
-      const port = await freePort();
-      const secret = await registerWebhook(serviceUrl, port);
-      app.push(await child('webhook-receiver', { temporalAddress, port, secret }));
-    }
+    const worker = program('plain-worker', { temporalAddress, serviceUrl, apiKey, taskQueue, bundlePath });
+    const port = await freePort();
+    const programs =
+      workflow === 'pollingJob' ? [worker] : [worker, await receiver({ serviceUrl, temporalAddress, port })];
+    const children = await startChildren(directory, programs);
+    closing.add(children.close);
     return {
-      async runJob(name) {
-        const args: [{ name: string; prompt: string }] = [{ name, prompt: 'Work.' }];
-        await engine.client.workflow.execute<typeof signalledJob | typeof pollingJob>(workflow, {
-          workflowId: name,
-          taskQueue,
-          args,
-        });
-      },
+      runJob: (name) => runJob(engine, { workflow, name, prompt }),
+      runBatch: (items, sourceId) => runBatch(engine, { workflow, prompt, sourceId, items }),
       enginePid: engine.pid,
-      app: () => app,
+      app: children.all,
+      restartApp: children.restart,
+      restartEngine: engine.restart,
       historySize: (jobs) => historyOf(engine.client, jobs),
       close: closing.close,
     };
@@ -49,11 +39,29 @@ async function start(place: Place, workflow: 'signalledJob' | 'pollingJob'): Pro
   }
 }
 
-async function registerWebhook(serviceUrl: string, port: number): Promise<string> {
-  const api = createPlainApi({ serviceUrl, apiKey: 'bench-setup' });
-  const { secret } = await api.registerWebhook(`http://127.0.0.1:${port}/`);
-  await api.close();
-  return secret;
+async function runJob(engine: Engine, job: PlainJob): Promise<void> {
+  const options = { workflowId: job.name, taskQueue, args: [job] as [PlainJob] };
+  const handle = await engine.client.workflow.start<typeof signalledJob | typeof pollingJob>(job.workflow, options);
+  await engine.persistently(() => handle.result());
+}
+
+async function runBatch(engine: Engine, batch: Parameters<typeof plainBatch>[0]): Promise<void> {
+  const options = { workflowId: 'batch', taskQueue, args: [batch] as [typeof batch] };
+  const handle = await engine.client.workflow.start<typeof plainBatch>('plainBatch', options);
+  await engine.persistently(() => handle.result());
+}
+
+function program(name: string, settings: object) {
+  return { entry: new URL(`../processes/${name}.js`, import.meta.url), name, settings };
+}
+
+async function receiver(options: {
+  readonly serviceUrl: string;
+  readonly temporalAddress: string;
+  readonly port: number;
+}) {
+  const { serviceUrl, temporalAddress, port } = options;
+  return program('webhook-receiver', { temporalAddress, port, secret: await registerWebhook(serviceUrl, port) });
 }
 
 export const temporalSignals: Peer = { name: 'signals', start: (place) => start(place, 'signalledJob') };

@@ -1,16 +1,19 @@
 /** sandflow: its worker and its bridge. */
 import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
 import { ensureWebhook, webhookPath } from '../../../src/bridge/index.js';
 import { createSandboxClient } from '../../../src/client/index.js';
 import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import { freePort } from '../../../src/os/free-port.js';
+import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { deployment, jobInput } from '../../measure/plain-job.js';
-import { startChild } from '../../processes/child.js';
-import { createClosing, type Peer, type Place, type RunningPeer } from '../peer.js';
-import { historyOf, startEngine } from './temporal-engine.js';
+import { batchAtOnce, createClosing, type Peer, type Place, type RunningPeer } from '../peer.js';
+import { startChildren } from './children.js';
+import { type Engine, historyOf, startEngine } from './temporal-engine.js';
 
 const taskQueue = 'sandflow';
+const prompts = [{ prompt: 'Work.' }];
 /** More than the machine can do, so that the rate does not limit what is measured. */
 const forksPerSecond = 1_000;
 
@@ -20,37 +23,32 @@ async function start(place: Place): Promise<RunningPeer> {
   try {
     const engine = await startEngine(place);
     closing.add(engine.close);
-    const child = async (name: string, settings: object) => {
-      const entry = new URL(`../../processes/${name}.js`, import.meta.url);
-      const started = await startChild(entry, { settings, logFile: join(directory, `${name}.log`) });
-      closing.add(started.stop);
-      return started;
-    };
     const temporalAddress = engine.address;
     const port = await freePort();
     const secretFile = join(directory, 'secrets');
     const api = createSandboxClient({ baseUrl: serviceUrl, apiKey: 'bench-setup' });
     await ensureWebhook(api, { url: `http://127.0.0.1:${port}${webhookPath}`, name: 'bench', secretFile });
     await api.close();
-    const worker = await child('worker', {
-      temporalAddress,
-      serviceUrl,
-      apiKey,
-      taskQueue,
-      bundlePath: place.workshop.bundlePaths.sandflow,
-      resultsDirectory: join(directory, 'results'),
-      forksPerSecond,
-    });
-    const bridge = await child('bridge', { temporalAddress, port, secretFile });
+    const children = await startChildren(directory, [
+      program('worker', {
+        temporalAddress,
+        serviceUrl,
+        apiKey,
+        taskQueue,
+        bundlePath: place.workshop.bundlePaths.sandflow,
+        resultsDirectory: join(directory, 'results'),
+        forksPerSecond,
+      }),
+      program('bridge', { temporalAddress, port, secretFile }),
+    ]);
+    closing.add(children.close);
     return {
-      async runJob(jobId) {
-        const input = jobInput({ jobId, prompts: [{ prompt: 'Work.' }] });
-        const { handle } = await startJob(engine.client, input, { taskQueue });
-        const { outcome, error } = await handle.result();
-        if (outcome !== 'completed') throw new Error(`A job ended as ${outcome}: ${error?.message}`);
-      },
+      runJob: (jobId) => runJob(engine, jobId),
+      runBatch: (items, sourceId) => runBatch(engine.client, items, sourceId),
       enginePid: engine.pid,
-      app: () => [worker, bridge],
+      app: children.all,
+      restartApp: children.restart,
+      restartEngine: engine.restart,
       historySize: (jobs) => {
         const ids = jobs.map((job) => jobWorkflowId(deployment, job));
         return historyOf(engine.client, ids);
@@ -61,6 +59,25 @@ async function start(place: Place): Promise<RunningPeer> {
     await closing.close();
     throw error;
   }
+}
+
+function program(name: string, settings: object) {
+  return { entry: new URL(`../../processes/${name}.js`, import.meta.url), name, settings };
+}
+
+async function runJob(engine: Engine, jobId: string): Promise<void> {
+  const { handle } = await startJob(engine.client, jobInput({ jobId, prompts }), { taskQueue });
+  const { outcome, error } = await engine.persistently(() => handle.result());
+  if (outcome !== 'completed') throw new Error(`A job ended as ${outcome}: ${error?.message}`);
+}
+
+async function runBatch(client: Client, count: number, sandboxId: string): Promise<void> {
+  const source = { kind: 'sandbox', sandboxId, allowStale: false } as const;
+  const input = { deployment, batchId: 'batch', source, policy: { concurrency: batchAtOnce } };
+  const items = Array.from({ length: count }, (_, index) => ({ id: `item-${index}`, prompts }));
+  await submitFanout(client, input, items, { taskQueue });
+  const { outcome, error } = await awaitFanout(client, input);
+  if (outcome !== 'completed') throw new Error(`A batch ended as ${outcome}: ${error?.message}`);
 }
 
 export const sandflow: Peer = { name: 'sandflow', start };

@@ -1,8 +1,10 @@
 /** The Temporal server of the peers that use Temporal: the same for all. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { connectTemporal } from '../../../src/temporal/connect.js';
-import { type EmbeddedServer, startEmbeddedServer } from '../../../src/temporal-server/embedded.js';
+import { isTemporalUnreachable } from '../../../src/temporal/errors.js';
+import { startEmbeddedServer } from '../../../src/temporal-server/embedded.js';
 import { inParallel } from '../../measure/plain-job.js';
 import { median } from '../../measure/quantiles.js';
 import type { JobHistory, Place } from '../peer.js';
@@ -11,10 +13,15 @@ export interface Engine {
   readonly address: string;
   readonly client: Client;
   pid(): number;
+  /** Kills the server and starts it again on the same port. Without a file, its state is lost. */
+  restart(): Promise<void>;
+  /** Waits for the result of a workflow, also while the server restarts. */
+  persistently<T>(result: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 const sampleSize = 50;
+const againMs = 500;
 
 export async function startEngine({ workshop, directory, inFile }: Place): Promise<Engine> {
   const options = {
@@ -22,13 +29,32 @@ export async function startEngine({ workshop, directory, inFile }: Place): Promi
     logFile: join(directory, 'temporal.log'),
     ...(inFile && { databaseFile: join(directory, 'temporal.db') }),
   };
-  const server: EmbeddedServer = await startEmbeddedServer(options);
-  const client = await connectTemporal({ address: server.address });
+  let server = await startEmbeddedServer(options);
+  const { address } = server;
+  const client = await connectTemporal({ address });
+  let isClosed = false;
   return {
-    address: server.address,
+    address,
     client,
     pid: () => server.pid,
+    async restart() {
+      process.kill(server.pid, 'SIGKILL');
+      await server.exited;
+      server = await startEmbeddedServer({ ...options, port: Number(address.split(':')[1]) });
+      if (server.address !== address) throw new Error('Another process has taken the port of the Temporal server.');
+    },
+    async persistently(result) {
+      for (;;) {
+        try {
+          return await result();
+        } catch (error) {
+          if (isClosed || !isTemporalUnreachable(error)) throw error;
+          await sleep(againMs);
+        }
+      }
+    },
     async close() {
+      isClosed = true;
       await client.connection.close();
       await server.stop();
     },
