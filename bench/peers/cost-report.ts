@@ -64,6 +64,8 @@ function numbers(rounds: readonly Sample[]): Numbers {
 }
 
 function historyIn(rounds: readonly Sample[]): string {
+  const batches = rounds.flatMap(({ eventsPerItem }) => eventsPerItem ?? []);
+  if (batches.length > 0) return `${round(median(batches))} events an item, in all workflows`;
   const histories = rounds.flatMap(({ history }) => history ?? []);
   if (histories.length === 0) return '';
   const of = (read: (history: NonNullable<Sample['history']>) => number) => round(median(histories.map(read)));

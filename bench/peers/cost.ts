@@ -24,7 +24,10 @@ export interface Sample {
   readonly callsPerJob: number;
   readonly engineCpuMs: number;
   readonly appCpuMs: number;
+  readonly serviceCpuMs: number;
   readonly history: JobHistory | undefined;
+  /** Of all workflows of a batch, for each item. */
+  readonly eventsPerItem: number | undefined;
 }
 
 interface Phase {
@@ -107,7 +110,8 @@ async function measurePhase(one: {
   const overMs: number[] = [];
   const sourceId = phase.isBatch ? await makeSource(service.url) : undefined;
   await service.forget();
-  const before = cpuOf(running);
+  const before = cpuOf(running, service);
+  const began = new Date();
   const beganMs = performance.now();
   if (sourceId !== undefined) await running.runBatch(jobs, sourceId);
   else
@@ -118,7 +122,8 @@ async function measurePhase(one: {
       overMs.push(performance.now() - startedMs - leastMs);
     });
   const seconds = (performance.now() - beganMs) / 1_000;
-  const after = cpuOf(running);
+  const after = cpuOf(running, service);
+  const events = phase.isBatch ? await running.eventsSince?.(began) : undefined;
   const books = await service.books();
   requireEachOnce(books, { peer, jobs });
   const wakes = wakesOf(books);
@@ -133,16 +138,18 @@ async function measurePhase(one: {
     callsPerJob: calls / jobs,
     engineCpuMs: ((after.engine - before.engine) * 1_000) / jobs,
     appCpuMs: ((after.app - before.app) * 1_000) / jobs,
+    serviceCpuMs: ((after.service - before.service) * 1_000) / jobs,
+    eventsPerItem: events && events / jobs,
     history: phase.isBatch
       ? undefined
       : await running.historySize?.(Array.from({ length: jobs }, (_, index) => nameOf(index))),
   };
 }
 
-function cpuOf(running: RunningPeer): { readonly engine: number; readonly app: number } {
+function cpuOf(running: RunningPeer, service: BenchService) {
   const pid = running.enginePid();
   const app = running.app().reduce((sum, child) => sum + child.cpuSeconds(), 0);
-  return { engine: pid === undefined ? 0 : cpuSeconds(pid), app };
+  return { engine: pid === undefined ? 0 : cpuSeconds(pid), app, service: service.cpuSeconds() };
 }
 
 /** From sending the ready webhook to receiving the prompt. */
@@ -169,8 +176,9 @@ async function makeSource(serviceUrl: string): Promise<string> {
 /** Numbers of work that was not done are worth nothing. */
 function requireEachOnce(books: Books, { peer, jobs }: { readonly peer: Peer; readonly jobs: number }): void {
   const sandboxes = books.sandboxes.filter(({ name }) => name !== sourceName);
-  const isDone = sandboxes.every(({ state, promptsAtMs }) => state === 'archived' && promptsAtMs.length === 1);
-  if (sandboxes.length !== jobs || !isDone) {
-    throw new Error(`${peer.name} did not do each of ${jobs} jobs once: ${JSON.stringify(sandboxes)}`);
+  const wrong = sandboxes.filter(({ state, promptsAtMs }) => state !== 'archived' || promptsAtMs.length !== 1);
+  if (sandboxes.length !== jobs || wrong.length > 0) {
+    const found = `${sandboxes.length} sandboxes, of which these are wrong: ${JSON.stringify(wrong.slice(0, 5))}`;
+    throw new Error(`${peer.name} did not do each of ${jobs} jobs once: there are ${found}`);
   }
 }

@@ -35,6 +35,8 @@ export const usage = `npm run bench:peers -- [options]
   --rounds N           rounds, in which peers take turns (default 4; quick 2)
   --boot MS --prompt MS --archive MS
                        what the service takes for each step (default 300, 300, 200)
+  --answer MS          from the acceptance of a call to its answer (default 0; with --faults 100, so that a crash meets calls
+                       under way)
   --faults             measure faults in place of the cost
   --fault-jobs N       jobs of each peer for each fault (default 20)
   --fault-seconds N    a job is lost that has not ended then (default 90)
@@ -57,6 +59,7 @@ export function readOptions(args: readonly string[]): PeerOptions | 'help' {
       boot: { type: 'string', default: '300' },
       prompt: { type: 'string', default: '300' },
       archive: { type: 'string', default: '200' },
+      answer: { type: 'string' },
       faults: { type: 'boolean', default: false },
       'fault-jobs': { type: 'string', default: '20' },
       'fault-seconds': { type: 'string', default: '90' },
@@ -81,6 +84,7 @@ export function readOptions(args: readonly string[]): PeerOptions | 'help' {
       bootMs: number('--boot', values.boot),
       promptMs: number('--prompt', values.prompt),
       archiveMs: number('--archive', values.archive),
+      answerMs: number('--answer', values.answer ?? (values.faults ? '100' : '0')),
     },
     inFile: values.file,
     faults: values.faults,

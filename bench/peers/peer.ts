@@ -44,6 +44,8 @@ export interface RunningPeer {
   restartEngine?(): Promise<void>;
   /** The sizes of the histories of jobs, if the engine has histories. */
   historySize?(jobs: readonly string[]): Promise<JobHistory>;
+  /** The number of events of all workflows that began after a moment. */
+  eventsSince?(moment: Date): Promise<number>;
   close(): Promise<void>;
 }
 

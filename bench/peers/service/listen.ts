@@ -24,8 +24,12 @@ export async function listenService(delays: Delays): Promise<Serving & { readonl
         body: chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString('utf8')),
       };
       const { status, json, isLost } = routes.answer(call);
-      if (isLost) request.socket.destroy();
-      else response.writeHead(status, { 'content-type': 'application/json' }).end(json);
+      const answer = () => {
+        if (isLost) request.socket.destroy();
+        else response.writeHead(status, { 'content-type': 'application/json' }).end(json);
+      };
+      if (delays.answerMs > 0 && call.method === 'POST') setTimeout(answer, delays.answerMs);
+      else answer();
     });
   });
   // A caller's idle connection must not close at the moment of its next call.

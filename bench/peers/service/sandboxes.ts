@@ -7,6 +7,8 @@ export interface Delays {
   readonly bootMs: number;
   readonly promptMs: number;
   readonly archiveMs: number;
+  /** From the acceptance of a POST to its answer. */
+  readonly answerMs: number;
 }
 
 export interface PromptEntry {

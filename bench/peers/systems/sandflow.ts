@@ -10,7 +10,7 @@ import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { deployment, jobInput } from '../../measure/plain-job.js';
 import { batchAtOnce, createClosing, type Peer, type Place, type RunningPeer } from '../peer.js';
 import { startChildren } from './children.js';
-import { type Engine, historyOf, startEngine } from './temporal-engine.js';
+import { type Engine, eventsSince, historyOf, startEngine } from './temporal-engine.js';
 
 const taskQueue = 'sandflow';
 const prompts = [{ prompt: 'Work.' }];
@@ -53,6 +53,7 @@ async function start(place: Place): Promise<RunningPeer> {
         const ids = jobs.map((job) => jobWorkflowId(deployment, job));
         return historyOf(engine.client, ids);
       },
+      eventsSince: (moment) => eventsSince(engine.client, moment),
       close: closing.close,
     };
   } catch (error) {

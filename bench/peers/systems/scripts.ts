@@ -34,11 +34,12 @@ async function start({ directory, serviceUrl, apiKey }: Place, withWebhooks: boo
       },
     },
   ]);
+  let isRestarting = false;
   const give = (job: ScriptJob) => children.all()[0]?.send(job);
   function run(job: ScriptJob): Promise<void> {
     return new Promise((resolve, reject) => {
       open.set(job.name, { job, end: (error) => (error === undefined ? resolve() : reject(new Error(error))) });
-      give(job);
+      if (!isRestarting) give(job);
     });
   }
   return {
@@ -48,7 +49,9 @@ async function start({ directory, serviceUrl, apiKey }: Place, withWebhooks: boo
     enginePid: () => undefined,
     app: children.all,
     async restartApp(signal) {
+      isRestarting = true;
       await children.restart(signal);
+      isRestarting = false;
       for (const { job } of open.values()) give(job);
     },
     close: children.close,

@@ -22,6 +22,7 @@ export interface Engine {
 
 const sampleSize = 50;
 const againMs = 500;
+const visibilityLagMs = 2_000;
 
 export async function startEngine({ workshop, directory, inFile }: Place): Promise<Engine> {
   const options = {
@@ -78,4 +79,12 @@ export async function historyOf(client: Client, workflowIds: readonly string[]):
     timers: median(counts.timers),
     activities: median(counts.activities),
   };
+}
+
+export async function eventsSince(client: Client, moment: Date): Promise<number> {
+  await sleep(visibilityLagMs);
+  let events = 0;
+  const query = `StartTime >= "${moment.toISOString()}"`;
+  for await (const { historyLength } of client.workflow.list({ query })) events += historyLength ?? 0;
+  return events;
 }

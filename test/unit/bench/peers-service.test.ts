@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 async function start(): Promise<SandboxClient> {
-  const service = await listenService({ bootMs: 5, promptMs: 5, archiveMs: 5 });
+  const service = await listenService({ bootMs: 5, promptMs: 5, archiveMs: 5, answerMs: 1 });
   ends.push(() => service.close());
   const client = createSandboxClient({ baseUrl: service.url, apiKey: 'key' });
   ends.push(() => client.close());
