@@ -6,7 +6,7 @@ import { inParallel } from '../measure/plain-job.js';
 import { cpuSeconds } from '../measure/process-usage.js';
 import { median, quantile } from '../measure/quantiles.js';
 import type { PeerOptions } from './options.js';
-import { batchAtOnce, type JobHistory, type Peer, type RunningPeer, type Workshop } from './peer.js';
+import { batchAtOnce, type JobHistory, type Listeners, type Peer, type RunningPeer, type Workshop } from './peer.js';
 import { createPlainApi, isUsable, type PlainSandbox } from './plain/api.js';
 import { type Books, sourceName } from './service/books.js';
 import { type BenchService, startService } from './service-control.js';
@@ -46,37 +46,35 @@ const rateSeconds = 5;
 export async function measureCost(
   workshop: Workshop,
   options: PeerOptions,
-  onProgress: (line: string) => void,
-): Promise<Sample[]> {
-  const samples: Sample[] = [];
+  { onProgress, onResult }: Listeners<Sample>,
+): Promise<void> {
   for (let round = 1; round <= options.rounds; round += 1) {
     // Each round begins with another peer.
     const { peers } = options;
     const turns = peers.map((_, at) => peers[(at + round - 1) % peers.length]).filter((peer) => peer !== undefined);
     for (const peer of turns) {
       onProgress(`Round ${round} of ${options.rounds}: ${peer.name} …`);
-      samples.push(...(await measureRound(workshop, options, { peer, round })));
+      await measureRound(workshop, options, { peer, round, onResult });
     }
   }
-  return samples;
 }
 
 async function measureRound(
   workshop: Workshop,
   options: PeerOptions,
-  { peer, round }: { readonly peer: Peer; readonly round: number },
-): Promise<Sample[]> {
+  one: Pick<Listeners<Sample>, 'onResult'> & { readonly peer: Peer; readonly round: number },
+): Promise<void> {
+  const { peer, round, onResult } = one;
   const directory = join(workshop.directory, `${peer.name}-${round}`);
   await mkdir(directory, { recursive: true });
   const service = await startService(directory, options.delays);
-  const samples: Sample[] = [];
   try {
     const { inFile } = options;
     const running = await peer.start({ workshop, directory, serviceUrl: service.url, apiKey: peer.name, inFile });
     try {
       await inParallel(warmUpJobs, warmUpJobs, (index) => running.runJob(`warm-up-${index}`));
       for (const phase of phasesOf(options)) {
-        samples.push(await measurePhase({ peer, running, service, phase, delays: options.delays }));
+        onResult(await measurePhase({ peer, running, service, phase, delays: options.delays }));
       }
     } finally {
       await running.close();
@@ -84,7 +82,6 @@ async function measureRound(
   } finally {
     await service.close();
   }
-  return samples;
 }
 
 function phasesOf({ alone, rate, jobs, items }: PeerOptions): Phase[] {

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PeerOptions } from './options.js';
-import type { Peer, RunningPeer, Workshop } from './peer.js';
+import type { Listeners, Peer, RunningPeer, Workshop } from './peer.js';
 import type { Books } from './service/books.js';
 import { type BenchService, startService } from './service-control.js';
 
@@ -33,7 +33,7 @@ export interface FaultResult {
   readonly seconds: number;
 }
 
-export const faults: readonly Fault[] = [
+const faults: readonly Fault[] = [
   { name: 'none' },
   { name: 'kill -9 of the app', during: (peer) => peer.restartApp('SIGKILL') },
   { name: 'kill -9 of the engine', during: (peer) => peer.restartEngine?.(), needsEngine: true },
@@ -54,15 +54,14 @@ const settleMs = 2_000;
 export async function measureFaults(
   workshop: Workshop,
   options: PeerOptions,
-  onProgress: (line: string) => void,
-): Promise<FaultResult[]> {
-  const results: FaultResult[] = [];
-  for (const [at, fault] of faults.entries()) {
+  { onProgress, onResult }: Listeners<FaultResult>,
+): Promise<void> {
+  const chosen = faults.filter(({ name }) => name.includes(options.faultName));
+  for (const [at, fault] of chosen.entries()) {
     onProgress(`Fault: ${fault.name} …`);
     const meet = (peer: Peer) => measureFault(workshop, options, { peer, fault, name: `fault-${at}-${peer.name}` });
-    results.push(...(await Promise.all(options.peers.map(meet))).flat());
+    for (const result of (await Promise.all(options.peers.map(meet))).flat()) onResult(result);
   }
-  return results;
 }
 
 async function measureFault(

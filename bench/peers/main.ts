@@ -10,9 +10,9 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { readConfig } from '../../src/config.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
 import { unencryptedBundle } from '../../src/worker/index.js';
-import { measureCost } from './cost.js';
+import { measureCost, type Sample } from './cost.js';
 import { describeCost } from './cost-report.js';
-import { measureFaults } from './faults.js';
+import { type FaultResult, measureFaults } from './faults.js';
 import { describeFaults } from './faults-report.js';
 import { type PeerOptions, readOptions, usage } from './options.js';
 import type { Workshop } from './peer.js';
@@ -42,24 +42,34 @@ async function makeWorkshop(directory: string): Promise<Workshop> {
 }
 
 async function run(options: PeerOptions): Promise<void> {
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(130));
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-peers-'));
   const loadBefore = loadavg()[0];
   const workshop = await makeWorkshop(directory);
-  try {
-    const cost = options.faults ? [] : await measureCost(workshop, options, say);
-    const faults = options.faults ? await measureFaults(workshop, options, say) : [];
-    print(options.faults ? describeFaults(faults) : describeCost(cost));
+  const cost: Sample[] = [];
+  const faults: FaultResult[] = [];
+  const save = async () => {
     const load = { before: loadBefore, after: loadavg()[0] };
+    if (cost.length > 0) print(describeCost(cost));
+    if (faults.length > 0) print(describeFaults(faults));
     print(`Load of the machine before and after: ${load.before?.toFixed(1)} and ${load.after?.toFixed(1)}.`);
-    await writeFile(
-      options.outFile,
-      `${JSON.stringify({ at: new Date().toISOString(), load, options, cost, faults }, null, 2)}\n`,
-    );
+    const numbers = { at: new Date().toISOString(), load, options, cost, faults };
+    await writeFile(options.outFile, `${JSON.stringify(numbers, null, 2)}\n`);
     say(`The numbers are in ${options.outFile}.`);
+  };
+  // An interrupted run shows what it has measured. Its processes end with this one.
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.once(name, () => void save().finally(() => process.exit(130)));
+  try {
+    if (options.faults) {
+      await measureFaults(workshop, options, { onProgress: say, onResult: (result) => void faults.push(result) });
+    } else {
+      await measureCost(workshop, options, { onProgress: say, onResult: (sample) => void cost.push(sample) });
+    }
   } catch (error) {
     say(`The logs of its processes are kept in ${directory}.`);
     throw error;
+  } finally {
+    await save();
   }
   await rm(directory, { recursive: true, force: true });
 }

@@ -19,6 +19,8 @@ export interface PeerOptions {
   readonly inFile: boolean;
   /** True for faults in place of the cost. */
   readonly faults: boolean;
+  /** Part of the names of the faults to measure; empty for all. */
+  readonly faultName: string;
   readonly faultJobs: number;
   /** When a job counts as lost that has not ended. */
   readonly faultSeconds: number;
@@ -38,6 +40,7 @@ export const usage = `npm run bench:peers -- [options]
   --answer MS          from the acceptance of a call to its answer (default 0; with --faults 100, so that a crash meets calls
                        under way)
   --faults             measure faults in place of the cost
+  --fault TEXT         only the faults whose names contain this, such as "kill -9"
   --fault-jobs N       jobs of each peer for each fault (default 20)
   --fault-seconds N    a job is lost that has not ended then (default 90)
   --file               Temporal keeps its state in a file
@@ -61,6 +64,7 @@ export function readOptions(args: readonly string[]): PeerOptions | 'help' {
       archive: { type: 'string', default: '200' },
       answer: { type: 'string' },
       faults: { type: 'boolean', default: false },
+      fault: { type: 'string', default: '' },
       'fault-jobs': { type: 'string', default: '20' },
       'fault-seconds': { type: 'string', default: '90' },
       file: { type: 'boolean', default: false },
@@ -88,6 +92,7 @@ export function readOptions(args: readonly string[]): PeerOptions | 'help' {
     },
     inFile: values.file,
     faults: values.faults,
+    faultName: values.fault,
     faultJobs: number('--fault-jobs', values['fault-jobs']),
     faultSeconds: number('--fault-seconds', values['fault-seconds']),
     outFile: values.out,

@@ -13,6 +13,12 @@ export interface Workshop {
   readonly bundlePaths: { readonly sandflow: string; readonly plain: string };
 }
 
+/** Who hears what has been measured. Results come one by one, so that a failure loses none. */
+export interface Listeners<Result> {
+  readonly onProgress: (line: string) => void;
+  readonly onResult: (result: Result) => void;
+}
+
 /** Where one peer runs in one round. */
 export interface Place {
   readonly workshop: Workshop;
