@@ -56,9 +56,13 @@ async function run(options: PeerOptions): Promise<void> {
     await writeFile(options.outFile, `${JSON.stringify(numbers, null, 2)}\n`);
     say(`The numbers are in ${options.outFile}.`);
   };
+  const clear = () => rm(directory, { recursive: true, force: true });
   // An interrupted run shows what it has measured. Its processes end with this one.
-  for (const name of ['SIGINT', 'SIGTERM'] as const)
-    process.once(name, () => void save().finally(() => process.exit(130)));
+  const interrupt = async () => {
+    await save().finally(clear);
+    process.exit(130);
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => void interrupt());
   try {
     if (options.faults) {
       await measureFaults(workshop, options, { onProgress: say, onResult: (result) => void faults.push(result) });
@@ -71,7 +75,7 @@ async function run(options: PeerOptions): Promise<void> {
   } finally {
     await save();
   }
-  await rm(directory, { recursive: true, force: true });
+  await clear();
 }
 
 const options = (() => {

@@ -1,4 +1,4 @@
-/** The job as scripts do it: with polls, and with webhooks that wake promises. */
+/** The job as scripts do it: with polls, and with webhooks that wake promises. Nothing is kept on disk. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUsable, type PlainApi, type PlainSandbox, pollMs } from './api.js';
 import { createSharedList } from './shared-list.js';

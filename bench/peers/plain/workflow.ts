@@ -1,4 +1,7 @@
-/** The job as plain Temporal workflows: by signals, and by activities that poll. */
+/**
+ * The job as plain Temporal workflows: by signals, and by activities that poll. They rely on Temporal alone: no
+ * idempotency keys, no search for what a lost answer has done, no polls in case webhooks are lost, no deadline.
+ */
 import { condition, defineSignal, executeChild, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { PlainActivities } from './activities.js';
 
