@@ -17,7 +17,7 @@ type Changing = { [Name in Called]: Row[Name] extends { method: 'GET' } | { retr
 /** They change nothing, or only the result store in a way that can be repeated. */
 export type ReadActivities = Pick<
   SandflowActivities,
-  Reading | 'findPrompt' | 'findSandboxByName' | 'readPromptPhase' | 'storeTranscript'
+  Reading | 'findPrompt' | 'findSandboxByName' | 'readPromptRecord' | 'storeTranscript'
 >;
 
 /** They change something outside Temporal, each with the evidence or the key of its retry class. */

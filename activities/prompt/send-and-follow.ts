@@ -77,7 +77,11 @@ export function sendAndFollowPromptActivity(
       return { accepted, end: await follow(followInputOf(input, accepted)) };
     } catch (error) {
       beat();
-      if (isRepeated(error)) throw error;
+      if (isRepeated(error)) {
+        // No attempt may last long enough to announce it.
+        if (attempt.attempt === 1) await tell(accepted).catch(() => undefined);
+        throw error;
+      }
       return { accepted, end: null };
     } finally {
       clearInterval(beats);
@@ -112,13 +116,11 @@ async function announce(
   accepted: AcceptedPrompt,
   { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { client, info } = Context.current();
-  const { workflowId = '', runId } = info.workflowExecution ?? {};
   try {
     for (;;) {
       await sleep(everyMs, undefined, { signal });
       try {
-        return await client.workflow.getHandle(workflowId, runId).signal(promptAcceptedSignal, accepted);
+        return await tell(accepted);
       } catch (error) {
         if (!(error instanceof ServiceError)) return;
       }
@@ -126,4 +128,10 @@ async function announce(
   } catch {
     // The activity has ended: its result has the ids.
   }
+}
+
+function tell(accepted: AcceptedPrompt): Promise<void> {
+  const { client, info } = Context.current();
+  const { workflowId = '', runId } = info.workflowExecution ?? {};
+  return client.workflow.getHandle(workflowId, runId).signal(promptAcceptedSignal, accepted);
 }

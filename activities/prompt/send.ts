@@ -152,9 +152,10 @@ export function createPromptReads(client: SandboxClient, results: ResultStore) {
       });
     },
 
-    /** Reads the phase in the record of a prompt; null without a record. Makes no calls to the service. */
-    async readPromptPhase(recordKey: string): Promise<PromptRecord['phase'] | null> {
-      return (await records.read(recordKey))?.phase ?? null;
+    /** Reads what the record of a prompt says; null without a record. Makes no calls to the service. */
+    async readPromptRecord(recordKey: string): Promise<Pick<PromptRecord, 'phase' | 'accepted'> | null> {
+      const record = await records.read(recordKey);
+      return record && { phase: record.phase, accepted: record.accepted };
     },
   };
 }

@@ -19,7 +19,7 @@ const silent = [
   'notify',
   'readFanoutChunk',
   'readFanoutItem',
-  'readPromptPhase',
+  'readPromptRecord',
   'registerWatch',
   'settleFanoutItem',
   'storeObject',

@@ -111,7 +111,7 @@ async function earlierOf(job: JobState, { sandboxId, index }: PromptPlace): Prom
   if (job.input.origin || !job.carried.wasReset) return 'ask_record';
   if (index === 0) return 'doubt';
   const before = promptRecordKey(job, sandboxId, index - 1);
-  const read = () => reads.readPromptPhase(before);
+  const read = () => reads.readPromptRecord(before);
   return (await retryRefusals(job, 'read the record', read)) === null ? 'doubt' : 'ask_record';
 }
 
@@ -221,6 +221,7 @@ async function sendOnce(sending: Sending): Promise<Sent> {
     // A signal has told that the prompt was accepted.
     if (isAccepted()) throw error;
     const status = await statusAfter(error, sending);
+    if (status === 'queued') throw error;
     prompt.status = sending.mayBeSent ? 'unknown' : status;
     // After a refusal, no call of this run can still be on its way.
     if (status === 'not_sent') sending.earlier = 'known_not';
@@ -278,14 +279,22 @@ async function sendAndFollow(sending: Sending, isAccepted: () => boolean): Promi
   }
 }
 
-async function statusAfter(error: unknown, { job, query }: Sending): Promise<'not_sent' | 'unknown'> {
+/** The status of a prompt whose call failed. If the record shows that it was accepted, records its ids. */
+async function statusAfter(error: unknown, sending: Sending): Promise<'not_sent' | 'unknown' | 'queued'> {
+  const { job, index, query } = sending;
   const code = serviceFailureOf(error)?.code ?? applicationCodeOf(error);
   if (code !== undefined) return code === outcomeUnknownCode ? 'unknown' : 'not_sent';
   if (!isCancellation(error)) return 'unknown';
   // After a cancel between two attempts, only the record shows whether an earlier attempt sent the prompt.
   try {
-    const phase = await CancellationScope.nonCancellable(() => reads.readPromptPhase(query.recordKey));
-    const isCertain = phase === 'not_sent' || (phase === null && job.input.origin !== undefined);
+    const record = await CancellationScope.nonCancellable(() => reads.readPromptRecord(query.recordKey));
+    if (record?.phase === 'accepted' && record.accepted) {
+      const { promptId, conversationId } = record.accepted;
+      const ids = { promptId, conversationId: conversationId ?? query.conversationId };
+      recordAccepted(job, { index, ...ids, acceptedAtMs: Date.now() });
+      return 'queued';
+    }
+    const isCertain = record?.phase === 'not_sent' || (record === null && job.input.origin !== undefined);
     return isCertain ? 'not_sent' : 'unknown';
   } catch {
     return 'unknown';

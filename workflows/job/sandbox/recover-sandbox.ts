@@ -58,8 +58,8 @@ async function settleMissing(job: JobState, sandboxId: string, why: string): Pro
 async function wasNeverPrompted(job: JobState, sandboxId: string): Promise<boolean> {
   try {
     for (const index of job.carried.prompts.keys()) {
-      const phase = await reads.readPromptPhase(promptRecordKey(job, sandboxId, index));
-      if (phase !== null && phase !== 'not_sent') return false;
+      const record = await reads.readPromptRecord(promptRecordKey(job, sandboxId, index));
+      if (record !== null && record.phase !== 'not_sent') return false;
     }
     return true;
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Tests the activity that sends a prompt and follows it: what the job knows of the prompt, and when. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SandboxClient } from '../../../../src/client/index.js';
+import { ConnectionError, type SandboxClient } from '../../../../src/client/index.js';
 import { progressQuery } from '../../../../workflows/index.js';
 import { changedBy } from '../../changed-stand.js';
 import { readySandbox } from '../../stop/stop-harness.js';
@@ -42,7 +42,30 @@ describe('a job that is cancelled before it knows the ids of its prompt', () => 
   });
 });
 
+describe('a job that is cancelled while no worker follows its prompt', () => {
+  it('finds the ids in the record of the prompt, and interrupts it', async () => {
+    const job = await stand.start({ ...endless, end: 'keep' });
+    const sandboxId = async () => (await job.query(progressQuery)).sandboxId;
+    await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
+    await stand.restartWorker(() => job.cancel());
+    const result = await job.result();
+    expect(result).toMatchObject({ outcome: 'cancelled', prompts: [{ status: 'interrupted' }] });
+    expect(promptsOf(result.sandboxId)).toMatchObject([{ status: 'interrupted' }]);
+    await stand.api.stopSandbox(result.sandboxId ?? '');
+  });
+});
+
 describe('a prompt', () => {
+  it('whose follow fails at once is known to the job', async () => {
+    change.listAllSandboxes = async () => [];
+    change.getPrompt = async () => Promise.reject(new ConnectionError('getPrompt', false, 'ECONNREFUSED'));
+    const job = await stand.start({ prompts: [{ prompt: script('echo done') }] });
+    await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
+    delete change.listAllSandboxes;
+    delete change.getPrompt;
+    expect(await job.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+  });
+
   it('is sent by another worker if the first one shuts down before it sends it', async () => {
     const sandboxId = await readySandbox(stand);
     let hangs = true;
