@@ -37,6 +37,8 @@ export interface SentPromptEnd {
 interface Following {
   readonly phase: 'following';
   readonly accepted: AcceptedPrompt;
+  /** True once the workflow was told. */
+  readonly isTold: boolean;
   readonly spent: Spent;
 }
 
@@ -65,23 +67,28 @@ export function sendAndFollowPromptActivity(
     const attempt = currentAttempt();
     const before = activityInfo().heartbeatDetails as Partial<Following> | undefined;
     const accepted = before?.accepted ?? acceptedOf(input, await send(input));
+    let isTold = before?.isTold === true;
     const beat = () => {
       const spent = { calls: attempt.calls(), maybeSent: true };
-      heartbeat({ phase: 'following', accepted, spent } satisfies Following);
+      heartbeat({ phase: 'following', accepted, isTold, spent } satisfies Following);
     };
     beat();
     const beats = setInterval(beat, heartbeatEveryMs);
     const ended = new AbortController();
-    void announce(accepted, { everyMs: announceAfterMs, signal: ended.signal });
+    const tell = async () => {
+      await signalAccepted(accepted);
+      isTold = true;
+      beat();
+    };
+    if (!isTold) void tellLater(tell, { everyMs: announceAfterMs, signal: ended.signal });
     try {
       return { accepted, end: await follow(followInputOf(input, accepted)) };
     } catch (error) {
+      ended.abort();
+      // No attempt may last long enough to tell it.
+      if (isRepeated(error) && !isTold) await tell().catch(() => undefined);
       beat();
-      if (isRepeated(error)) {
-        // No attempt may last long enough to announce it.
-        if (attempt.attempt === 1) await tell(accepted).catch(() => undefined);
-        throw error;
-      }
+      if (isRepeated(error)) throw error;
       return { accepted, end: null };
     } finally {
       clearInterval(beats);
@@ -111,16 +118,16 @@ function isRepeated(error: unknown): boolean {
   return !(error instanceof ApplicationFailure && error.nonRetryable);
 }
 
-/** Signals the ids to the workflow after a while, and again until Temporal answers. */
-async function announce(
-  accepted: AcceptedPrompt,
+/** Tells the ids after a while, and again until Temporal answers. */
+async function tellLater(
+  tell: () => Promise<void>,
   { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   try {
     for (;;) {
       await sleep(everyMs, undefined, { signal });
       try {
-        return await tell(accepted);
+        return await tell();
       } catch (error) {
         if (!(error instanceof ServiceError)) return;
       }
@@ -130,7 +137,7 @@ async function announce(
   }
 }
 
-function tell(accepted: AcceptedPrompt): Promise<void> {
+function signalAccepted(accepted: AcceptedPrompt): Promise<void> {
   const { client, info } = Context.current();
   const { workflowId = '', runId } = info.workflowExecution ?? {};
   return client.workflow.getHandle(workflowId, runId).signal(promptAcceptedSignal, accepted);

@@ -56,8 +56,11 @@ export function stopSandboxActivity(client: SandboxClient, results: ResultStore)
   };
 }
 
-/** A read older than this, in ms, does not replace the read before a stop. It covers a busy queue of activities. */
-const freshForMs = 5_000;
+/**
+ * A read older than this, in ms, does not replace the read before a stop. In this time, nobody can have stopped and
+ * resumed the sandbox: that would look like a resume after our request.
+ */
+const freshForMs = 2_000;
 
 async function stopOnce(
   client: SandboxClient,

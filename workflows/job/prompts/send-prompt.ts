@@ -280,22 +280,20 @@ async function sendAndFollow(sending: Sending, isAccepted: () => boolean): Promi
 }
 
 /** The status of a prompt whose call failed. If the record shows that it was accepted, records its ids. */
-async function statusAfter(error: unknown, sending: Sending): Promise<'not_sent' | 'unknown' | 'queued'> {
-  const { job, index, query } = sending;
+async function statusAfter(error: unknown, { job, index, query }: Sending): Promise<'not_sent' | 'unknown' | 'queued'> {
   const code = serviceFailureOf(error)?.code ?? applicationCodeOf(error);
-  if (code !== undefined) return code === outcomeUnknownCode ? 'unknown' : 'not_sent';
-  if (!isCancellation(error)) return 'unknown';
-  // After a cancel between two attempts, only the record shows whether an earlier attempt sent the prompt.
+  if (code === outcomeUnknownCode) return 'unknown';
+  const isCut = isCancellation(error) || CancellationScope.current().consideredCancelled;
+  if (!isCut) return code === undefined ? 'unknown' : 'not_sent';
+  // A cancel ended the call between two attempts, or kept Temporal from repeating one that had only followed the prompt.
   try {
     const record = await CancellationScope.nonCancellable(() => reads.readPromptRecord(query.recordKey));
-    if (record?.phase === 'accepted' && record.accepted) {
-      const { promptId, conversationId } = record.accepted;
-      const ids = { promptId, conversationId: conversationId ?? query.conversationId };
-      recordAccepted(job, { index, ...ids, acceptedAtMs: Date.now() });
-      return 'queued';
-    }
-    const isCertain = record?.phase === 'not_sent' || (record === null && job.input.origin !== undefined);
-    return isCertain ? 'not_sent' : 'unknown';
+    if (record === null) return code !== undefined || job.input.origin !== undefined ? 'not_sent' : 'unknown';
+    if (record.phase !== 'accepted' || !record.accepted) return record.phase === 'not_sent' ? 'not_sent' : 'unknown';
+    const { promptId, conversationId } = record.accepted;
+    const ids = { promptId, conversationId: conversationId ?? query.conversationId };
+    recordAccepted(job, { index, ...ids, acceptedAtMs: Date.now() });
+    return 'queued';
   } catch {
     return 'unknown';
   }
