@@ -10,7 +10,6 @@ import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { keepsStacks } from '../contract/workflow-safe/workflow-stacks.js';
 import { failureConverterPath } from '../encryption/index.js';
-import { workflowTypes } from '../protocol/messages.js';
 import { requireOneCopy } from '../temporal/own-copy.js';
 
 const workflowModule = (name: string) =>
@@ -89,10 +88,16 @@ async function bundleOf(workflowsPath: string, { dataConverter }: WorkflowSource
     logger: new DefaultLogger('WARN'),
   });
   requireOneCopy(bundle.code);
-  const missing = Object.values(workflowTypes).filter((type) => !bundle.code.includes(`function ${type}(`));
-  if (missing.length === 0) return bundle;
+  if (requiresWorkflows(bundle.code)) return bundle;
   const mend = "add the line `export * from 'sandflow/workflows';`";
-  throw new SandflowError('bad_argument', `${workflowsPath} lacks the workflows ${missing.join(', ')}: ${mend}.`);
+  throw new SandflowError('bad_argument', `${workflowsPath} lacks the workflows of sandflow: ${mend}.`);
+}
+
+/** True if a module of the bundle requires sandflow's workflows. That they are preloaded is no sign of it. */
+function requiresWorkflows(code: string): boolean {
+  const preloaded = /preloadModules\(\) \{([^}]*)\}/.exec(code)?.[1] ?? '';
+  const id = /"([^"]*\/workflows\/index\.[jt]s)"/.exec(preloaded)?.[1];
+  return id !== undefined && code.split(`"${id}")`).length > 2;
 }
 
 /**

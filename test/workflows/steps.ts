@@ -1,7 +1,6 @@
 /** What happened in a workflow, in the order of its history. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
-import { tsToMs } from '@temporalio/common/lib/time.js';
 
 interface NamedEvent {
   readonly userMetadata?: { readonly summary?: unknown } | null;
@@ -11,15 +10,6 @@ interface NamedEvent {
 function summaryOf({ userMetadata }: NamedEvent): string {
   const summary = userMetadata?.summary;
   return summary ? defaultPayloadConverter.fromPayload<string>(summary as Payload) : '';
-}
-
-/** The time for which the first timer with this summary was set, in ms since the epoch. */
-export async function timerAtMs(handle: Pick<WorkflowHandle, 'fetchHistory'>, summary: string): Promise<number> {
-  for (const event of (await handle.fetchHistory()).events ?? []) {
-    const timer = event.timerStartedEventAttributes;
-    if (timer && summaryOf(event) === summary) return tsToMs(event.eventTime) + tsToMs(timer.startToFireTimeout);
-  }
-  throw new Error(`There is no timer ${summary}.`);
 }
 
 /**

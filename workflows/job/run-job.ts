@@ -95,6 +95,8 @@ async function doWork(job: JobState): Promise<void> {
   await runCommands(job, sandboxId);
   await recordDiffBase(job, sandboxId);
   await runPrompts(job, sandboxId);
+  // While files are collected, somebody may stop and resume the sandbox.
+  if (job.input.collect.length > 0 || job.input.collectDiff !== undefined) job.seenAtEnd = undefined;
   await collectFiles(job, sandboxId, false);
   await collectDiff(job, sandboxId, false);
 }

@@ -35,8 +35,7 @@ it.each(['stop', 'delete', 'keep'] as const)('is stored with one read before the
   const transcript = await transcriptOf(handle);
   expect(transcript).toMatchObject({ sandboxId, complete: true });
   expect(typesOf(transcript)).toEqual(whole);
-  // The other read comes before the prompt.
-  expect(readsOf(sandboxId)).toBe(2);
+  expect(readsOf(sandboxId)).toBe(1);
 });
 
 it('holds all conversations of a job, read at once, and none of others', async () => {
