@@ -117,8 +117,9 @@ describe('a prompt', () => {
     const job = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
     const sandboxId = async () => (await job.query(progressQuery)).sandboxId;
     await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
+    const id = await sandboxId();
     await stand.restartWorker();
-    await letGo(stand, await sandboxId());
+    await letGo(stand, id);
     const result = await job.result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
     expect(promptsOf(result.sandboxId)).toHaveLength(1);
