@@ -102,7 +102,7 @@ export function createBridge(options: BridgeOptions): Bridge {
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, closeGraceMs);
     });
-    await Promise.race([Promise.allSettled([...underWay, listeners.settled()]), grace]);
+    await Promise.race([Promise.allSettled([...underWay, listeners.settled(), readiness.settled()]), grace]);
     // Answers that were just written are sent first. Then idle connections are closed, and busy ones are aborted.
     for (const server of servers) server.closeIdleConnections();
     await Promise.race([closed, grace]);

@@ -4,6 +4,8 @@ import type { SecretSource } from './bridge-options.js';
 export interface Readiness {
   /** Says why the bridge cannot take a delivery now; undefined if it can. */
   problem(): Promise<string | undefined>;
+  /** Resolves when no question to Temporal is in progress: a closed connection must not be asked again. */
+  settled(): Promise<void>;
   reset(): void;
 }
 
@@ -14,6 +16,7 @@ export function createReadiness(
   options: { readonly maxAgeMs?: number; readonly timeoutMs?: number } = {},
 ): Readiness {
   const { maxAgeMs = 1_000, timeoutMs = 1_000 } = options;
+  let asking: Promise<void> | undefined;
   let cached: { readonly atMs: number; readonly answer: Promise<string | undefined> } | undefined;
 
   async function check(): Promise<string | undefined> {
@@ -25,9 +28,12 @@ export function createReadiness(
     const late = timer(timeoutMs);
     try {
       const asked = client.withDeadline(Date.now() + timeoutMs, () => client.workflowService.getSystemInfo({}));
+      asking = asked.then(
+        () => undefined,
+        () => undefined,
+      );
       // A native connection repeats a refused call beyond the deadline.
       if ((await Promise.race([asked, late.promise])) !== 'late') return undefined;
-      asked.catch(() => undefined);
     } catch {
       // Said below.
     } finally {
@@ -41,6 +47,9 @@ export function createReadiness(
       const nowMs = performance.now();
       if (cached === undefined || nowMs - cached.atMs > maxAgeMs) cached = { atMs: nowMs, answer: check() };
       return cached.answer;
+    },
+    async settled() {
+      await asking;
     },
     reset() {
       cached = undefined;
