@@ -1,7 +1,7 @@
 /** Ends calls of Temporal's client when a signal is aborted or when no answer comes in time. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowClient } from '@temporalio/client';
 import { anySignal } from '../os/any-signal.js';
 import { AnswerTimeoutError, isEarlyQuery, isSlow, isTaskFailure } from './errors.js';
 
@@ -36,7 +36,7 @@ export async function abortable<T>(client: Client, signal: AbortSignal, calls: (
  * @throws AnswerTimeoutError
  */
 export async function withAnswerTimeout<T>(
-  client: Client,
+  client: Pick<WorkflowClient, 'withDeadline'>,
   ask: () => Promise<T>,
   firstTimeoutMs: number = answerTimeoutMs,
 ): Promise<T> {

@@ -1,4 +1,5 @@
 /** Records one history of each outcome. Not a test: run it before a change of the workflows, and keep the old ones. */
+import { progressOf } from '../workflows/job-progress.js';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,7 @@ import { itemWorkflowId, jobWorkflowId } from '../../src/contract/workflow-safe/
 import { chunkWorkflowId } from '../../src/contract/workflow-safe/fanout-addresses.js';
 import { cancelFanout, fanoutProgress } from '../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../src/workflow-client/fanouts/resume-fanout.js';
-import { type JobInput, type JobOutcome, progressQuery, resolveUpdate, type StopOutcome } from '../../workflows/index.js';
+import { type JobInput, type JobOutcome, resolveUpdate, type StopOutcome } from '../../workflows/index.js';
 import { archived, begin, policyFor, ready } from '../workflows/cleanup/cleanup-harness.js';
 import {
   archivedSandbox,
@@ -51,7 +52,7 @@ it.each(recordings)('records %s', async (outcome, input, faults) => {
   for (const fault of faults) await stand.fault(fault);
   const handle = await stand.start(input);
   if (outcome === 'cancelled') {
-    await expect.poll(async () => (await handle.query(progressQuery)).phase, { timeout: 20_000 }).toBe('following');
+    await expect.poll(async () => (await progressOf(handle)).phase, { timeout: 20_000 }).toBe('following');
     await handle.cancel();
   }
   expect((await handle.result()).outcome).toBe(outcome);
@@ -177,7 +178,7 @@ it('records a job that notifies when it is blocked and when it ends, a batch tha
   const notify = { url: `${stand.bridgeUrl}/nobody` };
   await stand.fault(page);
   const handle = await stand.start({ notify });
-  await expect.poll(async () => (await handle.query(progressQuery)).blocked, { timeout: 20_000 }).not.toBeNull();
+  await expect.poll(async () => (await progressOf(handle)).blocked, { timeout: 20_000 }).not.toBeNull();
   await handle.executeUpdate(resolveUpdate, { args: [{ action: 'abandon' }] });
   await handle.result();
   await save('told-apart-job', handle.workflowId);

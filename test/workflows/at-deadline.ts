@@ -1,6 +1,7 @@
 /** Deadlines that come after a step of a job, however long a busy machine needs for it. */
+
 import type { JobResult } from '../../workflows/index.js';
-import { progressQuery } from '../../workflows/index.js';
+import { progressOf } from './job-progress.js';
 import type { Stand } from './workflow-harness.js';
 
 type Job = Awaited<ReturnType<Stand['start']>>;
@@ -42,6 +43,6 @@ const isTrue = async (ask: () => Promise<boolean> | boolean) => {
 
 /** True if the job has begun no clean-up. */
 async function isAtWork(job: Job): Promise<boolean> {
-  const { phase } = await job.query(progressQuery);
+  const { phase } = await progressOf(job);
   return !['interrupting', 'collecting_files', 'stopping', 'waiting_for_archive', 'deleting', 'ended'].includes(phase);
 }

@@ -1,4 +1,5 @@
 /** A list of jobs has the outcome of every ended job, whatever became of its sandbox and whoever started it. */
+
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
@@ -6,7 +7,8 @@ import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../sr
 import type { FaultInput } from '../../src/local-service/index.js';
 import { startJob } from '../../src/workflow-client/jobs/job-client.js';
 import { listJobs } from '../../src/workflow-client/list-executions.js';
-import { type createThenPrompt, type JobInput, type JobOutcome, progressQuery } from '../../workflows/index.js';
+import type { createThenPrompt, JobInput, JobOutcome } from '../../workflows/index.js';
+import { progressOf } from './job-progress.js';
 import { createStand, jobInput, patient, type Stand, script } from './workflow-harness.js';
 
 let stand: Stand;
@@ -45,7 +47,7 @@ it('a list has the outcomes of jobs that stop, delete or keep their sandbox', as
     const input = jobInput({ deployment, jobId: `${outcome.replaceAll('_', '-')}-${end}`, end, ...over });
     const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue });
     if (outcome === 'cancelled') {
-      const phase = async () => (await handle.query(progressQuery)).phase;
+      const phase = async () => (await progressOf(handle)).phase;
       await vi.waitFor(async () => expect(await phase()).toBe('following'), patient);
       await handle.cancel();
     }

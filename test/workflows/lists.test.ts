@@ -1,4 +1,5 @@
 /** Lists of jobs and batches answer "what failed last night?", and a job can be run again. */
+
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { fanoutProgress } from '../../src/workflow-client/fanouts/fanout-client.js';
@@ -6,8 +7,8 @@ import { awaitFanout, submitFanout } from '../../src/workflow-client/fanouts/sub
 import { startJob } from '../../src/workflow-client/jobs/job-client.js';
 import { rerunJob } from '../../src/workflow-client/jobs/rerun-job.js';
 import { type ListJobsOptions, listFanouts, listJobs } from '../../src/workflow-client/list-executions.js';
-import { progressQuery } from '../../workflows/index.js';
 import { fanoutInput, source, usableSandbox } from './fanout/fanout-harness.js';
+import { progressOf } from './job-progress.js';
 import { createStand, jobInput, patient, type Stand, script } from './workflow-harness.js';
 
 const deployment = `l${randomBytes(5).toString('hex')}`;
@@ -61,7 +62,7 @@ it('a job that continued as new is listed once, with its labels and first start,
   const input = jobInput({ deployment: others, jobId: 'chained', prompts, maxHistoryEvents: 30 });
   const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue, labels: team });
   await handle.result();
-  const { times } = await handle.query(progressQuery);
+  const { times } = await progressOf(handle);
   const { runId, raw, startTime } = await handle.describe();
   expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
   expect(startTime.getTime(), 'start of the newest run').toBeGreaterThan(Date.parse(times?.startedAt ?? ''));

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliveryHeadersFor } from '../../src/webhook/index.js';
-import { progressQuery, sandboxEventSignal } from '../../workflows/index.js';
+import { sandboxEventSignal } from '../../workflows/index.js';
+import { progressOf } from './job-progress.js';
 import { heal } from './stop/stop-harness.js';
 import { createStand, type Stand, script, withoutPolls } from './workflow-harness.js';
 
@@ -31,11 +32,11 @@ describe('webhooks', () => {
   it('S6: a late sandbox.archived of an earlier stop does not end the wait for this one', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const handle = await stand.start({ timing: withoutPolls });
-    const phase = async () => (await handle.query(progressQuery)).phase;
+    const phase = async () => (await progressOf(handle)).phase;
     await expect.poll(phase).toBe('waiting_for_archive');
-    const { sandboxId } = await handle.query(progressQuery);
+    const { sandboxId } = await progressOf(handle);
     const wokenBy = async () =>
-      (await handle.query(progressQuery)).wakes.filter(({ event }) => event === 'sandbox.archived').length;
+      (await progressOf(handle)).wakes.filter(({ event }) => event === 'sandbox.archived').length;
     // The second one wakes the job after the read that the first one caused.
     for (const count of [1, 2]) {
       await handle.signal(sandboxEventSignal, {
@@ -59,11 +60,9 @@ describe('webhooks', () => {
   it('with a forged signature signal nothing', async () => {
     await stand.fault({ kind: 'webhook_drop', times: 100 });
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 1') }] });
-    await expect
-      .poll(async () => ((await handle.query('progress')) as { sandboxId: string | null }).sandboxId)
-      .not.toBeNull();
-    const progress = (await handle.query('progress')) as { sandboxId: string };
-    const { sandbox } = await stand.api.getSandbox(progress.sandboxId);
+    await expect.poll(async () => (await progressOf(handle)).sandboxId).not.toBeNull();
+    const progress = await progressOf(handle);
+    const { sandbox } = await stand.api.getSandbox(progress.sandboxId ?? '');
     const body = Buffer.from(
       JSON.stringify({
         id: `evt_${'0'.repeat(32)}`,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { progressOf } from './job-progress.js';
 import { createStand, letGo, script, untilGo } from './workflow-harness.js';
 
 it.each([
@@ -8,10 +9,9 @@ it.each([
   const stand = await createStand({ worker: { workflowStacks } });
   try {
     const job = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
-    const progress = () => job.query<{ phase: string; sandboxId: string | null }>('progress');
-    await expect.poll(async () => (await progress()).phase).toBe('following');
-    expect(await job.query('__stack_trace')).toEqual(shown);
-    await letGo(stand, (await progress()).sandboxId);
+    await expect.poll(async () => (await progressOf(job)).phase).toBe('following');
+    await expect.poll(() => job.query('__stack_trace')).toEqual(shown);
+    await letGo(stand, (await progressOf(job)).sandboxId);
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
   } finally {
     await stand.close();

@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/client/index.js';
 import { jobHandle, promptJob, startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { Labels } from '../../../src/workflow-client/labels.js';
 import { listJobs } from '../../../src/workflow-client/list-executions.js';
-import { progressQuery } from '../../../workflows/index.js';
+import { progressOf } from '../job-progress.js';
 import { letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 import {
   canary,
@@ -78,7 +78,7 @@ describe('with the codec', () => {
       .poll(
         async () => {
           held += await heldByServer(stranger, handle.workflowId);
-          return (await handle.query('progress')) as { phase: string };
+          return await progressOf(handle);
         },
         { interval: 200 },
       )
@@ -86,7 +86,7 @@ describe('with the codec', () => {
     await promptJob(stand.client, job, { prompt: `${canaries.followup} ${script('true')}` });
     held += everythingIn(await rawQuery(handle.workflowId, 'progress'));
     held += await heldByServer(stranger, handle.workflowId);
-    await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+    await letGo(stand, (await progressOf(handle)).sandboxId);
     const result = await handle.result();
     held += await heldByServer(stranger, handle.workflowId);
     held += await filesIn(stand.resultsDirectory);
@@ -137,12 +137,12 @@ describe('with the codec', () => {
   it('the refusal of an update is encrypted too', async () => {
     const input = encryptedJob({ deployment, prompts: [{ prompt: script(untilGo) }] });
     const { handle } = await start(input);
-    await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
+    await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
     const resolving = jobHandle(stand.client, { deployment, jobId: input.jobId }).executeUpdate('resolve', {
       args: [{ action: 'resend' }],
     });
     await expect(resolving).rejects.toMatchObject({ cause: { message: expect.not.stringContaining('Encoded') } });
-    await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+    await letGo(stand, (await progressOf(handle)).sandboxId);
     await handle.result();
   });
 });

@@ -4,6 +4,7 @@ import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js'
 import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
 import type { JobResult } from '../../../src/protocol/job/job-result.js';
 import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
+import { progressOf } from '../job-progress.js';
 import { letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 import { createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-harness.js';
 
@@ -25,7 +26,7 @@ async function started(commands: string) {
 
 async function running() {
   const { handle } = await started(untilGo);
-  await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
+  await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
   return { handle: handle as WorkflowHandle, strange: clear.workflow.getHandle(handle.workflowId) };
 }
 
@@ -49,7 +50,7 @@ describe('workers that require encryption', () => {
     await expect(update).rejects.toThrow();
     await expect(strange.signal('sandboxEvent', { id: 'evt_1', type: 'sandbox.archived' })).resolves.toBeUndefined();
     await strange.signal('skipCollecting');
-    await letGo(stand, ((await handle.query('progress')) as { sandboxId: string }).sandboxId);
+    await letGo(stand, (await progressOf(handle)).sandboxId);
     const result = (await handle.result()) as JobResult;
     expect(result).toMatchObject({ outcome: 'completed' });
     expect(result.prompts).toHaveLength(1);

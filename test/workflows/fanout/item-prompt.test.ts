@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
-import { type fanoutItem, progressQuery } from '../../../workflows/index.js';
+import type { fanoutItem } from '../../../workflows/index.js';
+import { progressOf } from '../job-progress.js';
 import { createPlayedStand, lostAnswer, type PlayedStand, somebodysSandbox } from '../played-service.js';
 import { heal } from '../stop/stop-harness.js';
 import { deployment, jobInput, letGo, script, untilGo } from '../workflow-harness.js';
@@ -49,8 +50,7 @@ function start(lookFirst: boolean) {
     args: [input],
   });
 }
-const promptStatus = async (handle: Awaited<ReturnType<typeof start>>) =>
-  (await handle.query(progressQuery)).prompts[0]?.status;
+const promptStatus = async (handle: Awaited<ReturnType<typeof start>>) => (await progressOf(handle)).prompts[0]?.status;
 /** Lets the agent of the fork end. */
 const release = () => letGo(stand, promptsSent()[0]?.sandboxId);
 const promptsSent = () => stand.service.books.prompts().filter(({ sandboxId }) => sandboxId !== sourceId);

@@ -5,6 +5,7 @@ import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.
 import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
 import { readStoredJson } from '../../../src/result-store/stored-json.js';
 import { type fanoutItem, type JobInput, type JobOrigin, progressQuery } from '../../../workflows/index.js';
+import { progressOf } from '../job-progress.js';
 import {
   createStand,
   deployment,
@@ -89,7 +90,7 @@ const promptsOf = (batchId: string) => {
   return stand.service.books.prompts().filter(({ sandboxId }) => ids.includes(sandboxId));
 };
 const phaseIs = (handle: Awaited<ReturnType<typeof start>>, phase: string) =>
-  expect.poll(async () => (await handle.query(progressQuery)).phase).toBe(phase);
+  expect.poll(async () => (await progressOf(handle)).phase).toBe(phase);
 
 describe('an item', () => {
   it('works in its own fork, and keeps its whole result', async () => {
@@ -260,7 +261,7 @@ describe('an item whose fork is throttled', () => {
   it('ends at once when it is cancelled, and has created nothing', async () => {
     await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'limit_reached' });
     const handle = await start(itemInput('waiting', 2));
-    await expect.poll(async () => (await handle.query(progressQuery)).blocked?.message).toContain('limit_reached');
+    await expect.poll(async () => (await progressOf(handle)).blocked?.message).toContain('limit_reached');
     await handle.cancel();
     expect(await handle.result()).toMatchObject({ outcome: 'cancelled', sandboxId: null, endedAsAsked: true });
     expect(forksOf('waiting')).toEqual([]);

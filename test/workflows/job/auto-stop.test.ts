@@ -1,7 +1,9 @@
 /** The auto-stop of a sandbox is renewed while its job works, in whatever way the service lets it. */
+
 import { describe, it, type TestContext } from 'vitest';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
-import { progressQuery, resolveUpdate } from '../../../workflows/index.js';
+import { resolveUpdate } from '../../../workflows/index.js';
+import { progressOf } from '../job-progress.js';
 import { createStand, letGo, type StandOptions, script, untilGo } from '../workflow-harness.js';
 
 type Shown = Awaited<ReturnType<SandboxClient['updateSandbox']>>;
@@ -47,9 +49,9 @@ describe.concurrent('a job', () => {
       await expect.poll(stateOf).toBe('provisioning');
       await setClock({ advanceSeconds: 0.5 });
       await expect.poll(stateOf).toBe('ready');
-      const blocked = async () => (await handle.query(progressQuery)).blocked?.reason;
+      const blocked = async () => (await progressOf(handle)).blocked?.reason;
       await expect.poll(blocked).toBe('outcome_unknown');
-      const { sandboxId } = await handle.query(progressQuery);
+      const { sandboxId } = await progressOf(handle);
       const { api } = stand;
       const read = async () => (await api.getSandbox(sandboxId ?? '')).sandbox;
       const stopsAt = async () => Date.parse((await read()).archiveAfter ?? '');
@@ -84,11 +86,11 @@ describe.concurrent('a job', () => {
       });
       const prompts = [{ prompt: script(untilGo) }];
       const handle = await stand.start({ ttlSeconds: 8, prompts });
-      const unrenewed = async () => (await handle.query(progressQuery)).autoStop;
+      const unrenewed = async () => (await progressOf(handle)).autoStop;
       await expect.poll(unrenewed).toMatchObject({ message: expect.stringContaining(why), since: expect.any(String) });
       isPlayed = false;
       await expect.poll(unrenewed).toBeNull();
-      await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+      await letGo(stand, (await progressOf(handle)).sandboxId);
       expect((await handle.result()).outcome).toBe('completed');
     },
   );

@@ -1,8 +1,10 @@
 /** A job with a long history continues as new at every point where it may wait for long. */
+
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../src/client/index.js';
-import { progressQuery, promptUpdate, resolveUpdate, sandboxEventSignal } from '../../../workflows/index.js';
+import { promptUpdate, resolveUpdate, sandboxEventSignal } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
+import { progressOf } from '../job-progress.js';
 import { letGo, type Stand, script, shortTiming, untilGo } from '../workflow-harness.js';
 
 const { stand, change, restore } = shareChangedStand();
@@ -26,7 +28,7 @@ const onlyOne = (sandboxId: string | null) => {
 
 /** Each event that a job receives while its prompts run adds to its history. */
 async function signalUntilContinued(handle: Handle): Promise<void> {
-  const { sandboxId } = await handle.query(progressQuery);
+  const { sandboxId } = await progressOf(handle);
   const event = { type: 'sandbox.ready', sandboxId: sandboxId ?? '', sandboxName: '' } as const;
   for (let sent = 0; !(await hasContinued(handle)); sent += 1) {
     await handle.signal(sandboxEventSignal, { ...event, id: `event-${sent}`, createdAt: new Date().toISOString() });
@@ -95,9 +97,9 @@ it('a job continues as new while its prompts run side by side, sends each once, 
     collect: ['ran.txt'],
     timing,
   });
-  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+  await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
   await signalUntilContinued(handle);
-  await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+  await letGo(stand, (await progressOf(handle)).sandboxId);
   const result = await handle.result();
   expect(result).toMatchObject({
     outcome: 'completed',
@@ -111,11 +113,11 @@ it('a job continues as new while its prompts run side by side, sends each once, 
 
 it('a job continues as new between follow-ups, and keeps those that it has', async () => {
   const handle = await stand.start({ maxHistoryEvents: 25, prompts: [{ prompt: script(untilGo) }], timing });
-  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+  await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
   for (const at of [1, 2, 3]) {
     await handle.executeUpdate(promptUpdate, { args: [{ prompt: script(`echo ${at}`) }], updateId: `u${at}` });
   }
-  await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+  await letGo(stand, (await progressOf(handle)).sandboxId);
   const result = await handle.result();
   expect(result.prompts.map(({ status }) => status)).toEqual(Array(4).fill('completed'));
   expect(stand.service.books.prompts().filter(({ sandboxId }) => sandboxId === result.sandboxId)).toHaveLength(4);
@@ -176,7 +178,7 @@ it('a job that continued as new can be cancelled', async () => {
     prompts: [{ prompt: script('sleep 600') }],
     timing,
   });
-  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+  await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
   await signalUntilContinued(handle);
   await handle.cancel();
   expect(await handle.result()).toMatchObject({

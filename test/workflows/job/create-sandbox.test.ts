@@ -1,10 +1,12 @@
 /** A job distinguishes its own sandbox from others, and forgets none, whatever an answer or a person says. */
+
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { outcomeUnknown } from '../../../activities/retry/classify.js';
-import { progressQuery, resolveUpdate } from '../../../workflows/index.js';
+import { resolveUpdate } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { clean, policyFor } from '../cleanup/cleanup-harness.js';
+import { progressOf } from '../job-progress.js';
 import { claimAs } from '../watch/lease-harness.js';
 import { letGo, script, shortTiming, untilGo } from '../workflow-harness.js';
 
@@ -94,7 +96,7 @@ it('a create that is repeated by decision has its own generation beyond the limi
     throw outcomeUnknown('The create was first sent more than 23 hours ago.', { endpoint: 'createSandbox' });
   };
   const handle = await stand.start({ maxGenerations: 1 });
-  await expect.poll(async () => (await handle.query(progressQuery)).blocked?.reason).toBe('outcome_unknown');
+  await expect.poll(async () => (await progressOf(handle)).blocked?.reason).toBe('outcome_unknown');
   await handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] });
   expect(await handle.result()).toMatchObject({
     outcome: 'completed',
@@ -116,8 +118,8 @@ it('a job counts every attempt of its own calls', async () => {
 
 it('a sandbox that another job works in is not stopped, and is named', async () => {
   const owner = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo mine`) }] });
-  await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
-  const { sandboxId } = await owner.query(progressQuery);
+  await expect.poll(async () => (await progressOf(owner)).phase).toBe('following');
+  const { sandboxId } = await progressOf(owner);
   const guest = await stand.start({
     source: { kind: 'existing', sandboxId: sandboxId ?? '' },
     prompts: [],
@@ -143,8 +145,8 @@ it('a sandbox that another job works in is not stopped, and is named', async () 
 
 it('a sandbox that another job has worked in is stopped', async () => {
   const owner = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo mine`) }] });
-  await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
-  const { sandboxId } = await owner.query(progressQuery);
+  await expect.poll(async () => (await progressOf(owner)).phase).toBe('following');
+  const { sandboxId } = await progressOf(owner);
   const source = { kind: 'existing', sandboxId: sandboxId ?? '' } as const;
   const guest = await stand.start({ source, prompts: [], commands: ['echo theirs'], end: 'keep' });
   expect(await guest.result()).toMatchObject({ outcome: 'completed' });
@@ -158,8 +160,8 @@ it('a sandbox that a person has renamed is leased, so no cleanup stops it by its
   change.createSandbox = (body, options) => stand.api.createSandbox({ ...body, ...longTtl }, options);
   change.updateSandbox = (id, body, options) => stand.api.updateSandbox(id, { ...body, ...longTtl }, options);
   const handle = await stand.start({ prompts: [{ prompt: script(untilGo) }], ttlSeconds: 4 });
-  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
-  const { sandboxId } = await handle.query(progressQuery);
+  await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
+  const { sandboxId } = await progressOf(handle);
   await stand.api.updateSandbox(sandboxId ?? '', { name: 'renamed-by-hand' });
   await expect
     .poll(async () => (await claimAs(stand, sandboxId ?? '', 'somebody', 1)).leasedBy)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { progressQuery } from '../../../workflows/index.js';
+import { progressOf } from '../job-progress.js';
 import { createStand, type Stand, script } from '../workflow-harness.js';
 
 const reason = 'a firewall rule blocks the tunnel';
@@ -28,7 +28,7 @@ describe('client rows: a job whose sandbox is degraded', () => {
     await change(sandbox.id, { health: 'degraded', reason });
     const source = { kind: 'existing', sandboxId: sandbox.id } as const;
     const handle = await stand.start({ source, end: 'keep', prompts: [{ prompt: script('read line < go') }], put: [] });
-    const progress = () => handle.query(progressQuery);
+    const progress = () => progressOf(handle);
     await expect
       .poll(async () => (await progress()).degraded)
       .toMatchObject({
@@ -45,8 +45,8 @@ describe('client rows: a job whose sandbox is degraded', () => {
 
   it('shows in its result what happened during the prompt, although the sandbox has recovered', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('while [ ! -e go ]; do sleep 0.1; done') }] });
-    const sandboxId = async () => (await handle.query(progressQuery)).sandboxId ?? '';
-    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    const sandboxId = async () => (await progressOf(handle)).sandboxId ?? '';
+    await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
     const id = await sandboxId();
     await expect.poll(() => stateOf(id)).toBe('running');
     await change(id, { health: 'degraded', reason });

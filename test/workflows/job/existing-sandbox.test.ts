@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxWatchId } from '../../../src/contract/workflow-safe/addresses.js';
-import { progressQuery } from '../../../workflows/index.js';
+import { progressOf } from '../job-progress.js';
 import { claimAs } from '../watch/lease-harness.js';
 import { createStand, letGo, type Stand, script, untilGo, withoutPolls } from '../workflow-harness.js';
 
@@ -34,7 +34,7 @@ describe('a job in an existing sandbox', () => {
     const handle = await stand.start({ ...existing(sandboxId), prompts: readNote });
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', sandboxId, stop: null });
-    const { times, machineType } = await handle.query(progressQuery);
+    const { times, machineType } = await progressOf(handle);
     expect(machineType).toBe('default');
     expect(times).toMatchObject({ createdAt: null });
     const steps = [times?.startedAt, times?.usableAt, times?.promptedAt, times?.answeredAt, times?.endingAt];
@@ -113,7 +113,7 @@ describe('a lease', () => {
   it('keeps a sandbox from being deleted while a job uses it', async () => {
     const sandboxId = await somebodysSandbox('usable');
     const handle = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script(untilGo) }] });
-    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
     const claim = await claimAs(stand, sandboxId, 'somebody');
     expect(claim).toEqual({ granted: false, claimedBy: [], leasedBy: [handle.workflowId] });
     await letGo(stand, sandboxId);
@@ -124,7 +124,7 @@ describe('a lease', () => {
     const sandboxId = await somebodysSandbox('usable');
     const prompts = [{ prompt: script(`${untilGo}; echo mine`) }];
     const borrower = await stand.start({ ...existing(sandboxId), prompts });
-    await expect.poll(async () => (await borrower.query(progressQuery)).phase).toBe('following');
+    await expect.poll(async () => (await progressOf(borrower)).phase).toBe('following');
     const ender = await stand.start({ ...existing(sandboxId), prompts: [], commands: ['true'], end });
     const result = await ender.result();
     expect(result).toMatchObject({ outcome: 'completed', stop: null, error: { code: 'sandbox_leased' } });
@@ -138,7 +138,7 @@ describe('a lease', () => {
     const sandboxId = await somebodysSandbox('usable');
     const same = { ...existing(sandboxId), prompts: [{ prompt: script(`${untilGo}; echo same`) }] };
     const [one, other] = await Promise.all([stand.start(same), stand.start(same)]);
-    const followed = async (job: typeof one) => (await job.query(progressQuery)).prompts[0]?.promptId ?? null;
+    const followed = async (job: typeof one) => (await progressOf(job)).prompts[0]?.promptId ?? null;
     await expect.poll(async () => (await followed(one)) !== null && (await followed(other)) !== null).toBe(true);
     await other.cancel();
     expect((await other.result()).outcome).toBe('cancelled');

@@ -1,10 +1,12 @@
 /** When a job began, if its run was reset: Temporal gives that run a new start. */
+
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { listJobs } from '../../../src/workflow-client/list-executions.js';
-import { type createThenPrompt, progressQuery } from '../../../workflows/index.js';
+import type { createThenPrompt } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
+import { progressOf } from '../job-progress.js';
 import { jobInput, letGo, script, untilGo } from '../workflow-harness.js';
 import { resetToBeginning } from './reset-job.js';
 
@@ -17,9 +19,9 @@ it.each([
   const deployment = `r${randomBytes(5).toString('hex')}`;
   const prompts = [untilGo, 'true', 'true', 'true'].map((command) => ({ prompt: script(command) }));
   const { handle } = await startJob(stand.client, jobInput({ deployment, prompts, ...over }), stand);
-  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+  await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
   const { startTime: first } = await handle.describe();
-  const { sandboxId } = await handle.query(progressQuery);
+  const { sandboxId } = await progressOf(handle);
 
   const job = stand.client.workflow.getHandle<typeof createThenPrompt>(handle.workflowId);
   const reset = await resetToBeginning(stand, job);
@@ -31,7 +33,7 @@ it.each([
   );
   const [call] = (sent ?? []).map(({ data }) => JSON.parse(Buffer.from(data ?? []).toString()) as object);
   expect(call, 'the search for what the earlier run has created').toMatchObject({ firstSentAtMs: first.getTime() });
-  const { times } = await job.query(progressQuery);
+  const { times } = await progressOf(job);
   expect(times?.startedAt).toBe(first.toISOString());
   expect(durationMs).toBeGreaterThanOrEqual(Date.parse(times?.endedAt ?? '') - first.getTime());
   const listed = async () => (await listJobs(stand.client, { deployment })).map(({ startedAt }) => startedAt);

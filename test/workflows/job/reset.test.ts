@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { type createThenPrompt, progressQuery, resolveUpdate } from '../../../workflows/index.js';
+import { type createThenPrompt, resolveUpdate } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { refusal } from '../intercept.js';
+import { progressOf } from '../job-progress.js';
 import { claimAs } from '../watch/lease-harness.js';
 import { letGo, script, shortTiming, untilGo } from '../workflow-harness.js';
 import { resetToBeginning } from './reset-job.js';
@@ -32,8 +33,8 @@ const madeBy = ({ workflowId }: { readonly workflowId: string }) =>
 
 it('a job that is reset to its beginning adopts the sandbox and the prompt of the previous run', async () => {
   const job = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
-  await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
-  const { sandboxId } = await job.query(progressQuery);
+  await expect.poll(async () => (await progressOf(job)).phase).toBe('following');
+  const { sandboxId } = await progressOf(job);
   const again = await resetToBeginning(stand, job);
   await letGo(stand, sandboxId);
   const result = await again.result();
@@ -53,8 +54,8 @@ it('does not send the prompt again in a run that continues from the reset one, w
     timing,
     prompts: [{ prompt: script(`${untilGo}; echo done`) }],
   });
-  await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
-  const { sandboxId } = await job.query(progressQuery);
+  await expect.poll(async () => (await progressOf(job)).phase).toBe('following');
+  const { sandboxId } = await progressOf(job);
   expect((await job.describe()).runId, 'the run that is reset').toBe(job.firstExecutionRunId);
   await rm(stand.resultsDirectory, { recursive: true });
   // The reset run waits for its sandbox until its history is long.
@@ -81,7 +82,7 @@ it('keeps the name that a person gave to the sandbox of the previous run, and le
   await stand.api.updateSandbox(sandboxId, { name: 'renamed before the search' });
   const again = await resetToBeginning(stand, job);
   await expect.poll(async () => (await claimAs(stand, sandboxId, 'somebody', 1)).leasedBy).toEqual([job.workflowId]);
-  await expect.poll(async () => (await again.query(progressQuery)).blocked?.step).toBe('prompt');
+  await expect.poll(async () => (await progressOf(again)).blocked?.step).toBe('prompt');
   await again.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] });
   expect(await again.result()).toMatchObject({ outcome: 'completed', sandboxId, left: [] });
   expect((await stand.api.getSandbox(sandboxId)).sandbox.name).toBe('renamed before the search');

@@ -2,7 +2,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { createSandboxClient } from '../../../src/client/index.js';
 import { createSandflowWorker } from '../../../src/worker/index.js';
-import { progressQuery } from '../../../workflows/index.js';
+import { progressOf } from '../job-progress.js';
 import { createStand, letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 
 let stand: Stand | undefined;
@@ -29,7 +29,7 @@ describe('a job', () => {
     const running = worker.run();
     try {
       const handle = await stand.start({}, { taskQueue });
-      const message = async () => (await handle.query(progressQuery)).blocked?.message;
+      const message = async () => (await progressOf(handle)).blocked?.message;
       await expect.poll(message).toContain('unauthorized');
       apiKey = 'test-key';
       expect((await handle.result()).outcome).toBe('completed');
@@ -56,7 +56,7 @@ describe('a job', () => {
       expect(given?.attempt).toBeGreaterThan(1);
       expect(given?.lastFailure?.timeoutFailureInfo ?? null).toBeNull();
     });
-    await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+    await letGo(stand, (await progressOf(handle)).sandboxId);
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
     expect(stand.service.books.prompts()).toHaveLength(1);
@@ -68,9 +68,9 @@ describe('a job', () => {
     const details = async () =>
       ((await handle.query('__temporal_workflow_metadata')) as { currentDetails?: string }).currentDetails;
     await expect.poll(details).toMatch(/following.*Sandbox bx_/s);
-    await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+    await letGo(stand, (await progressOf(handle)).sandboxId);
     await handle.result();
-    expect(await details()).toMatch(/ended.*Outcome: completed/s);
+    await expect.poll(details).toMatch(/ended.*Outcome: completed/s);
   });
 
   it('shows its outcome and its error in the Temporal UI after its end', async () => {

@@ -11,12 +11,12 @@ import { countOpenWork } from '../../../src/supervisor/open-work.js';
 import { stackPaths } from '../../../src/supervisor/stack-paths.js';
 import { createStackWatch } from '../../../src/supervisor/stack-watch.js';
 import { listFanouts, listJobs } from '../../../src/workflow-client/list-executions.js';
-import { progressQuery } from '../../../workflows/index.js';
 import { cli } from '../../unit/cli/in-process.js';
 import { temporaryDirectory } from '../../unit/cli/temporary-directory.js';
 import { changedBy } from '../changed-stand.js';
 import { begin, listedAsStopped, policyFor } from '../cleanup/cleanup-harness.js';
 import { archivedSandbox, ended, fanoutInput, items, source, submit } from '../fanout/fanout-harness.js';
+import { progressOf } from '../job-progress.js';
 import { ask, readySandbox, stopWorkflow } from '../stop/stop-harness.js';
 import { createStand, deployment, letGo, type Stand, script, untilGo } from '../workflow-harness.js';
 import { deliveriesOf, type Listener, openListener } from './listener.js';
@@ -151,7 +151,7 @@ describe('a stack', () => {
     await expect.poll(open).toEqual(['told']);
     expect(await cli(['down'], { env })).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('(told)') });
 
-    const progress = () => handle.query(progressQuery);
+    const progress = () => progressOf(handle);
     await expect.poll(async () => (await progress()).phase).toBe('following');
     await letGo(stand, (await progress()).sandboxId);
     await handle.result();

@@ -1,15 +1,17 @@
 /** The worker is killed with SIGKILL while two jobs work in one sandbox that neither has created. */
+
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSandboxClient, type SandboxClient } from '../../../../src/client/index.js';
 import type { JobInput } from '../../../../src/protocol/job/job-input.js';
-import { progressQuery, resolveUpdate } from '../../../../src/protocol/messages.js';
+import { resolveUpdate } from '../../../../src/protocol/messages.js';
 import { connectTemporal } from '../../../../src/temporal/connect.js';
 import { startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import { startKilledWorker } from '../../../e2e/faults/killed-worker.js';
 import { patient, readBooks, shell } from '../../../e2e/stack/fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from '../../../e2e/stack/fixture-parts.js';
 import { readySandbox } from '../../../e2e/stack/fixture-sandbox.js';
+import { progressOf } from '../../../workflows/job-progress.js';
 
 let parts: PartsOfStack;
 let service: LocalService;
@@ -50,7 +52,7 @@ describe.concurrent('two jobs in one sandbox, whose worker is killed', () => {
       const [first, second] = await Promise.all([start('first', 'stop'), start('second', 'keep')]);
       const running = async () =>
         (await booksOfSandbox(sandboxId)).prompts.filter(({ status }) => status === 'running');
-      const phases = () => Promise.all([first, second].map(async (job) => (await job.query(progressQuery)).phase));
+      const phases = () => Promise.all([first, second].map(async (job) => (await progressOf(job)).phase));
       await vi.waitFor(async () => expect(await phases()).toEqual(['following', 'following']), patient);
       worker.kill();
       await worker.replaced;
@@ -108,7 +110,7 @@ describe.concurrent('two jobs in one sandbox, whose worker is killed', () => {
         start('waiting', { end: 'keep', onUnknownOutcome: 'wait' }),
       ]);
       await worker.replaced;
-      const blockedAt = async () => (await waiting.query(progressQuery)).blocked?.step;
+      const blockedAt = async () => (await progressOf(waiting)).blocked?.step;
       await vi.waitFor(async () => expect(await blockedAt()).toBe('prompt'), patient);
       expect(await ending.result()).toMatchObject({
         outcome: 'outcome_unknown',

@@ -1,8 +1,10 @@
 /** A single job as a scenario: how to run it, and how to read its result. */
+
 import { vi } from 'vitest';
 import { jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
-import { type JobInput, type JobResult, progressQuery } from '../../../../workflows/index.js';
+import type { JobInput, JobResult } from '../../../../workflows/index.js';
 import { resetToBeginning } from '../../../workflows/job/reset-job.js';
+import { progressOf } from '../../../workflows/job-progress.js';
 import { deployment, type Stand, shortTiming } from '../../../workflows/workflow-harness.js';
 import type { World } from '../world.js';
 import type { Ended, RunOptions, Scenario } from './scenario.js';
@@ -80,7 +82,7 @@ export function sayingOf(result: JobResult): Omit<Ended, 'outcome'> {
 /** Resolves when the job follows its prompt, or can no longer do so. */
 async function following(handle: Handle): Promise<void> {
   for (;;) {
-    const { phase } = await handle.query(progressQuery);
+    const { phase } = await progressOf(handle);
     if (phase === 'following' || phase === 'ended') return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -1,4 +1,5 @@
 /** Running work while keys change. */
+
 import { readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
 import { describe, expect, inject, it } from 'vitest';
@@ -17,6 +18,7 @@ import {
   encryptedWorkflows,
   ringOf,
 } from '../../../workflows/encryption/encrypted-harness.js';
+import { progressOf } from '../../../workflows/job-progress.js';
 import { createStand, letGo, script, untilGo } from '../../../workflows/workflow-harness.js';
 
 const folder = new URL('../../../histories/', import.meta.url);
@@ -35,9 +37,9 @@ describe('a change of keys', () => {
         prompts: [{ prompt: `${'x'.repeat(40_000)} ${script(`${untilGo}; echo first`)}` }],
       });
       const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results });
-      await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
+      await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
       await promptJob(stand.client, { deployment, jobId: input.jobId }, { prompt: script('echo second') });
-      await letGo(stand, ((await handle.query('progress')) as { sandboxId: string }).sandboxId);
+      await letGo(stand, (await progressOf(handle)).sandboxId);
       const result = await handle.result();
       expect(result.prompts.map(({ result: text }) => text?.trim())).toEqual(['first', 'second']);
       const history = await handle.fetchHistory();
@@ -79,8 +81,8 @@ describe('a change of keys', () => {
     try {
       const input = encryptedJob({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
       const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue });
-      await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
-      const { sandboxId } = (await handle.query('progress')) as { sandboxId: string };
+      await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
+      const { sandboxId } = await progressOf(handle);
       encrypts = true;
       await stand.restartWorker();
       await letGo(stand, sandboxId);

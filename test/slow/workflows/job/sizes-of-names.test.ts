@@ -1,7 +1,8 @@
 /** Inputs of neither jobs nor batches, with sizes around Temporal's limits: each works, or is refused before anything happens. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanupId, jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
-import { progressQuery, resolveUpdate } from '../../../../src/protocol/messages.js';
+import { resolveUpdate } from '../../../../src/protocol/messages.js';
 import type { CleanupPolicy } from '../../../../src/retention/index.js';
 import { readPolicy } from '../../../../src/retention/index.js';
 import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
@@ -9,6 +10,7 @@ import { applyCleanupSchedule } from '../../../../src/workflow-client/cleanups/s
 import { promptJob, resolveJob, startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import type { JobInput } from '../../../../workflows/index.js';
 import { policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
+import { progressOf } from '../../../workflows/job-progress.js';
 import { longFile, sizes } from '../../../workflows/long-inputs.js';
 import { ask, readySandbox, stopWorkflow } from '../../../workflows/stop/stop-harness.js';
 import {
@@ -56,7 +58,7 @@ describe('a message to a job', () => {
     const lost = { kind: 'drop_response', endpoint: 'sendPrompt' } as const;
     await stand.fault(lost);
     const handle = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
-    const job = { deployment, jobId: (await handle.query(progressQuery)).jobId };
+    const job = { deployment, jobId: (await progressOf(handle)).jobId };
     for (const bytes of sizes) {
       const decision = { action: 'sent', promptId: long(bytes) } as const;
       await expect(resolveJob(stand.client, job, decision)).rejects.toMatchObject({
@@ -70,7 +72,7 @@ describe('a message to a job', () => {
       const raw = handle.executeUpdate(resolveUpdate, { args: [decision] });
       await expect(raw).rejects.toMatchObject({ cause: { message: expect.stringContaining('too long') } });
     }
-    await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+    await letGo(stand, (await progressOf(handle)).sandboxId);
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
   });
 });

@@ -1,9 +1,11 @@
 /** Every input of a job, with sizes around Temporal's limits: each works, or is refused before the start. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
-import { progressQuery, promptUpdate } from '../../../../src/protocol/messages.js';
+import { promptUpdate } from '../../../../src/protocol/messages.js';
 import { promptJob, startJob } from '../../../../src/workflow-client/jobs/job-client.js';
 import type { JobInput } from '../../../../workflows/index.js';
+import { progressOf } from '../../../workflows/job-progress.js';
 import { longFile, longPrompt, longScript, sizes } from '../../../workflows/long-inputs.js';
 import { createStand, jobInput, type Stand, script } from '../../../workflows/workflow-harness.js';
 
@@ -107,7 +109,7 @@ describe('a job', () => {
     const result = await handle.result();
     expect(result.outcome).toBe('completed');
     expect(JSON.stringify(result).length).toBeLessThan(1_000_000);
-    expect(JSON.stringify(await handle.query(progressQuery)).length).toBeLessThan(1_000_000);
+    expect(JSON.stringify(await progressOf(handle)).length).toBeLessThan(1_000_000);
     const [first, last] = [result.prompts[0], result.prompts[49]];
     expect([first?.result?.length, last?.result?.length]).toEqual([16_384, 80]);
     expect((await stand.results.get(last?.resultRef ?? '')).byteLength).toBe(200_000);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploymentOfWorkflow, sandboxWatchId } from '../../../../src/contract/workflow-safe/addresses.js';
-import { progressQuery } from '../../../../workflows/index.js';
 import { archived, clean, policyFor, ready, stateOf, untilState } from '../../../workflows/cleanup/cleanup-harness.js';
 import { fanoutInput, items, run, source } from '../../../workflows/fanout/fanout-harness.js';
+import { progressOf } from '../../../workflows/job-progress.js';
 import { heal } from '../../../workflows/stop/stop-harness.js';
 import { claimAs, leaseAs } from '../../../workflows/watch/lease-harness.js';
 import { createStand, type Stand, script, shortTiming } from '../../../workflows/workflow-harness.js';
@@ -49,7 +49,7 @@ describe('a lease', () => {
       act: async () => {
         const begun = await stand.start(existing(id));
         job = begun;
-        await expect.poll(async () => (await begun.query(progressQuery)).phase).toBe('waiting_for_sandbox');
+        await expect.poll(async () => (await progressOf(begun)).phase).toBe('waiting_for_sandbox');
         await new Promise((resolve) => setTimeout(resolve, 1_500));
       },
     };
@@ -69,7 +69,7 @@ describe('a lease', () => {
     // The id is the same for every deployment, so the summary names the one that asked first.
     const watch = await stand.client.workflow.getHandle(sandboxWatchId(id)).describe();
     expect(await watch.staticSummary()).toBe(`watch ${id}, deployment ${deploymentOfWorkflow(job.workflowId)}`);
-    await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('running_commands');
+    await expect.poll(async () => (await progressOf(job)).phase).toBe('running_commands');
     const batch = await run(stand, fanoutInput(source(id)), items(1));
     expect(batch).toMatchObject({ outcome: 'source_failed', error: { code: 'source_in_use' } });
     expect(batch.error?.message).toContain(job.workflowId);
@@ -84,11 +84,11 @@ describe('a lease', () => {
     await stand.fault({ endpoint: 'updateSandbox', kind: 'error', status: 403, code: 'forbidden', times: 1_000 });
     const timing = { ...shortTiming, leaseLastsMs: 8_000, renewLeaseEveryMs: 1_000 };
     const job = await stand.start({ ...existing(id), timing, ttlSeconds: 3, prompts: [], commands: ['sleep 12'] });
-    await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('running_commands');
+    await expect.poll(async () => (await progressOf(job)).phase).toBe('running_commands');
     const beganMs = Date.now();
     for (;;) {
       const claim = await claimAs(stand, id, 'somebody', 1);
-      if ((await job.query(progressQuery)).phase !== 'running_commands') break;
+      if ((await progressOf(job)).phase !== 'running_commands') break;
       expect(claim).toMatchObject({ granted: false, leasedBy: [job.workflowId] });
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
@@ -107,11 +107,11 @@ describe('a lease', () => {
     const timing = { ...shortTiming, leaseLastsMs: 10_000, renewLeaseEveryMs: 60_000 };
     const prompts = [{ prompt: script('sleep 25') }];
     const job = await stand.start({ ...existing(id), timing, prompts, ttlSeconds: 1, maxHistoryEvents: 60 });
-    await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
+    await expect.poll(async () => (await progressOf(job)).phase).toBe('following');
     const beganMs = Date.now();
-    while ((await job.query(progressQuery)).phase === 'following') {
+    while ((await progressOf(job)).phase === 'following') {
       const claim = await claimAs(stand, id, 'somebody', 1);
-      if ((await job.query(progressQuery)).phase !== 'following') break;
+      if ((await progressOf(job)).phase !== 'following') break;
       expect(claim).toMatchObject({ granted: false, leasedBy: [job.workflowId] });
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
@@ -129,7 +129,7 @@ describe('a lease', () => {
         ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'claimSandbox',
       );
     await expect.poll(async () => (await renewals()).length).toBeGreaterThan(1);
-    const { sandboxId } = await job.query(progressQuery);
+    const { sandboxId } = await progressOf(job);
     expect(await leaseAs(stand, sandboxId ?? '', 'borrower')).toMatchObject({
       granted: false,
       claimedBy: [job.workflowId],

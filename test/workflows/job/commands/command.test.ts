@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { progressQuery } from '../../../../workflows/index.js';
 import { cli as runCli } from '../../../unit/cli/in-process.js';
 import { temporaryDirectory } from '../../../unit/cli/temporary-directory.js';
+import { progressOf } from '../../job-progress.js';
 import { heal } from '../../stop/stop-harness.js';
 import { createStand, deployment, type Stand, script, shortTiming, withoutPolls } from '../../workflow-harness.js';
 
@@ -32,7 +32,7 @@ describe('jobs show', () => {
   it('names the sandbox that may exist while a create gets no valid answer', async () => {
     await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 503, code: 'http_500', times: 1_000 });
     const handle = await stand.start({});
-    const { jobId } = await handle.query(progressQuery);
+    const { jobId } = await progressOf(handle);
     await expect
       .poll(async () => (await cli(['show', jobId])).stdout)
       .toMatch(/^createSandbox has not succeeded yet and is repeated; last attempt: .*http_500/m);
@@ -48,10 +48,10 @@ describe('jobs show', () => {
 describe('jobs cancel', () => {
   it('sent twice makes the job skip collecting files, and reports it', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
-    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
     // The job does not end before the second cancel.
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
-    const { jobId } = await handle.query(progressQuery);
+    const { jobId } = await progressOf(handle);
     const first = await cli(['cancel', jobId]);
     expect(first).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('cancel again to skip that') });
     const second = await cli(['cancel', jobId, '--json']);
@@ -75,7 +75,7 @@ describe('jobs cancel', () => {
       stderr: expect.stringContaining(`Job ${jobId} had already ended: completed.`),
     });
     const lost = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
-    const { jobId: lostId } = await lost.query(progressQuery);
+    const { jobId: lostId } = await progressOf(lost);
     await lost.terminate();
     expect(await cli(['cancel', lostId])).toMatchObject({
       exitCode: 1,
@@ -143,7 +143,7 @@ describe('continue', () => {
 
   it('says why a job cannot be continued', async () => {
     const running = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
-    const { jobId: runningId } = await running.query(progressQuery);
+    const { jobId: runningId } = await progressOf(running);
     const refused = async (jobId: string) => {
       const { exitCode, stderr } = await command(['continue', jobId, 'Say hello']);
       expect(exitCode).toBe(2);

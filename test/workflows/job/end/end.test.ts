@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { progressQuery, promptUpdate, resolveUpdate } from '../../../../workflows/index.js';
+import { promptUpdate, resolveUpdate } from '../../../../workflows/index.js';
 import { atDeadline } from '../../at-deadline.js';
+import { progressOf } from '../../job-progress.js';
 import { createStand, letGo, type Stand, script, untilGo } from '../../workflow-harness.js';
 
 let stand: Stand;
@@ -10,13 +11,13 @@ beforeAll(async () => {
 afterAll(() => stand.close());
 
 type Handle = Awaited<ReturnType<Stand['start']>>;
-const phase = async (handle: Handle) => (await handle.query(progressQuery)).phase;
-const promptOf = async (handle: Handle) => (await handle.query(progressQuery)).prompts[0];
+const phase = async (handle: Handle) => (await progressOf(handle)).phase;
+const promptOf = async (handle: Handle) => (await progressOf(handle)).prompts[0];
 
 /** Waits until the service shows a working agent. */
 async function untilRunning(handle: Handle): Promise<string> {
   await expect.poll(() => phase(handle)).toBe('following');
-  const { sandboxId } = await handle.query(progressQuery);
+  const { sandboxId } = await progressOf(handle);
   await expect.poll(async () => (await stand.api.getSandbox(sandboxId ?? '')).sandbox.state).toBe('running');
   return sandboxId ?? '';
 }
@@ -53,7 +54,7 @@ describe('a cancel', () => {
   it('ends at once while the service refuses to create, since nothing was created', async () => {
     await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 429, code: 'daily_limit_reached' });
     const handle = await stand.start({});
-    await expect.poll(async () => (await handle.query(progressQuery)).blocked?.reason).toBe('service_refuses');
+    await expect.poll(async () => (await progressOf(handle)).blocked?.reason).toBe('service_refuses');
     await handle.cancel();
     expect(await handle.result()).toMatchObject({ outcome: 'cancelled', sandboxId: null });
   });
@@ -95,7 +96,7 @@ describe('a deadline', () => {
     const { result } = await atDeadline(2_000, {
       start: (deadlineMs) => stand.start({ ...working, deadlineMs }),
       reached: async (handle) => {
-        const { sandboxId } = await handle.query(progressQuery);
+        const { sandboxId } = await progressOf(handle);
         return (await stand.api.getSandbox(sandboxId ?? '')).sandbox.state === 'running';
       },
     });
@@ -146,7 +147,7 @@ describe('an unknown outcome', () => {
     const handle = await stand.start({ ...over });
     return handle;
   };
-  const blocked = async (handle: Handle) => (await handle.query(progressQuery)).blocked?.reason;
+  const blocked = async (handle: Handle) => (await progressOf(handle)).blocked?.reason;
 
   it('is shown, and a person can have the prompt sent again', async () => {
     const handle = await unknownPrompt();

@@ -1,8 +1,9 @@
 /** A job that is cut short interrupts its own prompt, again while it runs, and no prompt of others. */
+
 import { describe, expect, it } from 'vitest';
 import { ConnectionError } from '../../../../src/client/index.js';
-import { progressQuery } from '../../../../workflows/index.js';
 import { shareChangedStand } from '../../changed-stand.js';
+import { progressOf } from '../../job-progress.js';
 import { refusal } from '../../played-service.js';
 import { type Stand, script, shortTiming } from '../../workflow-harness.js';
 
@@ -21,7 +22,7 @@ async function expectAtWork(sandboxId: string | null, promptId: string | null | 
 describe('an interrupt', () => {
   const kept = { prompts: long, end: 'keep', timing: { ...shortTiming, cleanUpMs: 120_000 } } as const;
   const cancelled = async (handle: Awaited<ReturnType<Stand['start']>>) => {
-    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
     await handle.cancel();
     return handle.result();
   };

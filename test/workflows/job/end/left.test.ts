@@ -1,10 +1,12 @@
 /** The result of a job names what it could not end, find again or confirm; what becomes of its files and its auto-stop. */
+
 import { describe, expect, it } from 'vitest';
 import { ApiError, ConnectionError, UnexpectedResponseError } from '../../../../src/client/index.js';
 import { ownerWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
-import { type JobResult, progressQuery, skipCollectingSignal } from '../../../../workflows/index.js';
+import { type JobResult, skipCollectingSignal } from '../../../../workflows/index.js';
 import { atDeadline } from '../../at-deadline.js';
 import { shareChangedStand } from '../../changed-stand.js';
+import { progressOf } from '../../job-progress.js';
 import { stepsOf } from '../../steps.js';
 import { believesNothing, letGo, type Stand, script, shortTiming, untilGo } from '../../workflow-harness.js';
 
@@ -155,7 +157,7 @@ describe('files', () => {
   const works = async (handle: Awaited<ReturnType<Stand['start']>>) => {
     await expect
       .poll(async () => {
-        const { sandboxId } = await handle.query(progressQuery);
+        const { sandboxId } = await progressOf(handle);
         return sandboxId && (await stand.api.readFile(sandboxId, 'out.txt').catch(() => null))?.content;
       })
       .toContain('half');
@@ -230,7 +232,7 @@ describe('files', () => {
     // If the job waited for the files, or for its deadline, it would not end during the test.
     const handle = await stand.start({ ...work, timing: { ...shortTiming, cleanUpMs: 3_600_000 } });
     await works(handle);
-    const { sandboxId } = await handle.query(progressQuery);
+    const { sandboxId } = await progressOf(handle);
     await stand.api.stopSandbox(sandboxId ?? '');
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'sandbox_failed', files: [{ error: expect.any(String), partial: true }] });
@@ -252,7 +254,7 @@ describe('the auto-stop of a sandbox', () => {
       end: 'keep',
       ttlSeconds: 2,
     });
-    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
     // A renewal in progress may have read the previous value.
     const renewed = async () => {
       await stand.api.updateSandbox(sandbox.id, { ttlSeconds: 7_200 });

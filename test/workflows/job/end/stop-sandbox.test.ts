@@ -1,7 +1,9 @@
 /** The stop at the end of a job while others act, reads lag, or answers are wrong. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type JobResult, progressQuery } from '../../../../workflows/index.js';
+import type { JobResult } from '../../../../workflows/index.js';
 import { createIntercept, lost, refusal } from '../../intercept.js';
+import { progressOf } from '../../job-progress.js';
 import { heal } from '../../stop/stop-harness.js';
 import { believesNothing, createStand, type Stand, script } from '../../workflow-harness.js';
 
@@ -92,8 +94,8 @@ describe('a person who resumes after the job’s stop', () => {
   it('keeps the machine if the stop was awaited, and the result names it', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const handle = await stand.start({});
-    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('waiting_for_archive');
-    await resumeByHand((await handle.query(progressQuery)).sandboxId ?? '');
+    await expect.poll(async () => (await progressOf(handle)).phase).toBe('waiting_for_archive');
+    await resumeByHand((await progressOf(handle)).sandboxId ?? '');
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'superseded', kept: null } });
     expect(result.left).toMatchObject([{ kind: 'sandbox', sandboxId: result.sandboxId }]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { jobTranscripts } from '../../../../src/contract/workflow-safe/transcript-places.js';
 import type { StoredTranscript } from '../../../../src/result-store/stored-transcript.js';
-import { progressQuery } from '../../../../workflows/index.js';
+import { progressOf } from '../../job-progress.js';
 import { createStand, type Stand, script } from '../../workflow-harness.js';
 
 let stand: Stand;
@@ -24,7 +24,7 @@ const typesOf = (transcript: StoredTranscript | undefined) => transcript?.events
 const whole = ['prompt.queued', 'prompt.started', 'agent.tool', 'agent.message', 'prompt.completed'];
 
 async function untilFollowed(handle: Handle): Promise<void> {
-  const phase = async () => (await handle.query(progressQuery)).phase;
+  const phase = async () => (await progressOf(handle)).phase;
   await expect.poll(phase).toBe('following');
 }
 
@@ -72,7 +72,7 @@ it('delays no end and changes no outcome if the history cannot be read', async (
   await untilFollowed(handle);
   // Longer than the read may take.
   await stand.fault({ kind: 'latency', endpoint: 'listEvents', ms: 20_000 });
-  const { sandboxId } = await handle.query(progressQuery);
+  const { sandboxId } = await progressOf(handle);
   await stand.api.writeFile(sandboxId ?? '', { path: 'go', content: '' });
   expect(await handle.result()).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, left: [] });
   expect(await transcriptOf(handle)).toBeUndefined();
@@ -82,7 +82,7 @@ it('is stored although the service first refuses both the read and the end of th
   const prompts = [{ prompt: script('while [ ! -e go ]; do sleep 0.1; done') }];
   const handle = await stand.start({ prompts, end: 'delete' });
   await untilFollowed(handle);
-  const { sandboxId } = await handle.query(progressQuery);
+  const { sandboxId } = await progressOf(handle);
   const refused = { kind: 'error', status: 429, code: 'rate_limited', retryAfterSeconds: 1, times: 1 } as const;
   for (const endpoint of ['listEvents', 'deleteSandbox'] as const) await stand.fault({ ...refused, endpoint });
   await stand.api.writeFile(sandboxId ?? '', { path: 'go', content: '' });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxClient } from '../../../../src/client/index.js';
-import { type JobInput, progressQuery } from '../../../../workflows/index.js';
+import type { JobInput } from '../../../../workflows/index.js';
+import { progressOf } from '../../job-progress.js';
 import { createPlayedStand, type PlayedStand, refusal, somebodysSandbox } from '../../played-service.js';
 import { believesNothing, letGo, script, untilGo } from '../../workflow-harness.js';
 
@@ -10,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => stand.close());
 
-const phaseOf = async (handle: Awaited<ReturnType<PlayedStand['start']>>) => (await handle.query(progressQuery)).phase;
+const phaseOf = async (handle: Awaited<ReturnType<PlayedStand['start']>>) => (await progressOf(handle)).phase;
 const start = (over: Partial<JobInput> = {}) =>
   stand.start({ end: 'keep', prompts: [{ prompt: script('sleep 1; echo said') }], ...over });
 
@@ -46,14 +47,14 @@ it('an unknown state does not hide the end of a prompt', async () => {
   const handle = await start({ prompts: [{ prompt: script(`${untilGo}; echo said`) }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   stand.play(strange);
-  await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+  await letGo(stand, (await progressOf(handle)).sandboxId);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 
 it('a prompt that ended because its sandbox was stopped is a failed sandbox', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
-  const { sandboxId } = await handle.query(progressQuery);
+  const { sandboxId } = await progressOf(handle);
   await expect.poll(async () => (await stand.api.getSandbox(sandboxId ?? '')).sandbox.state).toBe('running');
   await stand.api.stopSandbox(sandboxId ?? '');
   const result = await handle.result();
@@ -67,7 +68,7 @@ it('a prompt that ended because its sandbox was stopped is a failed sandbox', as
 it('a prompt that ended because its sandbox was deleted says so', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
-  await stand.api.deleteSandbox((await handle.query(progressQuery)).sandboxId ?? '');
+  await stand.api.deleteSandbox((await progressOf(handle)).sandboxId ?? '');
   expect(await handle.result()).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'sandbox_gone' } });
 });
 
@@ -75,14 +76,14 @@ it('a setup script that ended because its sandbox was deleted says so', async ()
   const source = { kind: 'create', body: { setupScript: 'sleep 600' } } as const;
   const handle = await start({ source, prompts: [{ prompt: 'hello' }] });
   await expect.poll(() => phaseOf(handle)).toBe('waiting_for_setup');
-  await stand.api.deleteSandbox((await handle.query(progressQuery)).sandboxId ?? '');
+  await stand.api.deleteSandbox((await progressOf(handle)).sandboxId ?? '');
   expect(await handle.result()).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'sandbox_gone' } });
 });
 
 it('a prompt that somebody interrupted is a failed prompt', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 600') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
-  const { sandboxId } = await handle.query(progressQuery);
+  const { sandboxId } = await progressOf(handle);
   await expect.poll(async () => (await stand.api.getSandbox(sandboxId ?? '')).sandbox.state).toBe('running');
   await stand.api.interruptSandbox(sandboxId ?? '');
   expect(await handle.result()).toMatchObject({ outcome: 'prompt_failed', error: { code: 'prompt_interrupted' } });
@@ -100,7 +101,7 @@ it('a temporary 404 does not end the sandbox under its prompt', async () => {
   stand.play({ listAllSandboxes: async () => [], getSandbox: missing, getPrompt: missing, listEvents: missing });
   await expect.poll(() => asked).toBeGreaterThan(3);
   stand.play({});
-  await letGo(stand, (await handle.query(progressQuery)).sandboxId);
+  await letGo(stand, (await progressOf(handle)).sandboxId);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 

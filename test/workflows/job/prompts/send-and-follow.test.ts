@@ -1,8 +1,9 @@
 /** Tests the activity that sends a prompt and follows it: what the job knows of the prompt, and when. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ConnectionError, type SandboxClient } from '../../../../src/client/index.js';
-import { progressQuery } from '../../../../workflows/index.js';
 import { changedBy } from '../../changed-stand.js';
+import { progressOf } from '../../job-progress.js';
 import { readySandbox } from '../../stop/stop-harness.js';
 import { createStand, letGo, type Stand, script, untilGo } from '../../workflow-harness.js';
 
@@ -26,9 +27,9 @@ const endless = { prompts: [{ prompt: script('sleep 600') }] };
 describe('a job that is cancelled before it knows the ids of its prompt', () => {
   it('learns them, and interrupts the prompt', async () => {
     const job = await stand.start({ ...endless, end: 'keep' });
-    const sandboxId = async () => (await job.query(progressQuery)).sandboxId;
+    const sandboxId = async () => (await progressOf(job)).sandboxId;
     await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
-    expect((await job.query(progressQuery)).phase).toBe('prompting');
+    expect((await progressOf(job)).phase).toBe('prompting');
     await job.cancel();
     const result = await job.result();
     const [prompt] = promptsOf(result.sandboxId);
@@ -45,7 +46,7 @@ describe('a job that is cancelled before it knows the ids of its prompt', () => 
 describe('a job that is cancelled while no worker follows its prompt', () => {
   it('finds the ids in the record of the prompt, and interrupts it', async () => {
     const job = await stand.start({ ...endless, end: 'keep' });
-    const sandboxId = async () => (await job.query(progressQuery)).sandboxId;
+    const sandboxId = async () => (await progressOf(job)).sandboxId;
     await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
     await stand.restartWorker(() => job.cancel());
     const result = await job.result();
@@ -88,7 +89,7 @@ describe('a prompt', () => {
     change.listAllSandboxes = async () => [];
     change.getPrompt = async () => Promise.reject(new ConnectionError('getPrompt', false, 'ECONNREFUSED'));
     const job = await stand.start({ prompts: [{ prompt: script('echo done') }] });
-    await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
+    await expect.poll(async () => (await progressOf(job)).phase).toBe('following');
     delete change.listAllSandboxes;
     delete change.getPrompt;
     expect(await job.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
@@ -115,7 +116,7 @@ describe('a prompt', () => {
 
   it('is followed by another worker if the first one shuts down after it sent it', async () => {
     const job = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
-    const sandboxId = async () => (await job.query(progressQuery)).sandboxId;
+    const sandboxId = async () => (await progressOf(job)).sandboxId;
     await expect.poll(async () => promptsOf(await sandboxId()).length).toBe(1);
     const id = await sandboxId();
     await stand.restartWorker();
@@ -144,10 +145,10 @@ it('a job knows the ids of a prompt that takes longer than a moment', async () =
   try {
     const job = await telling.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
     await expect
-      .poll(async () => (await job.query(progressQuery)).prompts)
+      .poll(async () => (await progressOf(job)).prompts)
       .toMatchObject([{ status: 'queued', promptId: expect.any(String), conversationId: expect.any(String) }]);
-    expect((await job.query(progressQuery)).phase).toBe('following');
-    await letGo(telling, (await job.query(progressQuery)).sandboxId);
+    expect((await progressOf(job)).phase).toBe('following');
+    await letGo(telling, (await progressOf(job)).sandboxId);
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
   } finally {
     await telling.close();

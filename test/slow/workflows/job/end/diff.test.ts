@@ -1,4 +1,5 @@
 /** The patch of a repository, from jobs in the local service. `diff-scripts.test.ts` has the kinds of changes. */
+
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,8 +7,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { JobInput } from '../../../../../src/protocol/job/job-input.js';
-import { progressQuery } from '../../../../../workflows/index.js';
 import { cli as runCli } from '../../../../unit/cli/in-process.js';
+import { progressOf } from '../../../../workflows/job-progress.js';
 import { createStand, deployment, type Stand, script } from '../../../../workflows/workflow-harness.js';
 
 const run = promisify(execFile);
@@ -62,8 +63,8 @@ describe('the patch of a job', () => {
 
   it('is collected and marked partial if the job is cancelled, and has no answer that is cut', async () => {
     const handle = await start({ prompts: [{ prompt: script(`${edits}; sleep 60`) }] });
-    await expect.poll(async () => (await handle.query(progressQuery)).phase, { timeout: 30_000 }).toBe('following');
-    const sandboxId = (await handle.query(progressQuery)).sandboxId ?? '';
+    await expect.poll(async () => (await progressOf(handle)).phase, { timeout: 30_000 }).toBe('following');
+    const sandboxId = (await progressOf(handle)).sandboxId ?? '';
     const madeAll = async () => (await stand.api.runCommand(sandboxId, { command: 'ls app' })).stdout;
     await expect.poll(madeAll, { timeout: 30_000 }).toContain('b c.bin');
     await handle.cancel();
@@ -113,8 +114,8 @@ describe('the patch of a job', () => {
 
   it('is not collected from a sandbox that is gone, and the job says so', async () => {
     const handle = await start({ prompts: [{ prompt: script('sleep 60') }] });
-    await expect.poll(async () => (await handle.query(progressQuery)).phase, { timeout: 30_000 }).toBe('following');
-    await stand.api.deleteSandbox((await handle.query(progressQuery)).sandboxId ?? '');
+    await expect.poll(async () => (await progressOf(handle)).phase, { timeout: 30_000 }).toBe('following');
+    await stand.api.deleteSandbox((await progressOf(handle)).sandboxId ?? '');
     const result = await handle.result();
     expect(result.outcome).toBe('sandbox_failed');
     expect(patchOf(result.files)).toMatchObject({ ref: null, partial: true, error: expect.any(String) });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type JobInput, progressQuery } from '../../../../../workflows/index.js';
+import type { JobInput } from '../../../../../workflows/index.js';
+import { progressOf } from '../../../../workflows/job-progress.js';
 import {
   createPlayedStand,
   lostAnswer,
@@ -187,7 +188,7 @@ describe('a prompt that is accepted slowly', () => {
     const sandboxId = await somebodysSandbox(stand);
     await stand.fault({ kind: 'latency', endpoint: 'sendPrompt', ms: 12_000 });
     const handle = await stand.start({ ...inSandbox(sandboxId), prompts: [{ prompt: script('sleep 60') }] });
-    await expect.poll(async () => (await handle.query(progressQuery)).prompts[0]?.status).toBe('sending');
+    await expect.poll(async () => (await progressOf(handle)).prompts[0]?.status).toBe('sending');
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await handle.cancel();
     const result = await handle.result();
