@@ -1,26 +1,29 @@
 /**
- * Shares the reads of all follows of a worker process: one `GET /sandboxes` per interval, independent of the number of
- * sandboxes. The loop runs only while a follow waits.
+ * Reads the sandboxes of all follows of a worker process, with as few calls as possible. The loop runs only while a
+ * follow waits.
  *
- * The list alone does not end a follow. If the list keeps failing, hangs, or omits a sandbox, a follow reads its
- * sandbox by itself. It does so at growing intervals, and all follows share one rate limit.
+ *     many follows, few sandboxes on the account ─► one `GET /sandboxes` per interval, for all of them
+ *     one follow, or far more sandboxes than follows ─► one `GET /sandboxes/{id}` for each of them
+ *
+ * None of these reads alone ends a follow. If they keep failing, hang, or omit a sandbox, a follow reads its sandbox by
+ * itself. It does so at growing intervals, and all follows share one rate limit.
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { describeFailure } from '../retry/classify.js';
 
 export interface FollowHubOptions {
-  /** Interval between reads of the list while a new follow waits, in ms. Default: 500. */
+  /** Interval between reads while a new follow waits, in ms. Default: 500. */
   readonly minIntervalMs?: number;
-  /** Interval between reads of the list if all follows have waited for long, in ms. Default: 10 000. */
+  /** Interval between reads if all follows have waited for long, in ms. Default: 10 000. */
   readonly maxIntervalMs?: number;
 }
 
-/** What a read of the list reports about a sandbox. */
+/** What a shared read reports about a sandbox. */
 export interface SharedRead {
   /**
-   * Undefined if the list omits the sandbox. This proves nothing (trap S13), so the follow must read the sandbox
-   * itself.
+   * Undefined if the read does not show the sandbox. This proves nothing (trap S13), so the follow must read the
+   * sandbox itself.
    */
   readonly sandbox: Sandbox | undefined;
   /** When the read began, in ms since the epoch. */
@@ -29,14 +32,14 @@ export interface SharedRead {
 
 export interface FollowHub {
   /**
-   * Waits for the next shared read that starts after this call. Also returns when this follow may read by itself. Does
-   * not fail if the list fails.
+   * Waits for the next read that starts after this call. Also returns when this follow may read by itself. Does not fail
+   * if a read fails.
    * @throws the signal's reason
    */
   next(
     sandboxId: string,
     options: {
-      /** When the follow started, in ms since the epoch. Older follows need the list less often. */
+      /** When the follow started, in ms since the epoch. Older follows need a read less often. */
       readonly followedSinceMs: number;
       /** When it last read by itself, in ms since the epoch; 0 for never. */
       readonly lookedAtMs: number;
@@ -47,18 +50,22 @@ export interface FollowHub {
 
 interface Waiter {
   readonly sandboxId: string;
+  readonly sinceMs: number;
   readonly intervalMs: number;
   /** When the follow may read by itself, in ms since the epoch. */
   readonly lookDueMs: number;
+  /** True if the last read did not show its sandbox. */
   isMissing: boolean;
+  /** When a read of its sandbox alone began, in ms since the epoch; undefined if none is under way. */
+  readSinceMs: number | undefined;
   readonly resolve: (read: SharedRead) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** The interval between two reads of the list for a follow, as a fraction of the follow's age. */
+/** The interval between two reads for a follow, as a fraction of the follow's age. */
 const ageShare = 1 / 20;
 /**
- * The interval between a follow's own reads, as a fraction of its age: twice the interval of the list, at most 30 s.
+ * The interval between a follow's own reads, as a fraction of its age: twice that of the shared reads, at most 30 s.
  */
 const lookAgeShare = 1 / 10;
 const rarestLookMs = 30_000;
@@ -67,6 +74,15 @@ const rarestLookMs = 30_000;
  * second, and each follow reads every 4 minutes.
  */
 const everyMs = 250;
+/** Interval between reads of single sandboxes, in ms: each is one call, so they make as many calls as own reads. */
+const singleEveryMs = 125;
+/**
+ * The service spends about as much on this many rows of a list as on a read of one sandbox. So a follow never costs more
+ * than one read, however many archived sandboxes the account has.
+ */
+const rowsPerRead = 100;
+/** How long the length of a list is believed, in ms. */
+const rowsHoldMs = 3_600_000;
 /** Number of reads allowed in a burst after a quiet period. */
 const burst = 8;
 /** Longest interval between reads of a failing list. */
@@ -78,7 +94,8 @@ const silentAfterMs = 5_000;
 export function createFollowHub(client: SandboxClient, options: FollowHubOptions = {}): FollowHub {
   const { minIntervalMs = 500, maxIntervalMs = 10_000 } = options;
   const waiters = new Set<Waiter>();
-  const budget = createReadLimit();
+  const budget = createReadLimit(everyMs);
+  const singleBudget = createReadLimit(singleEveryMs);
   let running = false;
   let wake: AbortController | undefined;
   let failures = 0;
@@ -87,12 +104,23 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   // read.
   let lastTickMs = 0;
   let notBeforeMs = 0;
+  let rows = 0;
+
+  const readsSingly = () =>
+    waiters.size === 1 || (rows > rowsPerRead * waiters.size && Date.now() < lastTickMs + rowsHoldMs);
+
+  /** When a follow needs the next read, if reads are `2 ** failures` times rarer. */
+  function dueMs({ sinceMs, intervalMs }: Waiter, readAtMs: number): number {
+    if (failures === 0) return Math.max(sinceMs, readAtMs) + intervalMs;
+    return readAtMs + Math.min(Math.max(rarestListMs, maxIntervalMs), intervalMs * 2 ** Math.min(failures, 10));
+  }
 
   function tickDueMs(): number {
-    let shortest = maxIntervalMs;
-    for (const waiter of waiters) shortest = Math.min(shortest, waiter.intervalMs);
-    const longest = failures === 0 ? maxIntervalMs : Math.max(rarestListMs, maxIntervalMs);
-    return Math.max(notBeforeMs, lastTickMs + Math.min(longest, shortest * 2 ** Math.min(failures, 10)));
+    return Math.max(notBeforeMs, Math.min(...[...waiters].map((waiter) => dueMs(waiter, lastTickMs))));
+  }
+
+  function hasFailed(error: unknown): void {
+    notBeforeMs = Date.now() + (describeFailure(error)?.retryAfterMs ?? 0);
   }
 
   async function tick(): Promise<void> {
@@ -102,6 +130,9 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     try {
       const byId = new Map((await client.listAllSandboxes()).map((sandbox) => [sandbox.id, sandbox]));
       failures = 0;
+      rows = byId.size;
+      // A list that takes long is not asked for without a pause.
+      notBeforeMs = 2 * Date.now() - lastTickMs;
       for (const waiter of served) {
         const sandbox = byId.get(waiter.sandboxId);
         if (sandbox) waiter.resolve({ sandbox, atMs: lastTickMs });
@@ -110,17 +141,54 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     } catch (error) {
       // An error of the list ends no follow.
       failures += 1;
-      notBeforeMs = Date.now() + (describeFailure(error)?.retryAfterMs ?? 0);
+      hasFailed(error);
     } finally {
       listing = false;
       wake?.abort();
     }
   }
 
+  async function readOne(waiter: Waiter): Promise<void> {
+    const atMs = Date.now();
+    waiter.readSinceMs = atMs;
+    try {
+      const { sandbox } = await client.getSandbox(waiter.sandboxId);
+      waiter.resolve({ sandbox, atMs });
+    } catch (error) {
+      waiter.isMissing = true;
+      hasFailed(error);
+    } finally {
+      waiter.readSinceMs = undefined;
+      wake?.abort();
+    }
+  }
+
+  /** Reads the sandboxes that are due, each alone. @returns when the next one is due */
+  function readDue(): number {
+    const unread = [...waiters].filter(({ readSinceMs, isMissing }) => readSinceMs === undefined && !isMissing);
+    const due = ({ sinceMs, intervalMs }: Waiter) => sinceMs + intervalMs;
+    for (const waiter of unread.sort((a, b) => due(a) - due(b))) {
+      const atMs = Math.max(notBeforeMs, due(waiter), singleBudget.nextMs());
+      if (atMs > Date.now()) return atMs;
+      singleBudget.spend();
+      void readOne(waiter);
+    }
+    return Infinity;
+  }
+
+  /** Reads what is due. @returns when the next read is due */
+  function readShared(): number {
+    if (readsSingly()) return readDue();
+    if (!listing && tickDueMs() <= Date.now()) void tick();
+    return listing ? Infinity : tickDueMs();
+  }
+
   /** Wakes the follows that may now read by themselves. @returns when the next follow may do so */
   function giveTurns(): number {
     const silentSinceMs = failures >= silentAfterFailures ? 0 : listing ? lastTickMs + silentAfterMs : Infinity;
-    const turnOf = (waiter: Waiter) => Math.max(waiter.lookDueMs, waiter.isMissing ? 0 : silentSinceMs);
+    const silentSince = ({ isMissing, readSinceMs }: Waiter) =>
+      isMissing ? 0 : readSinceMs === undefined ? silentSinceMs : readSinceMs + silentAfterMs;
+    const turnOf = (waiter: Waiter) => Math.max(waiter.lookDueMs, silentSince(waiter));
     const waiting = [...waiters].filter((waiter) => turnOf(waiter) < Infinity);
     for (const waiter of waiting.sort((a, b) => turnOf(a) - turnOf(b))) {
       const atMs = Math.max(turnOf(waiter), budget.nextMs());
@@ -134,11 +202,11 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   async function run(): Promise<void> {
     while (waiters.size > 0) {
       wake = new AbortController();
-      if (!listing && tickDueMs() <= Date.now()) void tick();
+      const readMs = readShared();
       const turnMs = giveTurns();
       if (waiters.size === 0) break;
       // A new follow may arrive, or the last one may leave. Both change the time of the next read.
-      await pause(Math.min(listing ? Infinity : tickDueMs(), turnMs) - Date.now(), wake.signal);
+      await pause(Math.min(readMs, turnMs) - Date.now(), wake.signal);
     }
     running = false;
   }
@@ -155,9 +223,11 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
         };
         const waiter: Waiter = {
           sandboxId,
+          sinceMs: Date.now(),
           intervalMs: Math.max(minIntervalMs, Math.min(maxIntervalMs, ageMs * ageShare)),
           lookDueMs: lookedAtMs + Math.max(2 * minIntervalMs, Math.min(rarestLookMs, ageMs * lookAgeShare)),
           isMissing: false,
+          readSinceMs: undefined,
           resolve: (read) => settle(() => resolve(read)),
           reject: (error) => settle(() => reject(error)),
         };
@@ -209,8 +279,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Rate limit of the follows' own reads, per process, while the shared list gives no information. */
-function createReadLimit() {
+/** A limit of one read per `everyMs` in this process. */
+function createReadLimit(everyMs: number) {
   let spentUntilMs = 0;
   return {
     /** When the next read is allowed, in ms since the epoch. */

@@ -18,10 +18,15 @@ const refusal = (status: number, code: string) =>
     details: null,
   });
 
-/** The hub calls only the list, so only the list exists. */
+/** The hub calls only these, so nothing else exists. A sandbox is read as the list would show it. */
 function serviceWith(list: () => Promise<Sandbox[]>) {
   const listAllSandboxes = vi.fn(list);
-  return { listAllSandboxes, client: { listAllSandboxes } as unknown as SandboxClient };
+  const getSandbox = vi.fn(async (id: string) => {
+    const found = (await list()).find((one) => one.id === id);
+    if (!found) throw refusal(404, 'sandbox_not_found');
+    return { sandbox: found };
+  });
+  return { listAllSandboxes, getSandbox, client: { listAllSandboxes, getSandbox } as unknown as SandboxClient };
 }
 
 const idle = () => new AbortController().signal;
@@ -30,18 +35,54 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('the follow hub', () => {
-  it('reads once per tick for all follows, regardless of their number', async () => {
-    const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a'), sandbox('b')]);
+  it('reads once per interval for all follows, regardless of their number', async () => {
+    const { client, listAllSandboxes, getSandbox } = serviceWith(async () => [sandbox('a'), sandbox('b')]);
     const hub = createFollowHub(client, { minIntervalMs: 100 });
     const next = (id: string) => hub.next(id, { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
-    const first = next('a');
-    await vi.advanceTimersByTimeAsync(0);
-    expect((await first).sandbox?.id).toBe('a');
     const all = Promise.all(['a', 'b', 'c', ...Array(1_000).fill('a')].map(next));
-    await vi.advanceTimersByTimeAsync(100);
+    await vi.advanceTimersByTimeAsync(99);
+    expect(listAllSandboxes).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
     const reads = await all;
     expect(reads.slice(0, 3).map((read) => read.sandbox?.id)).toEqual(['a', 'b', undefined]);
-    expect(listAllSandboxes).toHaveBeenCalledTimes(2);
+    expect(listAllSandboxes).toHaveBeenCalledTimes(1);
+    expect(getSandbox).not.toHaveBeenCalled();
+  });
+
+  it('reads the sandbox of a single follow, and no list', async () => {
+    const { client, listAllSandboxes, getSandbox } = serviceWith(async () => [sandbox('a', 'idle')]);
+    const hub = createFollowHub(client, { minIntervalMs: 100 });
+    const read = hub.next('a', { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
+    await vi.advanceTimersByTimeAsync(100);
+    expect((await read).sandbox?.state).toBe('idle');
+    expect(getSandbox).toHaveBeenCalledTimes(1);
+    expect(listAllSandboxes).not.toHaveBeenCalled();
+  });
+
+  it('reads each sandbox beside 50,000 archived ones, at most 8 a second, and the list once an hour', async () => {
+    const archived = Array.from({ length: 50_000 }, (_, index) => sandbox(`archived-${index}`, 'archived'));
+    const followed = Array.from({ length: 100 }, (_, index) => sandbox(`followed-${index}`));
+    const all = [...archived, ...followed];
+    const byId = new Map(followed.map((one) => [one.id, one]));
+    const { client, listAllSandboxes, getSandbox } = serviceWith(async () => all);
+    getSandbox.mockImplementation(async (id) => ({ sandbox: byId.get(id) ?? sandbox(id) }));
+    const hub = createFollowHub(client);
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    for (const { id } of followed) {
+      const follower = createFollower(hub, id);
+      const forEver = async () => {
+        for (;;) expect((await follower.next(stop.signal)).sandbox?.id).toBe(id);
+      };
+      forEver().catch(() => undefined);
+    }
+    const minutes = 10;
+    await vi.advanceTimersByTimeAsync(minutes * 60_000);
+    expect(listAllSandboxes).toHaveBeenCalledTimes(1);
+    expect(getSandbox.mock.calls.length).toBeLessThanOrEqual(minutes * 60 * 8 + 8);
+    expect(getSandbox.mock.calls.length).toBeGreaterThan(minutes * 60 * 4);
+    stop.abort(new Error('over'));
+    await vi.advanceTimersByTimeAsync(120_000);
   });
 
   it('never answers with a read that started before the request', async () => {
@@ -49,37 +90,38 @@ describe('the follow hub', () => {
     const { client, listAllSandboxes } = serviceWith(() => new Promise((resolve) => (finish = resolve)));
     const hub = createFollowHub(client, { minIntervalMs: 100 });
     const options = { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() };
-    const early = hub.next('a', options);
-    await vi.advanceTimersByTimeAsync(0);
+    const early = Promise.all([hub.next('a', options), hub.next('a', options)]);
+    await vi.advanceTimersByTimeAsync(100);
     let answered = false;
-    const late = hub.next('a', options).then((read) => {
-      answered = true;
-      return read;
-    });
+    const next = () =>
+      hub.next('a', options).then((read) => {
+        answered = true;
+        return read;
+      });
+    const late = Promise.all([next(), next()]);
     finish([sandbox('a', 'idle')]);
-    expect((await early).sandbox?.state).toBe('idle');
+    expect((await early)[0].sandbox?.state).toBe('idle');
     expect(answered).toBe(false);
     await vi.advanceTimersByTimeAsync(100);
     finish([sandbox('a', 'running')]);
-    expect((await late).sandbox?.state).toBe('running');
+    expect((await late)[0].sandbox?.state).toBe('running');
     expect(listAllSandboxes).toHaveBeenCalledTimes(2);
   });
 
-  it('reads less often as its follows get older, and at once for a new one', async () => {
+  it('reads less often as its follows get older, and soon for a new one', async () => {
     const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);
     const hub = createFollowHub(client, { minIntervalMs: 100, maxIntervalMs: 5_000 });
     const old = { followedSinceMs: Date.now() - 3_600_000, lookedAtMs: 0, signal: idle() };
-    await Promise.all([hub.next('a', old), vi.advanceTimersByTimeAsync(0)]);
-    const waiting = hub.next('a', old);
-    await vi.advanceTimersByTimeAsync(4_900);
-    expect(listAllSandboxes).toHaveBeenCalledTimes(1);
+    const waiting = Promise.all([hub.next('a', old), hub.next('a', old)]);
+    await vi.advanceTimersByTimeAsync(4_800);
+    expect(listAllSandboxes).not.toHaveBeenCalled();
     const young = hub.next('a', { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
-    await vi.advanceTimersByTimeAsync(1);
+    await vi.advanceTimersByTimeAsync(100);
     await Promise.all([waiting, young]);
-    expect(listAllSandboxes).toHaveBeenCalledTimes(2);
+    expect(listAllSandboxes).toHaveBeenCalledTimes(1);
   });
 
-  it('tolerates a short failure', async () => {
+  it('tolerates a short failure of the list', async () => {
     let calls = 0;
     const { client } = serviceWith(async () => {
       calls += 1;
@@ -87,9 +129,10 @@ describe('the follow hub', () => {
       return [sandbox('a', 'idle')];
     });
     const hub = createFollowHub(client, { minIntervalMs: 100 });
-    const read = hub.next('a', { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
+    const next = () => hub.next('a', { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
+    const reads = Promise.all([next(), next()]);
     await vi.advanceTimersByTimeAsync(5_000);
-    expect((await read).sandbox?.state).toBe('idle');
+    for (const { sandbox: seen } of await reads) expect(seen?.state).toBe('idle');
     expect(calls).toBe(2);
   });
 
@@ -101,7 +144,7 @@ describe('the follow hub', () => {
     ['hangs', () => new Promise<Sandbox[]>(() => undefined)],
     ['leaves everything out', async () => []],
   ];
-  it.each(silences)('makes a follow read for itself if the list %s, and rejects none', async (_, list) => {
+  it.each(silences)('makes a follow read for itself if the service %s, and rejects none', async (_, list) => {
     const hub = createFollowHub(serviceWith(list).client);
     const follower = createFollower(hub, 'a');
     const read = follower.next(idle());
@@ -110,7 +153,7 @@ describe('the follow hub', () => {
   });
 
   it.each(silences)(
-    'limits 1,000 follows to 4 reads per second if the list %s, with a growing interval for each',
+    'limits 1,000 follows to 4 reads per second if the service %s, with a growing interval for each',
     async (_, list) => {
       async function looksIn(ms: number, follows: number) {
         const { client, listAllSandboxes } = serviceWith(list);
@@ -151,16 +194,17 @@ describe('the follow hub', () => {
   );
 
   it('stops reading when the last follow ends', async () => {
-    const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);
+    const { client, listAllSandboxes, getSandbox } = serviceWith(async () => [sandbox('a')]);
     const hub = createFollowHub(client, { minIntervalMs: 100 });
     const controller = new AbortController();
     const options = { followedSinceMs: Date.now(), lookedAtMs: 0, signal: controller.signal };
-    await Promise.all([hub.next('a', options), vi.advanceTimersByTimeAsync(0)]);
+    await Promise.all([hub.next('a', options), vi.advanceTimersByTimeAsync(100)]);
     const left = expect(hub.next('a', options)).rejects.toThrow('left');
     controller.abort(new Error('left'));
     await left;
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(listAllSandboxes).toHaveBeenCalledTimes(1);
+    expect(getSandbox).toHaveBeenCalledTimes(1);
+    expect(listAllSandboxes).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
   });
 });
