@@ -19,13 +19,9 @@ export interface FollowHubOptions {
   readonly maxIntervalMs?: number;
 }
 
-/** What a shared read reports about a sandbox. */
+/** A sandbox as a shared read shows it. */
 export interface SharedRead {
-  /**
-   * Undefined if the read does not show the sandbox. This proves nothing (trap S13), so the follow must read the
-   * sandbox itself.
-   */
-  readonly sandbox: Sandbox | undefined;
+  readonly sandbox: Sandbox;
   /** When the read began, in ms since the epoch. */
   readonly atMs: number;
 }
@@ -34,6 +30,7 @@ export interface FollowHub {
   /**
    * Waits for the next read that starts after this call. Also returns when this follow may read by itself. Does not fail
    * if a read fails.
+   * @returns undefined if no read shows the sandbox. This proves nothing (trap S13), so the follow must read by itself
    * @throws the signal's reason
    */
   next(
@@ -45,7 +42,7 @@ export interface FollowHub {
       readonly lookedAtMs: number;
       readonly signal: AbortSignal;
     },
-  ): Promise<SharedRead>;
+  ): Promise<SharedRead | undefined>;
 }
 
 interface Waiter {
@@ -58,7 +55,7 @@ interface Waiter {
   isMissing: boolean;
   /** When a read of its sandbox alone began, in ms since the epoch; undefined if none is under way. */
   readSinceMs: number | undefined;
-  readonly resolve: (read: SharedRead) => void;
+  readonly resolve: (read?: SharedRead) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -194,7 +191,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
       const atMs = Math.max(turnOf(waiter), budget.nextMs());
       if (atMs > Date.now()) return atMs;
       budget.spend();
-      waiter.resolve({ sandbox: undefined, atMs: Date.now() });
+      waiter.resolve();
     }
     return Infinity;
   }
@@ -213,7 +210,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
 
   return {
     next(sandboxId, { followedSinceMs, lookedAtMs, signal }) {
-      return new Promise<SharedRead>((resolve, reject) => {
+      return new Promise<SharedRead | undefined>((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const ageMs = Date.now() - followedSinceMs;
         const settle = (finish: () => void) => {
@@ -252,9 +249,9 @@ export function createFollower(hub: FollowHub, sandboxId: string) {
   let lookedAtMs = 0;
   return {
     /** Like `FollowHub.next`. */
-    async next(signal: AbortSignal): Promise<SharedRead> {
+    async next(signal: AbortSignal): Promise<SharedRead | undefined> {
       const read = await hub.next(sandboxId, { followedSinceMs, lookedAtMs, signal });
-      if (!read.sandbox) lookedAtMs = Date.now();
+      if (!read) lookedAtMs = Date.now();
       return read;
     },
     /** Waits as long as a follow of this age waits between two reads of its own. */

@@ -111,9 +111,9 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd> {
   let missingSinceMs: number | undefined;
   let unseenSinceMs: number | undefined;
   for (let tick = 1; ; tick += 1) {
-    const { sandbox: listed, atMs } = await follower.next(one.attempt.signal);
-    if (listed) one.onRead(listed);
-    const shared = listed?.state;
+    const read = await follower.next(one.attempt.signal);
+    if (read) one.onRead(read.sandbox);
+    const shared = read?.sandbox.state;
     if (shared === 'running' && !(sideBySide && tick % confirmEveryTicks === 0)) continue;
     const end = await one.readEnd().catch((error: unknown) => {
       // Only a read of the sandbox itself shows whether it still exists.
@@ -121,7 +121,7 @@ async function followUntilEnd(hub: FollowHub, one: Follow): Promise<PromptEnd> {
       throw error;
     });
     if (end && isFinalPromptStatus(end.status)) {
-      const seen = listed && { sandbox: { view: sandboxView(listed), atMs } };
+      const seen = read && { sandbox: { view: sandboxView(read.sandbox), atMs: read.atMs } };
       return { ...end, ...(await stateAtEnd(one, end)), ...seen, resultRef: null };
     }
     if (end) unseenSinceMs = undefined;

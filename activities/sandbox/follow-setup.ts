@@ -49,7 +49,7 @@ async function follow(sandboxId: string, { client, hub, attempt, readLagMs }: Fo
     (await orNullWhenMissing(attempt.call((signal) => client.getSandbox(sandboxId, { signal }))))?.sandbox;
   let missingSinceMs: number | undefined;
   for (;;) {
-    const shared = (await follower.next(attempt.signal)).sandbox;
+    const shared = (await follower.next(attempt.signal))?.sandbox;
     const ended = shared && endOf(shared);
     if (shared && !ended) continue;
     // The list alone is not enough, so a read of the sandbox confirms it.

@@ -57,8 +57,8 @@ export function stopSandboxActivity(client: SandboxClient, results: ResultStore)
 }
 
 /**
- * A read older than this, in ms, does not replace the read before a stop. In this time, nobody can have stopped and
- * resumed the sandbox: that would look like a resume after our request.
+ * A read older than this, in ms, does not replace the read before a stop. If somebody stops and resumes the sandbox in
+ * this time, and the answer to our request is lost, it looks like a resume after our request.
  */
 const freshForMs = 2_000;
 
@@ -79,7 +79,7 @@ async function stopOnce(
     const stop = stopOfAnswer(await tools.send(before, () => client.stopSandbox(sandboxId)));
     if (found && sandbox.stop && stop?.id === sandbox.stop.id) return found;
     // If the answer shows a stop that has ended, it may come from a cache. A read of the sandbox decides.
-    if (isOpenStop(stop)) return { how: 'asked', stop, sandbox, before } as const;
+    if (isOpenStop(stop)) return { how: 'asked', stop, sandbox, before };
   } catch (error) {
     if (!isFinal(error) && !(mayBeOld && isRefusal(error))) throw error;
     // Since the read, the request may have become unnecessary.

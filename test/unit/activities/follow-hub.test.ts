@@ -44,7 +44,7 @@ describe('the follow hub', () => {
     expect(listAllSandboxes).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     const reads = await all;
-    expect(reads.slice(0, 3).map((read) => read.sandbox?.id)).toEqual(['a', 'b', undefined]);
+    expect(reads.slice(0, 3).map((read) => read?.sandbox.id)).toEqual(['a', 'b', undefined]);
     expect(listAllSandboxes).toHaveBeenCalledTimes(1);
     expect(getSandbox).not.toHaveBeenCalled();
   });
@@ -54,7 +54,7 @@ describe('the follow hub', () => {
     const hub = createFollowHub(client, { minIntervalMs: 100 });
     const read = hub.next('a', { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
     await vi.advanceTimersByTimeAsync(100);
-    expect((await read).sandbox?.state).toBe('idle');
+    expect((await read)?.sandbox.state).toBe('idle');
     expect(getSandbox).toHaveBeenCalledTimes(1);
     expect(listAllSandboxes).not.toHaveBeenCalled();
   });
@@ -72,7 +72,7 @@ describe('the follow hub', () => {
     for (const { id } of followed) {
       const follower = createFollower(hub, id);
       const forEver = async () => {
-        for (;;) expect((await follower.next(stop.signal)).sandbox?.id).toBe(id);
+        for (;;) expect((await follower.next(stop.signal))?.sandbox.id).toBe(id);
       };
       forEver().catch(() => undefined);
     }
@@ -100,11 +100,11 @@ describe('the follow hub', () => {
       });
     const late = Promise.all([next(), next()]);
     finish([sandbox('a', 'idle')]);
-    expect((await early)[0].sandbox?.state).toBe('idle');
+    expect((await early)[0]?.sandbox.state).toBe('idle');
     expect(answered).toBe(false);
     await vi.advanceTimersByTimeAsync(100);
     finish([sandbox('a', 'running')]);
-    expect((await late)[0].sandbox?.state).toBe('running');
+    expect((await late)[0]?.sandbox.state).toBe('running');
     expect(listAllSandboxes).toHaveBeenCalledTimes(2);
   });
 
@@ -132,7 +132,7 @@ describe('the follow hub', () => {
     const next = () => hub.next('a', { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
     const reads = Promise.all([next(), next()]);
     await vi.advanceTimersByTimeAsync(5_000);
-    for (const { sandbox: seen } of await reads) expect(seen?.state).toBe('idle');
+    for (const seen of await reads) expect(seen?.sandbox.state).toBe('idle');
     expect(calls).toBe(2);
   });
 
@@ -149,7 +149,7 @@ describe('the follow hub', () => {
     const follower = createFollower(hub, 'a');
     const read = follower.next(idle());
     await vi.advanceTimersByTimeAsync(6_000);
-    expect((await read).sandbox).toBeUndefined();
+    expect(await read).toBeUndefined();
   });
 
   it.each(silences)(
