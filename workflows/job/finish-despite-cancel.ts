@@ -1,6 +1,7 @@
 /** Lets a call finish despite a cancel, so that its outcome is known. */
-import { CancellationScope, CancelledFailure, condition } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import { serviceFailureOf } from '../shared/job-termination.js';
+import { conditionUntil } from '../shared/shared-timer.js';
 import type { JobState } from './job-state.js';
 
 /**
@@ -58,8 +59,7 @@ async function untilGivenUp<T>(job: JobState, call: Promise<T>, giving: GivingUp
   const givenUp = CancellationScope.current().cancelRequested.catch(async (cancelled: unknown) => {
     if (known) return call;
     const leftMs = (job.beginCleanUp() - Date.now()) * share;
-    const ms = Math.max(1, Math.round(leftMs));
-    await CancellationScope.nonCancellable(() => condition(isKnown, ms, { summary }));
+    await CancellationScope.nonCancellable(() => conditionUntil(isKnown, Date.now() + leftMs, summary));
     throw cancelled;
   });
   try {

@@ -9,8 +9,8 @@ import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
 import { followSettings } from './follow-settings.js';
+import { promptSummary } from './prompt-call.js';
 import { promptQuery, type SentPrompt } from './prompt-query.js';
-import { promptSummary } from './send-prompt.js';
 
 /**
  * Waits for the end of a prompt. Safe to repeat.
