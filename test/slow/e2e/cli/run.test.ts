@@ -81,7 +81,7 @@ describe('sandflow run without configuration', () => {
     expect(await cli.run(['jobs', 'report', 'files'])).toMatchObject({ stdout: 'job-files/report.html\n' });
     const report = await readFile(join(cli.home, 'job-files/report.html'), 'utf8');
     expect(report).toContain('<a href="files/out.txt">');
-    expect(report).toContain('</span>prompting</th>');
+    expect(report).toContain('<th scope="row">prompting</th>');
     expect(report).toContain('deletion completed');
     expect(await readFile(join(cli.home, 'job-files/files/out.txt'), 'utf8')).toBe('forth and back\n');
   });
