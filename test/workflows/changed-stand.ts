@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { SandboxClient } from '../../src/client/index.js';
 import { heal } from './stop/stop-harness.js';
-import { createStand, type Stand } from './workflow-harness.js';
+import { createStand, type Stand, type StandOptions } from './workflow-harness.js';
 
 /**
  * For `through` of a stand.
@@ -28,14 +28,14 @@ export interface ChangedStand {
 }
 
 /** Creates one stand for all tests of a file, and closes it. Removes changes and faults after each test. */
-export function shareChangedStand(): ChangedStand {
+export function shareChangedStand(options: StandOptions = {}): ChangedStand {
   let shared: Stand;
   const change: Partial<SandboxClient> = {};
   const restore = () => {
     for (const name of Object.keys(change)) delete change[name as keyof SandboxClient];
   };
   beforeAll(async () => {
-    shared = await createStand({ through: changedBy(() => change) });
+    shared = await createStand({ ...options, through: changedBy(() => change) });
   });
   afterEach(async () => {
     restore();
