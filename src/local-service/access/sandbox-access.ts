@@ -4,7 +4,7 @@ import { isUsable } from '../../contract/workflow-safe/states.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
-import type { EnvironmentContent } from '../store/environment-store.js';
+import type { EnvironmentContent, EnvironmentStore } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { type Caller, reachesSandbox, requireSandboxOnKey } from './key-scope.js';
 
@@ -16,8 +16,8 @@ export type Access = 'view' | 'use' | 'owner';
 
 const order: readonly Access[] = ['view', 'use', 'owner'];
 
-/** Records and versions of environments are never changed in place, so a cached result stays right. */
-const loginsHeld = new WeakMap<SandboxRecord, boolean>();
+/** By store and by id of a version. A version is never changed, and no other gets its id, so a result stays right. */
+const loginsPassed = new WeakMap<EnvironmentStore, Map<string, boolean>>();
 
 /**
  * True if sandboxes with this content hold personal logins of their creator (specification, "Access rules": "an
@@ -30,13 +30,18 @@ function passesCreatorLogins(content: EnvironmentContent): boolean {
 
 /** True while the sandbox holds personal logins of its creator (specification, field `holdsCreatorLogins`). */
 export function holdsLogins({ stores }: Pick<Core, 'stores'>, sandbox: SandboxRecord): boolean {
-  let held = loginsHeld.get(sandbox);
-  if (held === undefined) {
-    const version = sandbox.loginsWiped ? undefined : stores.environments.version(sandbox.environmentVersionId);
-    held = version !== undefined && passesCreatorLogins(version.content);
-    loginsHeld.set(sandbox, held);
+  const { loginsWiped, environmentVersionId: versionId } = sandbox;
+  if (loginsWiped || versionId === null) return false;
+  const known = loginsPassed.get(stores.environments) ?? new Map<string, boolean>();
+  loginsPassed.set(stores.environments, known);
+  let passed = known.get(versionId);
+  if (passed === undefined) {
+    const version = stores.environments.version(versionId);
+    if (version === undefined) return false;
+    passed = passesCreatorLogins(version.content);
+    known.set(versionId, passed);
   }
-  return held;
+  return passed;
 }
 
 /** Null for a personal sandbox (specification, "Access rules"). */

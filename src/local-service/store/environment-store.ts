@@ -8,6 +8,8 @@ interface EnvironmentRow extends Omit<EnvironmentRecord, 'isDefault'> {
 /** A version without its content. */
 type VersionEntry = Omit<EnvironmentVersion, 'content'>;
 
+export type EnvironmentStore = ReturnType<typeof createEnvironmentStore>;
+
 export function createEnvironmentStore(database: Database) {
   const columns = 'id, accountId, name, isDefault, createdAt';
   const select = (where: string) =>
