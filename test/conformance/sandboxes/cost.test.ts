@@ -21,6 +21,18 @@ rule(
   },
 );
 
+rule('sandbox.cost-included', 'a row with its cost has every other field of the row without it', async () => {
+  const id = await target.ready({ ttlSeconds: null });
+  const of = async (path: string) => {
+    const { body } = await target.call('GET', path);
+    return body.sandboxes.find((sandbox) => sandbox.id === id);
+  };
+  const plain = await of('/sandboxes');
+  const { cost, ...rest } = (await of('/sandboxes?include=cost')) ?? {};
+  expect(cost).toBeDefined();
+  expect(rest).toEqual(plain);
+});
+
 async function costs(local: LocalTarget) {
   const { body } = await local.call('GET', '/sandboxes?include=cost');
   return body.sandboxes.map(({ type, cost }) => ({ type, ...cost }));

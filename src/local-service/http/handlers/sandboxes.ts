@@ -23,12 +23,11 @@ const shown = (context: Context, caller: Caller, sandbox: SandboxRecord): Operat
 export const sandboxOperations = {
   listSandboxes(context, { caller, query }) {
     const { page, nextCursor } = pageOf(context, caller, query);
-    const texts =
-      query.include === 'cost'
-        ? page.map((sandbox) =>
-            JSON.stringify({ ...sandboxView(context, caller, sandbox), cost: costOf(sandbox, context.clock.now()) }),
-          )
-        : page.map((sandbox) => sandboxJson(context, caller, sandbox));
+    const nowMs = context.clock.now();
+    const texts = page.map((sandbox) => {
+      const json = sandboxJson(context, caller, sandbox);
+      return query.include === 'cost' ? `${json.slice(0, -1)},"cost":${JSON.stringify(costOf(sandbox, nowMs))}}` : json;
+    });
     const cursor = query.limit === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
     return { json: `"sandboxes":[${texts.join(',')}]${cursor}` };
   },
