@@ -21,6 +21,12 @@ const maxFileBodyBytes = 2 * maxFileBytes;
 /** Endpoints whose body may be as large as a body with a file, since people write long texts. */
 const largeBodies: ReadonlySet<EndpointName> = new Set(['writeFile', 'sendPrompt', 'createSandbox', 'runCommand']);
 
+/**
+ * Longer answers, in characters, are sent as bytes: Node reserves three bytes for each character of a text that it
+ * sends, a quarter of the cost of a list of 10,000 sandboxes. It joins a short text and its headers in one write.
+ */
+const largeAnswer = 64 * 1024;
+
 /** The body of a success: JSON, or bytes. */
 type Answer = string | Download;
 
@@ -125,7 +131,8 @@ function registerRoute(
         return reply.type('application/octet-stream').send(answer.stream);
       }
       reply.type('application/json; charset=utf-8');
-      return context.profile.extraFields ? withExtraFields(answer) : answer;
+      const json = context.profile.extraFields ? withExtraFields(answer) : answer;
+      return json.length > largeAnswer ? Buffer.from(json) : json;
 
       async function unanswered(outcome: 'late' | 'dropped', work: () => Promise<Answer>): Promise<void> {
         try {
