@@ -3,8 +3,8 @@
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
-const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
-const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+const [openBracket, closeBracket] = [0x5b, 0x5d];
+const [openBrace, closeBrace] = [0x7b, 0x7d];
 
 /** Maximum number of values. A history of 100,000 events has fewer. */
 const maxValues = 2_000_000;
@@ -20,10 +20,10 @@ export function isOverlargeJson(body: Buffer): boolean {
       at = endOfText(body, at);
     } else if (byte === comma) {
       values += 1;
-    } else if (opening.has(byte)) {
+    } else if (byte === openBracket || byte === openBrace) {
       values += 1;
       depth += 1;
-    } else if (closing.has(byte)) {
+    } else if (byte === closeBracket || byte === closeBrace) {
       depth -= 1;
     }
     if (values > maxValues || depth > maxDepth) return true;
