@@ -30,6 +30,12 @@ describe('the client', () => {
     expect((await client.listSandboxes()).sandboxes[0]?.name).toBe(name);
   });
 
+  it('counts only levels that are open at once', async () => {
+    const more = Array.from({ length: 200 }, () => ({ empty: [] }));
+    const client = await clientOfText(200, JSON.stringify({ ok: true, sandboxes: [aSandbox], more }));
+    expect((await client.listSandboxes()).sandboxes).toHaveLength(1);
+  });
+
   it('ends a list with endless pages', async () => {
     let page = 0;
     const stand = await startStand((_, response) => {
