@@ -1,11 +1,5 @@
 import type { DataConverter } from '@temporalio/common';
-import {
-  type ActivityInboundCallsInterceptor,
-  type NativeConnection,
-  TransportError,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { type NativeConnection, TransportError, Worker, type WorkerOptions } from '@temporalio/worker';
 import {
   type ActivityDependencies,
   createActivities,
@@ -22,8 +16,8 @@ import {
   notifyTaskQueue,
 } from '../contract/workflow-safe/addresses.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
-import { cleanError } from '../contract/workflow-safe/without-secrets.js';
 import { requireWorkerConnection } from '../temporal/connect-worker.js';
+import { activityFailures } from './activity-failures.js';
 import { countCalls } from './count-calls.js';
 import { workflowSource } from './workflow-bundle.js';
 
@@ -148,7 +142,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
       dataConverter,
       maxHeartbeatThrottleInterval: '1 second',
       ...queue,
-      interceptors: { ...queue.interceptors, activity: [() => ({ inbound: cleanFailures }), countCalls] },
+      interceptors: { ...queue.interceptors, activity: [() => ({ inbound: activityFailures }), countCalls] },
     })),
   );
   return {
@@ -186,18 +180,6 @@ function missingNamespace(cause: unknown, namespace = 'default'): SandflowError 
   if (!(cause instanceof TransportError) || !/^Namespace .*code: NotFound/s.test(cause.message)) return undefined;
   return new SandflowError('bad_argument', `namespace: Temporal has no namespace "${namespace}".`, { cause });
 }
-
-/** The failure of an activity goes into the history, whatever a library wrote into it. */
-const cleanFailures: ActivityInboundCallsInterceptor = {
-  async execute(input, next) {
-    try {
-      return await next(input);
-    } catch (error) {
-      cleanError(error);
-      throw error;
-    }
-  },
-};
 
 function stopAll(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

@@ -1,0 +1,25 @@
+/** What the failure of an activity may tell Temporal, which keeps it in the history. */
+import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import { finalFailure } from '../../activities/retry/classify.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { unanswered } from '../contract/workflow-safe/service-failure.js';
+import { cleanError } from '../contract/workflow-safe/without-secrets.js';
+
+export const activityFailures: ActivityInboundCallsInterceptor = {
+  async execute(input, next) {
+    try {
+      return await next(input);
+    } catch (error) {
+      // A library may have written anything into it.
+      cleanError(error);
+      if (!isOfOtherVersion(error)) throw error;
+      const { code, message } = error;
+      throw finalFailure({ ...unanswered, code, message, meaning: 'permanent' });
+    }
+  },
+};
+
+/** No later attempt of this version can read the object. */
+function isOfOtherVersion(error: unknown): error is SandflowError {
+  return error instanceof SandflowError && error.code === 'result_of_other_version';
+}
