@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
 import { jobProgress } from '../../../src/workflow-client/jobs/job-client.js';
 import { createEncryptedStand, encryptedWorkflows, ringOf } from '../../workflows/encryption/encrypted-harness.js';
+import { progressOf } from '../../workflows/job-progress.js';
 import { createStand, deployment, letGo, type Stand, script, untilGo } from '../../workflows/workflow-harness.js';
 
 let stand: Stand;
@@ -28,7 +29,7 @@ type Handle = Awaited<ReturnType<Stand['start']>>;
 const startFollowed = async () => {
   // The job renews the auto-stop with a timer of half its length.
   const handle = await stand.start({ ttlSeconds: 8, prompts: [{ prompt: script(untilGo) }] });
-  await expect.poll(async () => (await handle.query('progress')) as object).toMatchObject({ phase: 'following' });
+  await expect.poll(() => progressOf(handle)).toMatchObject({ phase: 'following' });
   return handle;
 };
 /** True if a timer has fired since the last workflow task, and no task has started since. */
@@ -39,7 +40,7 @@ const hasFired = async (handle: Handle) => {
   const isStarted = later.some(({ workflowTaskStartedEventAttributes }) => workflowTaskStartedEventAttributes);
   return !isStarted && later.some(({ timerFiredEventAttributes }) => timerFiredEventAttributes);
 };
-/** Waits until the timers of most jobs have fired. The worker may have taken a task and not answered it at its end. */
+/** Waits until timers have fired. The worker may have taken a task of a job and not answered it at its end. */
 const awaitFired = async (handles: readonly Handle[]) => {
   let fired: Handle[] = [];
   await expect
@@ -48,7 +49,7 @@ const awaitFired = async (handles: readonly Handle[]) => {
       fired = handles.filter((_, at) => found[at]);
       return fired.length;
     })
-    .toBeGreaterThan(handles.length / 2);
+    .toBeGreaterThan(0);
   return fired;
 };
 const jobOf = ({ workflowId }: Handle) => ({ deployment, jobId: workflowId.replace(`sf-${deployment}-`, '') });

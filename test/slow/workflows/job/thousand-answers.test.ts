@@ -5,8 +5,8 @@ import type { SandboxClient } from '../../../../src/client/index.js';
 import { changedBy } from '../../../workflows/changed-stand.js';
 import { createStand, type Stand } from '../../../workflows/workflow-harness.js';
 
-/** Temporal suggests to continue as new after 4,096 events, which 400 answers exceed. */
-const answers = Number(process.env.SANDFLOW_TEST_ANSWERS ?? 400);
+/** Temporal suggests to continue as new after 4,096 events, which 800 answers exceed. */
+const answers = Number(process.env.SANDFLOW_TEST_ANSWERS ?? 800);
 const answerBytes = 50_000;
 const answerOf = (index: number) => `${index} `.padEnd(answerBytes, 'x');
 /** A tenth of what makes Temporal terminate a workflow. */
