@@ -21,6 +21,7 @@ import { repeatable, withHeartbeat } from './retry/attempt.js';
 import { finalFailure } from './retry/classify.js';
 import { deletionOfAnswer } from './sandbox/accepted-operation.js';
 import { orNullWhenMissing } from './sandbox/read.js';
+import { type ResultToStore, storeBeforeEnd } from './store/before-end.js';
 
 /** The purpose of a claim. The claimant is the workflow of the activity. */
 export type ClaimOptions = Pick<ClaimRequest, 'purpose' | 'ends'>;
@@ -32,6 +33,16 @@ export interface ClaimedDeletion {
   /** `unnamed`: accepted, but the service returned no id to follow. */
   readonly did: 'nothing' | 'deleting' | 'unnamed' | 'gone';
   readonly operationId: string | null;
+  /** Reference of the stored result; null or absent if none was stored. */
+  readonly resultRef?: string | null;
+}
+
+/** What to store before a deletion. */
+export interface BeforeDeletion {
+  /** The history of the sandbox. Default: none. */
+  readonly transcript?: TranscriptRequest | undefined;
+  /** The result of the caller. Default: none. */
+  readonly result?: ResultToStore | undefined;
 }
 
 /** Lifetime of a claim without renewal, in ms. An attempt of an activity lasts at most a minute. */
@@ -154,26 +165,26 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
      * Deletes a sandbox permanently, unless somebody leases it. Each attempt renews the claim, so that it does not
      * expire before a repeated call ends. The deletion cannot be cancelled; follow the operation to `completed`, then
      * release the claim. Safe to repeat.
-     * @param transcript the history to store before the deletion; none by default
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
     async deleteClaimed(
       sandboxId: string,
       { purpose }: Pick<ClaimOptions, 'purpose'>,
-      transcript?: TranscriptRequest,
+      { transcript, result }: BeforeDeletion = {},
     ): Promise<ClaimedDeletion> {
       return repeatable(async (attempt): Promise<ClaimedDeletion> => {
         const { call } = attempt;
-        // This comes before the claim, because the deletion must follow the claim at once.
+        // These come before the claim, because the deletion must follow the claim at once.
+        const stored = result && { resultRef: await storeBeforeEnd(results, result) };
         if (transcript) await storeTranscript({ client, results, attempt }, transcript);
         const claim = createClaim(sandboxId, { purpose, ends: 'any' }, taskQueue);
         const held = await claim.ask();
         if (held.claimedBy.length > 0) throw claimedFailure(sandboxId, held);
-        if (!held.granted) return { leasedBy: held.leasedBy, did: 'nothing', operationId: null };
+        if (!held.granted) return { leasedBy: held.leasedBy, did: 'nothing', operationId: null, ...stored };
         const answer = await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal })));
         const operationId = deletionOfAnswer(answer);
-        if (answer === null) return { leasedBy: [], did: 'gone', operationId };
-        return { leasedBy: [], did: operationId === null ? 'unnamed' : 'deleting', operationId };
+        if (answer === null) return { leasedBy: [], did: 'gone', operationId, ...stored };
+        return { leasedBy: [], did: operationId === null ? 'unnamed' : 'deleting', operationId, ...stored };
       });
     },
   };

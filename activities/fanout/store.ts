@@ -5,7 +5,7 @@ import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
 import type { KnownItem, SealRequest, StoredChunk } from '../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
-import type { FanoutResult, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
+import type { FanoutResult, ItemEnding, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
 import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../src/protocol/job/job-result.js';
 import {
   type FanoutPlace,
@@ -58,7 +58,7 @@ export interface AssembleInput {
 }
 
 /** How the fork of an item ended. The result of the item's work is already stored. */
-export interface ItemEnding {
+export interface ForkEnding {
   readonly stop: StopResult | null;
   readonly deletion: DeletionResult | null;
   readonly left: readonly LeftBehind[];
@@ -70,7 +70,7 @@ export interface ItemEnding {
 export interface SettleItemInput {
   /** Key of the item's result in the result store. */
   readonly key: string;
-  readonly ending: ItemEnding;
+  readonly ending: ForkEnding;
 }
 
 export function createFanoutStore(results: ResultStore) {
@@ -86,6 +86,12 @@ export function createFanoutStore(results: ResultStore) {
       spentSeconds += known.machineSeconds;
     }
     return { chunk, firstIndex, items: items.length, digest, byOutcome, spentSeconds };
+  }
+
+  /** The result of an item under its key, or undefined. */
+  async function readItem(key: string): Promise<ItemResult | undefined> {
+    const object = (await results.list(posix.dirname(key))).find((listed) => listed.key === key);
+    return object && readStoredJson<ItemResult>(results, object.ref);
   }
 
   return {
@@ -111,11 +117,21 @@ export function createFanoutStore(results: ResultStore) {
      * @returns the machine time of the fork, and the reference of the result; 0 and null if no result is stored
      */
     async settleFanoutItem({ key, ending }: SettleItemInput) {
-      const object = (await results.list(posix.dirname(key))).find((listed) => listed.key === key);
-      if (!object) return { machineSeconds: 0, resultRef: null };
-      const item = settled(await readStoredJson<ItemResult>(results, object.ref), ending);
+      const stored = await readItem(key);
+      if (!stored) return { machineSeconds: 0, resultRef: null };
+      const item = settled(stored, ending);
       const { ref: resultRef } = await results.put(key, storedJson(item));
       return { machineSeconds: item.machineSeconds, resultRef };
+    },
+
+    /** Adds to the stored results of items how they ended. Safe to repeat. */
+    async addItemEndings(endings: readonly ItemEnding[]): Promise<void> {
+      await withHeartbeat(async () => {
+        for (const ending of endings) {
+          const stored = await readItem(ending.key);
+          if (stored) await results.put(ending.key, storedJson(withEnding(stored, ending)));
+        }
+      });
     },
 
     /** Reads what earlier executions of a batch stored. Safe to repeat. */
@@ -153,7 +169,11 @@ export function createFanoutStore(results: ResultStore) {
   };
 }
 
-function settled(item: ItemResult, { endedAt, apiCalls, error, ...ending }: ItemEnding): ItemResult {
+export function withEnding(stored: ItemResult, { item, job }: ItemEnding): ItemResult {
+  return { ...stored, ...item, job: stored.job && { ...stored.job, ...job } };
+}
+
+function settled(item: ItemResult, { endedAt, apiCalls, error, ...ending }: ForkEnding): ItemResult {
   const { job, times, type } = item;
   // There is nothing to store: the item has no job, or an earlier attempt has already stored the end of the fork.
   if (job === null || times.endedAt !== null) return item;

@@ -9,6 +9,7 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import type { SeenSandbox } from '../prompt/end.js';
 import { storeTranscript, type TranscriptRequest } from '../prompt/transcript.js';
 import { type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';
+import { type ResultToStore, storeBeforeEnd } from '../store/before-end.js';
 import { stopOfAnswer } from './accepted-operation.js';
 import { type BeforeRequest, decideResume, decideStop, type StopDecision } from './decide-stop-call.js';
 import { sandboxView } from './view.js';
@@ -18,6 +19,8 @@ export interface StopSandboxInput extends ReadFirstOptions {
   readonly seen?: SeenSandbox | undefined;
   /** The history to store before the stop. Default: none. */
   readonly transcript?: TranscriptRequest | undefined;
+  /** The result to store before the stop. Default: none. */
+  readonly result?: ResultToStore | undefined;
 }
 
 /** `gone`: the sandbox has been missing for longer than a read may lag. */
@@ -33,6 +36,8 @@ export type StopAnswer =
        * Pass it as `before` to the next activity for the same request, in case the service no longer knows this stop.
        */
       readonly before: BeforeRequest | null;
+      /** Reference of the stored result; null or absent if none was stored. */
+      readonly resultRef?: string | null;
     }
   | 'gone';
 
@@ -43,11 +48,13 @@ export type StopAnswer =
  */
 export function stopSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function stopSandbox(input: StopSandboxInput): Promise<StopAnswer> {
-    const { transcript } = input;
+    const { transcript, result, ...call } = input;
     return readFirst(client, input, async (tools) => {
+      const resultRef = result && (await storeBeforeEnd(results, result));
       if (transcript) await storeTranscript({ client, results, attempt: tools.attempt }, transcript);
       try {
-        return await stopOnce(client, input, tools);
+        const answer = await stopOnce(client, call, tools);
+        return answer === 'gone' || resultRef === undefined ? answer : { ...answer, resultRef };
       } catch (error) {
         if (tools.isBelieved(error)) return 'gone';
         throw error;

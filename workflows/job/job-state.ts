@@ -1,6 +1,7 @@
 /** The state of one job. */
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { SeenSandbox } from '../../activities/prompt/end.js';
+import type { ResultToStore } from '../../activities/store/before-end.js';
 import { degradedOf, type SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { JobInput, JobTiming, PromptStep } from '../../src/protocol/job/job-input.js';
 import type { JobPhase } from '../../src/protocol/job/job-phases.js';
@@ -40,11 +41,12 @@ export class JobState {
   onThrottled: ((untilMs: number) => void) | undefined;
   /** Called with the reason when the job is blocked, and with null when it continues. */
   onBlocked: ((message: string | null) => void) | undefined;
-  /**
-   * Called when the result of the work is known, before the sandbox is stopped or deleted. Has a time limit; does not
-   * throw.
-   */
-  beforeEnd: ((soFar: JobResult) => Promise<void>) | undefined;
+  /** Says what to store when the result of the work is known, before the sandbox is stopped or deleted. Default: nothing. */
+  beforeEnd: ((soFar: JobResult) => Omit<ResultToStore, 'untilMs'>) | undefined;
+  /** What the call that ends the sandbox stores, until `takeResultToStore`. */
+  resultToStore: ResultToStore | undefined;
+  /** Reference of what such a call has stored; null if nothing was stored. */
+  storedRef: string | null = null;
   /** The sandbox as the follow of the last prompt saw it at its end. */
   seenAtEnd: SeenSandbox | undefined;
   /** True once a call that stores the history of the sandbox has succeeded. */
@@ -170,6 +172,21 @@ export class JobState {
     const step = this.steps[index];
     if (!step) throw new RangeError(`The job has no prompt ${index}`);
     return step;
+  }
+
+  /** @param answer of a call that ends the sandbox */
+  noteStored({ resultRef }: { readonly resultRef?: string | null }): void {
+    this.storedRef = resultRef ?? this.storedRef;
+  }
+
+  /**
+   * Only the first call that ends the sandbox gets it: a refused call has stored it before, and each further copy would
+   * lengthen the history.
+   */
+  takeResultToStore(): ResultToStore | undefined {
+    const result = this.resultToStore;
+    this.resultToStore = undefined;
+    return result;
   }
 
   /** @param message why the auto-stop was not renewed; null if it was */

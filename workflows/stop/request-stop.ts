@@ -1,10 +1,9 @@
 /** Requests a stop from the service, and retries until it has an answer. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { SeenSandbox } from '../../activities/prompt/end.js';
-import type { TranscriptRequest } from '../../activities/prompt/transcript.js';
 import type { SentBefore } from '../../activities/retry/read-first.js';
 import type { BeforeRequest } from '../../activities/sandbox/decide-stop-call.js';
-import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
+import type { StopAnswer, StopSandboxInput } from '../../activities/sandbox/stop-resume.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
 import { effects } from '../shared/proxies.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
@@ -26,18 +25,18 @@ export interface StopCall {
   readonly memory: StopMemory;
   /** A read of the sandbox that was made just now, so that the first call need not read. Default: none. */
   readonly seen?: SeenSandbox | undefined;
-  /** Called before each call. Returns the request to store the history before the stop. Default: none. */
-  readonly takeTranscript?: () => TranscriptRequest | undefined;
+  /** Called before each call. Returns what to store before the stop. Default: nothing. */
+  readonly takeBefore?: () => Pick<StopSandboxInput, 'transcript' | 'result'>;
 }
 
 /** Requests the stop. @throws permanent refusals of the service, as `retryRefusals` does */
 export async function requestStop(caller: Caller, call: StopCall): Promise<StopAnswer> {
-  const { sandboxId, timing, memory, seen, takeTranscript } = call;
+  const { sandboxId, timing, memory, seen, takeBefore } = call;
   const { readLagMs } = timing;
   const summary = `stop ${sandboxId}`;
   const answer = await retryRefusals(caller, 'stop', async () => {
     try {
-      const input = { sandboxId, before: memory.asked, readLagMs, seen, transcript: takeTranscript?.() };
+      const input = { sandboxId, before: memory.asked, readLagMs, seen, ...takeBefore?.() };
       return await effects.stopSandbox.executeWithOptions({ summary }, [input]);
     } catch (error) {
       memory.asked = sentBeforeOf(error) ?? memory.asked;

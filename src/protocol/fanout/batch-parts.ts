@@ -13,6 +13,7 @@ import type {
   MachineType,
 } from './fanout-input.js';
 import type { FanoutPhase } from './fanout-progress.js';
+import type { ItemEnding } from './fanout-result.js';
 
 /** A part of the items of a batch, as submitted. */
 export interface ChunkSubmission {
@@ -157,6 +158,8 @@ export interface CarriedChunk {
   leftMore: number;
   /** Items that cannot continue by themselves, and why; oldest first. */
   blocked: BlockedItem[];
+  /** What is to be added to the stored results of items that have ended. */
+  readonly endings: ItemEnding[];
 }
 
 export interface BlockedItem {

@@ -59,12 +59,24 @@ export interface ItemSummary {
   readonly machineSeconds: number;
   /** Reference to the full result in the result store; null if it was not stored. */
   readonly resultRef: string | null;
+  /** What the chunk must add to the stored result; null if that is complete. */
+  readonly ending: ItemEnding | null;
   /** Number of calls to the service. */
   readonly apiCalls: number;
   /** Why the item failed; null if it did not. */
   readonly error: JobError | null;
   /** The first few entries that need attention. */
   readonly left: readonly LeftBehind[];
+}
+
+/** How an item ended, after it had stored its result. */
+export interface ItemEnding {
+  /** Key of the result in the result store. */
+  readonly key: string;
+  /** Fields of the result that have changed since. */
+  readonly item: Partial<ItemResult>;
+  /** Fields of the result's `job` that have changed since. */
+  readonly job: Partial<JobResult>;
 }
 
 /** Result of the workflow. The items' results are in the result store. */

@@ -6,6 +6,7 @@ import { type Recording, sitesWithRows } from './table.js';
 
 /** Activities that call Temporal, the result store or a person, and never the service. */
 const silent = [
+  'addItemEndings',
   'assembleFanout',
   'awaitClosed',
   'awaitItems',

@@ -126,6 +126,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
           endedAsAsked: true,
           machineSeconds: running.costSeconds * ((running.index % 4) / 3),
           resultRef: null,
+          ending: null,
           apiCalls: 1,
           error: null,
           left: [],

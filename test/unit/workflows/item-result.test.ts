@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { withEnding } from '../../../activities/fanout/store.js';
 import {
   bytesOf,
   headLength,
@@ -8,7 +9,7 @@ import {
   payloadBytes,
 } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { JobResult, PromptResult } from '../../../src/protocol/job/job-result.js';
-import { itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
+import { endingOf, itemSummary, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
 import { hasEndedAsRequested } from '../../../workflows/job/end/has-ended.js';
 import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';
 
@@ -103,7 +104,7 @@ describe('the summary of an item', () => {
   const summaryOf = (left: JobResult['left']) => {
     const item = itemOf([]);
     const job = { ...item.job, ...at, left };
-    return itemSummary({ ...item, job }, { end: 'stop', unconfirmedName: null, resultRef: null });
+    return itemSummary({ ...item, job }, { end: 'stop', unconfirmedName: null, resultRef: null, ending: null });
   };
 
   it('names a machine that runs on, however many prompts run in it', () => {
@@ -113,6 +114,29 @@ describe('the summary of an item', () => {
 
   it('names a machine whose stop is unknown, even if only its prompts were named', () => {
     expect(summaryOf(prompts).left[0]).toMatchObject({ kind: 'sandbox', sandboxId: 'bx_1' });
+  });
+});
+
+describe('what an item leaves to its chunk', () => {
+  const at = { sandboxId: 'bx_1', sandboxName: 'fork' };
+  const before = itemOf([prompt('short', 'x'.repeat(60_000))]);
+  const after = {
+    ...before,
+    times: { ...before.times, endedAt: '2026-01-01T00:00:01.000Z' },
+    machineSeconds: 2,
+    job: { ...before.job, ...at, stop: stopped('completed'), apiCalls: 7 },
+  };
+
+  it('makes the stored result the whole one, and contains only what has changed', () => {
+    const ending = endingOf('key', before, after);
+    expect(ending && withEnding(before, ending)).toEqual(after);
+    expect(ending?.key).toBe('key');
+    expect(payloadBytes(ending)).toBeLessThan(1_000);
+  });
+
+  it('is nothing if it is too long: then the item stores its whole result again', () => {
+    const error = { code: 'x', message: 'y'.repeat(5_000), status: null, requestId: null, details: null };
+    expect(endingOf('key', before, { ...after, job: { ...after.job, error } })).toBeNull();
   });
 });
 

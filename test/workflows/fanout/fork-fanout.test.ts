@@ -32,7 +32,10 @@ it('a batch prompts each item once in its own fork, leaves no fork behind, and c
   expect(results.map(({ itemId, generation }) => `${itemId} ${generation}`)).toEqual(
     items(6).map(({ id }) => `${id} 1`),
   );
-  for (const { index, job } of results) {
+  for (const { index, job, times } of results) {
+    expect({ deletion: job?.deletion?.status, endedAt: times.endedAt }).toEqual({
+      ...{ deletion: 'completed', endedAt: expect.any(String) },
+    });
     expect(job?.prompts[0]?.result).toContain('from the source');
     expect(job?.prompts[0]?.result).toContain(`of item ${index}`);
   }

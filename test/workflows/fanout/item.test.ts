@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { withEnding } from '../../../activities/fanout/store.js';
 import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
-import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
+import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { readStoredJson } from '../../../src/result-store/stored-json.js';
 import { type fanoutItem, type JobInput, type JobOrigin, progressQuery } from '../../../workflows/index.js';
 import { progressOf } from '../job-progress.js';
@@ -16,6 +17,7 @@ import {
   script,
   shortTiming,
   untilGo,
+  withoutPolls,
 } from '../workflow-harness.js';
 
 let stand: Stand;
@@ -82,7 +84,11 @@ const start = (input: FanoutItemInput) =>
     taskQueue: stand.taskQueue,
     args: [input],
   });
-const storedAt = (ref: string | null) => readStoredJson<ItemResult>(stand.results, ref ?? '');
+/** The stored result, after the chunk has added how the item ended. */
+async function resultOf({ resultRef, ending }: ItemSummary): Promise<ItemResult> {
+  const stored = await readStoredJson<ItemResult>(stand.results, resultRef ?? '');
+  return ending ? withEnding(stored, ending) : stored;
+}
 const forksOf = (batchId: string) =>
   stand.service.books.sandboxes().filter(({ name }) => name.startsWith(`sf-${deployment}-${batchId}-`));
 const promptsOf = (batchId: string) => {
@@ -97,7 +103,7 @@ describe('an item', () => {
     const input = itemInput('whole', 7);
     const summary = await (await start(input)).result();
     expect(summary).toMatchObject({ index: 7, generation: 1, outcome: 'completed', endedAsAsked: true, error: null });
-    const stored = await storedAt(summary.resultRef);
+    const stored = await resultOf(summary);
     expect(stored.job?.prompts[0]?.result).toContain('from the source');
     expect(stored).toMatchObject({ itemId: 'item 7', outcome: 'completed', labels: { place: '7' }, generation: 1 });
     const { queuedAt, forkedAt, usableAt, promptedAt, answeredAt, endingAt, endedAt } = stored.times;
@@ -109,11 +115,18 @@ describe('an item', () => {
     expect(forksOf('whole')).toMatchObject([{ name: expect.stringMatching(/-i7-1$/), state: 'archived' }]);
   });
 
+  it('that waits until every file of its fork is on disk is woken by the event', async () => {
+    const job = { waitFor: 'hydrated', timing: withoutPolls } as const;
+    await stand.fault({ kind: 'hydration_stuck', ms: 3_000 });
+    const summary = await (await start(itemInput('hydrated', 6, { job }))).result();
+    expect(summary).toMatchObject({ outcome: 'completed', left: [] });
+  });
+
   it('that failed says so in its result, and deletes its fork on request', async () => {
     const job = { prompts: [{ prompt: script('exit 4') }], end: 'delete' } as const;
     const summary = await (await start(itemInput('failed', 0, { job }))).result();
     expect(summary).toMatchObject({ outcome: 'prompt_failed', endedAsAsked: true, error: { code: 'prompt_failed' } });
-    expect((await storedAt(summary.resultRef)).job?.deletion?.status).toBe('completed');
+    expect((await resultOf(summary)).job?.deletion?.status).toBe('completed');
   });
 
   it('with a cancelled fork continues as its next generation', async () => {
@@ -127,7 +140,7 @@ describe('an item', () => {
     const prompts = Array.from({ length: 12 }, () => ({ prompt: script('head -c 60000 /dev/zero | tr "\\0" x') }));
     const summary = await (await start(itemInput('long', 0, { job: { prompts } }))).result();
     expect(summary.outcome).toBe('completed');
-    const stored = await storedAt(summary.resultRef);
+    const stored = await resultOf(summary);
     expect(stored.job?.prompts).toHaveLength(12);
     const whole = await stand.results.get(stored.job?.prompts[11]?.resultRef ?? '');
     expect(whole.toString('utf8').trim()).toHaveLength(60_000);
@@ -145,7 +158,7 @@ describe('a second run of an item after the first was terminated', () => {
     await letGo(stand, forksOf('again')[0]?.id);
     const second = await again.result();
     expect(second).toMatchObject({ outcome: 'completed', generation: 1, endedAsAsked: true });
-    expect((await storedAt(second.resultRef)).job?.prompts[0]?.result).toContain('through');
+    expect((await resultOf(second)).job?.prompts[0]?.result).toContain('through');
     expect([forksOf('again').length, promptsOf('again').length]).toEqual([1, 1]);
   });
 
@@ -162,7 +175,7 @@ describe('a second run of an item after the first was terminated', () => {
     });
     const second = await (await start(itemInput('dead', 3, { job, origin: { key, lookFirst: true } }))).result();
     expect(second).toMatchObject({ outcome: 'completed', generation: 1, endedAsAsked: true });
-    expect((await storedAt(second.resultRef)).job?.prompts[0]?.result).toContain('was done');
+    expect((await resultOf(second)).job?.prompts[0]?.result).toContain('was done');
     expect([forksOf('dead').length, promptsOf('dead').length]).toEqual([1, 1]);
   });
 
@@ -205,7 +218,7 @@ describe('a cancelled item', () => {
     await handle.cancel();
     const summary = await handle.result();
     expect(summary).toMatchObject({ outcome: 'cancelled', endedAsAsked: true });
-    expect((await storedAt(summary.resultRef)).outcome).toBe('cancelled');
+    expect((await resultOf(summary)).outcome).toBe('cancelled');
     expect(promptsOf('cancelled')).toMatchObject([{ status: 'interrupted' }]);
     expect(forksOf('cancelled')).toMatchObject([{ state: 'archived' }]);
   });
@@ -239,7 +252,7 @@ describe('an item whose fork is throttled', () => {
     const item = await start(input);
     const summary = await item.result();
     expect(summary).toMatchObject({ outcome: 'completed', generation: 1 });
-    const { forkedAt } = (await storedAt(summary.resultRef)).times;
+    const { forkedAt } = (await resultOf(summary)).times;
     const { deadlineAt } = await item.query(progressQuery, { ofClosedRun: item.firstExecutionRunId });
     expect(Date.parse(deadlineAt)).toBeGreaterThanOrEqual(Date.parse(forkedAt ?? '') + input.job.deadlineMs);
     expect(Date.parse(deadlineAt)).toBeLessThan(Date.now() + input.job.deadlineMs);

@@ -27,6 +27,8 @@ export class ChunkState {
   readonly starts = new ChildStartLimit();
   /** Number of operations that the next run could not resume halfway, such as unconfirmed starts. */
   private underWay = 0;
+  /** True while endings are written. */
+  isAddingEndings = false;
   /** True once an item started or ended in this run. */
   hasMoved = false;
   /** True while the run prepares to continue as new. */
@@ -88,6 +90,11 @@ export class ChunkState {
   }
 
   get isOver(): boolean {
+    return this.hasRunAll && this.carried.endings.length === 0;
+  }
+
+  /** True once no item runs or will run. */
+  get hasRunAll(): boolean {
     const { running, waiting, isLoaded } = this;
     if (!isLoaded || running.length > 0 || waiting.some(({ carried }) => carried.toEnd)) return false;
     return this.isEnding || waiting.length === 0;
@@ -181,6 +188,7 @@ export class ChunkState {
     item.settled = 0;
     addApiCalls(summary.apiCalls);
     addLeft(this.carried, summary.left);
+    if (summary.ending) this.carried.endings.push(summary.ending);
     const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
     if (isSourceLost(ended, summary.sandboxId)) this.carried.sourceError = summary.error;
     if (after?.kind === 'run') {
@@ -286,5 +294,6 @@ function newCarriedChunk({ grant }: ChunkInput, nowMs: number): CarriedChunk {
     left: [],
     leftMore: 0,
     blocked: [],
+    endings: [],
   };
 }

@@ -40,6 +40,7 @@ export async function endFork(job: JobState, input: FanoutItemInput, toEnd: Item
       sandboxId,
       endedAsAsked: hasEndedAsRequested(ended, end),
       ...settled,
+      ending: null,
       apiCalls: ending.apiCalls,
       error: errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item'),
       left: leftOf(ended, { end, unconfirmedName: null }),

@@ -145,6 +145,6 @@ function summaryOf({ index, generation, outcome, errorCode, ...known }: KnownIte
   // Earlier generations were counted when they ended.
   const machineSeconds = known.newestSeconds;
   const error = errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item');
-  const ended = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0, left: [] };
+  const ended = { sandboxId: null, endedAsAsked: true, resultRef: null, ending: null, apiCalls: 0, left: [] };
   return { ...ended, index, generation, outcome, machineSeconds, error };
 }

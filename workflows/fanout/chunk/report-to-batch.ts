@@ -3,6 +3,7 @@ import { condition, getExternalWorkflowHandle, sleep } from '@temporalio/workflo
 import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
 import type { ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkReportSignal } from '../../../src/protocol/messages.js';
+import { addEndings } from './add-endings.js';
 import type { ChunkState } from './chunk-state.js';
 import { reportOf } from './report.js';
 
@@ -22,12 +23,15 @@ export async function reportToBatch(chunk: ChunkState): Promise<ChunkReport> {
   let nextUrgentAtMs = 0;
   for (;;) {
     await condition(() => chunk.changes !== reported && (!chunk.isPausing || chunk.isOver));
-    const isUrgent = () => chunk.urgentChanges !== reportedUrgent || chunk.isOver;
+    const isUrgent = () => chunk.urgentChanges !== reportedUrgent || chunk.hasRunAll;
     if (!isUrgent()) await condition(isUrgent, pace.reportEveryMs, { summary: 'until the next report' });
     if (Date.now() < nextUrgentAtMs) await sleep(nextUrgentAtMs - Date.now(), { summary: 'until the next report' });
     if (chunk.isPausing && !chunk.isOver) continue;
     reported = chunk.changes;
     reportedUrgent = chunk.urgentChanges;
+    void addEndings(chunk);
+    // The last report follows when they are written.
+    if (chunk.hasRunAll && !chunk.isOver) continue;
     nextUrgentAtMs = Date.now() + pace.reportEveryMs / urgency;
     const report = reportOf(chunk);
     try {

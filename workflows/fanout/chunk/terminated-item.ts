@@ -57,6 +57,7 @@ export async function terminatedItem(chunk: ChunkState, slot: Slot, error: unkno
     endedAsAsked: false,
     machineSeconds: costSeconds,
     resultRef: null,
+    ending: null,
     apiCalls: 0,
     error: toEnd && outcome === 'completed' ? null : lostError,
     left: [{ kind: 'sandbox', sandboxId, sandboxName, conversationId: null, why: lost }],

@@ -1,7 +1,8 @@
 /** The result of an item: in full for the result store, and as a summary for its chunk. Pure. */
 import { machineSeconds } from '../../../src/contract/workflow-safe/machine-types.js';
+import { payloadBytes } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
-import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import type { ItemEnding, ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobEnd } from '../../../src/protocol/job/job-input.js';
 import type { JobResult, LeftBehind } from '../../../src/protocol/job/job-result.js';
 import type { Milestone } from '../../job/carried-job.js';
@@ -12,6 +13,8 @@ const errorLength = 500;
 const whyLength = 200;
 /** Limit of a summary: the history of one chunk holds a hundred summaries. */
 const leftAtMost = 3;
+/** Longest ending that an item leaves to its chunk, in bytes of a payload. */
+const endingBytes = 4_000;
 
 /** The result of an item that was started. */
 export type StartedItemResult = ItemResult & { readonly job: JobResult };
@@ -65,9 +68,27 @@ function madeMs({ sandbox, input, timing, carried: { reachedAtMs, startedAtMs, i
   return isFound ? Math.min(madeAtMs, Math.max(createdAtMs, madeAtMs - longestMs)) : madeAtMs;
 }
 
+/** @returns what `after` adds to the stored result `before`; null if that is too long for the chunk */
+export function endingOf(key: string, before: StartedItemResult, after: StartedItemResult): ItemEnding | null {
+  const { job: _, ...item } = changed(before, after);
+  const ending = { key, item, job: changed(before.job, after.job) };
+  return payloadBytes(ending) <= endingBytes ? ending : null;
+}
+
+/** The fields of `after` that differ. */
+function changed<T extends object>(before: T, after: T): Partial<T> {
+  const differs = (name: string) => JSON.stringify(before[name as keyof T]) !== JSON.stringify(after[name as keyof T]);
+  return Object.fromEntries(Object.entries(after).filter(([name]) => differs(name))) as Partial<T>;
+}
+
 export function itemSummary(
   item: StartedItemResult,
-  options: { readonly end: JobEnd; readonly unconfirmedName: string | null; readonly resultRef: string | null },
+  options: {
+    readonly end: JobEnd;
+    readonly unconfirmedName: string | null;
+    readonly resultRef: string | null;
+    readonly ending: ItemEnding | null;
+  },
 ): ItemSummary {
   const { index, generation, outcome, job } = item;
   const { error, sandboxId, apiCalls } = job;
@@ -81,6 +102,7 @@ export function itemSummary(
     endedAsAsked,
     machineSeconds: item.machineSeconds,
     resultRef: options.resultRef,
+    ending: options.ending,
     apiCalls,
     error: error && { ...error, message: error.message.slice(0, errorLength), details: null },
     left,

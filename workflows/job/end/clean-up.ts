@@ -41,7 +41,10 @@ export async function cleanUp(job: JobState, ending: JobEnding): Promise<JobErro
     if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(job));
     await collectWhatIsLeft(job, sandboxId, wholeMs * share.collect);
     const { beforeEnd } = job;
-    if (beforeEnd) await within(wholeMs * share.store, () => beforeEnd(resultOf(job, ending.outcome, ending.error)));
+    if (beforeEnd) {
+      const untilMs = Date.now() + wholeMs * share.store;
+      job.resultToStore = { ...beforeEnd(resultOf(job, ending.outcome, ending.error)), untilMs };
+    }
     const end = endOf(job, ending);
     problem = await within(leftMs(job), () => endSandbox(job, sandboxId, end));
     if (problem === null) job.reached('ended');

@@ -38,10 +38,13 @@ async function deleteClaimed(job: JobState, sandboxId: string): Promise<void> {
 }
 
 async function deleteOnce(job: JobState, sandboxId: string): Promise<DeletionResult> {
-  const { did, leasedBy, operationId } = await retryRefusals(job, 'delete', () =>
-    effects.deleteClaimed(sandboxId, claim, takeTranscriptRequest(job, sandboxId)),
-  );
+  const answer = await retryRefusals(job, 'delete', () => {
+    const before = { transcript: takeTranscriptRequest(job, sandboxId), result: job.takeResultToStore() };
+    return effects.deleteClaimed(sandboxId, claim, before);
+  });
+  const { did, leasedBy, operationId } = answer;
   job.isTranscriptTaken = true;
+  job.noteStored(answer);
   if (did === 'nothing') {
     return { operationId: null, status: 'leased', error: `The sandbox is leased by ${leasedBy.join(', ')}` };
   }

@@ -71,10 +71,11 @@ async function stopAndConfirm(job: JobState, sandboxId: string): Promise<void> {
 
 /** Requests the stop. @returns false if there is nothing to wait for */
 async function requestAndBind(job: JobState, sandboxId: string): Promise<boolean> {
-  const takeTranscript = () => takeTranscriptRequest(job, sandboxId);
-  const call = { sandboxId, timing: job.timing, memory: job.carried.stopRequest, takeTranscript };
+  const takeBefore = () => ({ transcript: takeTranscriptRequest(job, sandboxId), result: job.takeResultToStore() });
+  const call = { sandboxId, timing: job.timing, memory: job.carried.stopRequest, takeBefore };
   let answer = await requestStop(job, { ...call, seen: job.seenAtEnd });
   job.isTranscriptTaken = true;
+  if (answer !== 'gone') job.noteStored(answer);
   for (let polls = 0; isBeforeResume(job, answer) || (await isShown(job, sandboxId, answer)); polls += 1) {
     await sleep(Math.min(safetyPollMs(job.timing, polls), longestLagPauseMs), {
       summary: 'the answer may be stale; the stop is requested again after this wait',
