@@ -17,10 +17,10 @@ export const newSandboxId = () =>
   `bx_${[...randomBytes(8)].map((byte) => sandboxIdAlphabet[byte % sandboxIdAlphabet.length]).join('')}`;
 
 /** The name of a job's sandbox and the workflow that owns it. */
-export function newOwned() {
+export function newOwned(step = 'main') {
   const jobId = `job-${hex(5)}`;
-  const parts = { deployment: 'test', jobId, execution: '0123456789ab', step: 'main', generation: 1 };
-  return { name: ownedSandboxName(parts), workflowId: `sf-test-${jobId}` };
+  const parts = { deployment: 'test', jobId, execution: '0123456789ab', step, generation: 1 };
+  return { name: ownedSandboxName(parts), workflowId: `sf-test-${jobId}${step === 'main' ? '' : `/${step}`}` };
 }
 
 export interface EventFields {

@@ -43,6 +43,18 @@ describe('a delivery', () => {
     expect(await temporal.signalsTo(waiting[1])).toMatchObject([{ type: 'sandbox.hydrated', sandboxId }]);
   });
 
+  it('of sandbox.hydrated reaches a job by the name, and an item only by the watch', async () => {
+    bridge = await startBridge(temporal.client);
+    const [job, item, sandboxId] = [newOwned(), newOwned('i3'), newSandboxId()];
+    const watch = `sandbox-watch/${sandboxId}`;
+    for (const workflowId of [job.workflowId, item.workflowId, watch]) await temporal.startWaiting(workflowId);
+    for (const { name } of [job, item])
+      await deliver(bridge.url, eventBody({ type: 'sandbox.hydrated', sandboxId, name }));
+    expect(await temporal.signalsTo(job.workflowId)).toMatchObject([{ sandboxName: job.name }]);
+    expect(await temporal.signalsTo(item.workflowId)).toEqual([]);
+    expect(await temporal.signalsTo(watch)).toMatchObject([{ sandboxName: job.name }, { sandboxName: item.name }]);
+  });
+
   it('of a foreign sandbox with the name of a job is limited per minute, and one of the own sandbox is not', async () => {
     bridge = await startBridge(temporal.client);
     const owned = newOwned();

@@ -1,6 +1,6 @@
 /** Prepares a usable sandbox for prompts: waits for hydration and setup, and writes the files. */
 import { workflowInfo } from '@temporalio/workflow';
-import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
+import { followTaskQueue, itemIndexOf } from '../../../src/contract/workflow-safe/addresses.js';
 import { sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
 import { files, followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
@@ -8,6 +8,7 @@ import { until } from '../../shared/until.js';
 import { callMachine } from '../call-machine.js';
 import type { JobState } from '../job-state.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
+import { watchSandbox } from './watch-sandbox.js';
 
 /** Skips each part that an earlier run of the job has completed. */
 export async function prepareSandbox(job: JobState, sandboxId: string): Promise<void> {
@@ -28,6 +29,9 @@ export async function prepareSandbox(job: JobState, sandboxId: string): Promise<
 async function waitHydrated(job: JobState, sandboxId: string): Promise<void> {
   if (job.sandbox?.hydrated === true) return;
   job.enter('waiting_for_sandbox');
+  // The bridge does not send this event to items.
+  const isItem = itemIndexOf(workflowInfo().workflowId) !== undefined;
+  if (isItem && !job.carried.watched) await watchSandbox(job, sandboxId);
   const lag = new Lag(job.timing.readLagMs);
   await until<true>(sandboxId, {
     ...waitOptions(job),
