@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStand, type Stand, script, withoutPolls } from '../workflow-harness.js';
+import { eventsOf, tasksOf, workOf } from '../workflow-work.js';
 
 let stand: Stand;
 /** Its prompts end before the workflow is told their ids. */
@@ -50,15 +51,13 @@ describe('a plain job', () => {
   it('needs seven workflow tasks, four activities, one timer, and 39 events', async () => {
     const handle = await quick.start({ timing: withoutPolls });
     await handle.result();
-    const { events = [] } = await handle.fetchHistory();
-    const count = (kind: string) =>
-      events?.filter((event) => kind in event && event[kind as keyof typeof event]).length;
-    expect({
-      tasks: count('workflowTaskCompletedEventAttributes'),
-      activities: count('activityTaskScheduledEventAttributes'),
-      timers: count('timerStartedEventAttributes'),
-      events: events?.length,
-    }).toEqual({ tasks: 7, activities: 4, timers: 1, events: 39 });
+    const work = await workOf(handle);
+    expect(work.activities).toEqual(['createSandbox', 'getSandbox', 'sendAndFollowPrompt', 'stopSandbox']);
+    expect({ timers: work.timers, tasks: tasksOf(work), events: eventsOf(work) }).toEqual({
+      timers: 1,
+      tasks: 7,
+      events: 39,
+    });
   });
 });
 
