@@ -2,8 +2,8 @@
  * Reads the sandboxes of all follows of a worker process, with as few calls as possible. The loop runs only while a
  * follow waits.
  *
- *     many follows, few sandboxes on the account ─► one `GET /sandboxes` per interval, for all of them
- *     one follow, or far more sandboxes than follows ─► one `GET /sandboxes/{id}` for each of them
+ *     usually ─► one `GET /sandboxes` per interval, for all of them
+ *     far more sandboxes on the account than follows ─► one `GET /sandboxes/{id}` for each of them
  *
  * None of these reads alone ends a follow. If they keep failing, hang, or omit a sandbox, a follow reads its sandbox by
  * itself. It does so at growing intervals, and all follows share one rate limit.
@@ -103,8 +103,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   let notBeforeMs = 0;
   let rows = 0;
 
-  const readsSingly = () =>
-    waiters.size === 1 || (rows > rowsPerRead * waiters.size && Date.now() < lastTickMs + rowsHoldMs);
+  const readsSingly = () => rows > rowsPerRead * waiters.size && Date.now() < lastTickMs + rowsHoldMs;
 
   /** When a follow needs the next read, if reads are `2 ** failures` times rarer. */
   function dueMs({ sinceMs, intervalMs }: Waiter, readAtMs: number): number {
@@ -146,11 +145,9 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   }
 
   async function readOne(waiter: Waiter): Promise<void> {
-    const atMs = Date.now();
-    waiter.readSinceMs = atMs;
+    waiter.readSinceMs = Date.now();
     try {
-      const { sandbox } = await client.getSandbox(waiter.sandboxId);
-      waiter.resolve({ sandbox, atMs });
+      waiter.resolve(await readSingle(client, waiter.sandboxId));
     } catch (error) {
       waiter.isMissing = true;
       hasFailed(error);
@@ -241,6 +238,12 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
       });
     },
   };
+}
+
+async function readSingle(client: SandboxClient, sandboxId: string): Promise<SharedRead> {
+  const atMs = Date.now();
+  const { sandbox } = await client.getSandbox(sandboxId);
+  return { sandbox, atMs };
 }
 
 /** One follow of a sandbox. It tracks when it started and when it last read by itself. */

@@ -42,14 +42,17 @@ const listed = (options: Partial<ListJobsOptions>, ids: readonly string[]) =>
   }, patient);
 
 it('a list of jobs has the outcome of each', async () => {
-  const rows = await listed({}, ['good', 'bad', 'cancelled', 'terminated']);
-  const outcomes = rows.map(({ jobId, status, outcome }) => `${jobId}: ${status}, ${outcome}`);
-  expect(outcomes.sort()).toEqual([
-    'bad: completed, prompt_failed',
-    'cancelled: completed, cancelled',
-    'good: completed, completed',
-    'terminated: terminated, null',
-  ]);
+  const rows = await vi.waitFor(async () => {
+    const all = await listJobs(stand.client, { deployment });
+    const outcomes = all.map(({ jobId, status, outcome }) => `${jobId}: ${status}, ${outcome}`);
+    expect(outcomes.sort()).toEqual([
+      'bad: completed, prompt_failed',
+      'cancelled: completed, cancelled',
+      'good: completed, completed',
+      'terminated: terminated, null',
+    ]);
+    return all;
+  }, patient);
   const starts = rows.map(({ startedAt }) => startedAt);
   expect(starts, 'the last start first').toEqual(starts.toSorted().reverse());
 });

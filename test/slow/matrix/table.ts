@@ -43,7 +43,7 @@ export const faultNamed = (faults: readonly Fault[]) => (name: string) => {
   return fault;
 };
 
-const isShared = ({ activity, endpoint }: ProxiedCall) => activity.startsWith('follow') && endpoint === 'listSandboxes';
+const isShared = ({ place }: ProxiedCall) => place.startsWith('activities/prompt/follow-hub.ts:');
 
 function sitesOf(calls: readonly ProxiedCall[]): Recording['sites'] {
   const found = calls.filter(({ struckBy, site }) => struckBy === null && Number(site.split('#')[1]) <= occurrences);
