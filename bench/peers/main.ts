@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { readConfig } from '../../src/config.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
-import { unencryptedBundle } from '../../src/worker/index.js';
+import { encryptedBundle, unencryptedBundle } from '../../src/worker/index.js';
 import { measureCost, type Sample } from './cost.js';
 import { describeCost } from './cost-report.js';
 import { type FaultResult, measureFaults } from './faults.js';
@@ -36,6 +36,7 @@ async function makeWorkshop(directory: string): Promise<Workshop> {
     temporalBinary,
     bundlePaths: {
       sandflow: await bundle('sandflow-workflows.js', '../../workflows/index.js', unencryptedBundle),
+      encrypted: await bundle('encrypted-workflows.js', '../../workflows/index.js', encryptedBundle),
       plain: await bundle('plain-workflows.js', './plain/workflow.js', {}),
     },
   };

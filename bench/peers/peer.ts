@@ -10,7 +10,7 @@ import type { Child } from '../processes/child.js';
 export interface Workshop {
   readonly directory: string;
   readonly temporalBinary: string;
-  readonly bundlePaths: { readonly sandflow: string; readonly plain: string };
+  readonly bundlePaths: { readonly sandflow: string; readonly encrypted: string; readonly plain: string };
 }
 
 /** Who hears what has been measured. Results come one by one, so that a failure loses none. */

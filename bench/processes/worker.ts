@@ -1,8 +1,7 @@
 /** Runs the product's worker as a process. */
 import { createSandboxClient } from '../../src/client/index.js';
-import { createResultStore } from '../../src/result-store/index.js';
 import { connectWorker } from '../../src/temporal/connect-worker.js';
-import { createSandflowWorker } from '../../src/worker/index.js';
+import { createSandflowWorker, openEncoding } from '../../src/worker/index.js';
 import { serve } from './entry.js';
 
 export interface WorkerSettings {
@@ -14,6 +13,8 @@ export interface WorkerSettings {
   readonly resultsDirectory: string;
   readonly maxCachedWorkflows?: number;
   readonly forksPerSecond?: number;
+  /** A file of encryption keys. Default: nothing is encrypted. */
+  readonly keysFile?: string;
 }
 
 await serve<WorkerSettings>(async (settings) => {
@@ -26,16 +27,22 @@ await serve<WorkerSettings>(async (settings) => {
     resultsDirectory,
     maxCachedWorkflows,
     forksPerSecond,
+    keysFile,
   } = settings;
   const { connection } = await connectWorker({ address: temporalAddress });
   const client = createSandboxClient({ baseUrl: serviceUrl, apiKey });
+  const { dataConverter, results } = await openEncoding({
+    results: resultsDirectory,
+    ...(keysFile !== undefined && { encryption: { keysFile, requireEncrypted: true } }),
+  });
   const worker = await createSandflowWorker({
     connection,
     client,
     taskQueue,
     maxCachedWorkflows,
     forksPerSecond,
-    results: createResultStore(resultsDirectory),
+    results,
+    dataConverter,
     workflowBundle: { codePath: bundlePath },
     shutdownGraceTime: '1 second',
   });

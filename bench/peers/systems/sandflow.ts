@@ -1,9 +1,11 @@
 /** sandflow: its worker and its bridge. */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { ensureWebhook, webhookPath } from '../../../src/bridge/index.js';
 import { createSandboxClient } from '../../../src/client/index.js';
 import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { createEncryptedDataConverter, newKeyLine, readKeyRing } from '../../../src/encryption/index.js';
 import { freePort } from '../../../src/os/free-port.js';
 import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
@@ -17,11 +19,15 @@ const prompts = [{ prompt: 'Work.' }];
 /** More than the machine can do, so that the rate does not limit what is measured. */
 const forksPerSecond = 1_000;
 
-async function start(place: Place): Promise<RunningPeer> {
+async function start(place: Place, { isEncrypted }: { readonly isEncrypted: boolean }): Promise<RunningPeer> {
   const { serviceUrl, apiKey, directory } = place;
   const closing = createClosing();
   try {
-    const engine = await startEngine(place);
+    const keysFile = isEncrypted ? join(directory, 'keys') : undefined;
+    if (keysFile !== undefined) await writeFile(keysFile, `${newKeyLine('bench')}\n`, { mode: 0o600 });
+    const dataConverter =
+      keysFile === undefined ? undefined : createEncryptedDataConverter(await readKeyRing(keysFile));
+    const engine = await startEngine(place, { dataConverter });
     closing.add(engine.close);
     const temporalAddress = engine.address;
     const port = await freePort();
@@ -35,11 +41,12 @@ async function start(place: Place): Promise<RunningPeer> {
         serviceUrl,
         apiKey,
         taskQueue,
-        bundlePath: place.workshop.bundlePaths.sandflow,
+        bundlePath: place.workshop.bundlePaths[isEncrypted ? 'encrypted' : 'sandflow'],
         resultsDirectory: join(directory, 'results'),
         forksPerSecond,
+        keysFile,
       }),
-      program('bridge', { temporalAddress, port, secretFile }),
+      program('bridge', { temporalAddress, port, secretFile, keysFile }),
     ]);
     closing.add(children.close);
     return {
@@ -81,4 +88,8 @@ async function runBatch(client: Client, count: number, sandboxId: string): Promi
   if (outcome !== 'completed') throw new Error(`A batch ended as ${outcome}: ${error?.message}`);
 }
 
-export const sandflow: Peer = { name: 'sandflow', start };
+export const sandflow: Peer = { name: 'sandflow', start: (place) => start(place, { isEncrypted: false }) };
+export const sandflowEncrypted: Peer = {
+  name: 'sandflow-encrypted',
+  start: (place) => start(place, { isEncrypted: true }),
+};

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { connectTemporal } from '../../../src/temporal/connect.js';
 import { isTemporalUnreachable } from '../../../src/temporal/errors.js';
 import { startEmbeddedServer } from '../../../src/temporal-server/embedded.js';
@@ -24,7 +25,10 @@ const sampleSize = 50;
 const againMs = 500;
 const visibilityLagMs = 2_000;
 
-export async function startEngine({ workshop, directory, inFile }: Place): Promise<Engine> {
+export async function startEngine(
+  { workshop, directory, inFile }: Place,
+  { dataConverter }: { readonly dataConverter?: DataConverter | undefined } = {},
+): Promise<Engine> {
   const options = {
     binary: workshop.temporalBinary,
     logFile: join(directory, 'temporal.log'),
@@ -32,7 +36,7 @@ export async function startEngine({ workshop, directory, inFile }: Place): Promi
   };
   let server = await startEmbeddedServer(options);
   const { address } = server;
-  const client = await connectTemporal({ address });
+  const client = await connectTemporal({ address }, { dataConverter });
   let isClosed = false;
   return {
     address,
