@@ -53,19 +53,20 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
     const { sandboxId, recordKey } = query;
     const attempt = currentAttempt();
     const by = makerOf();
+    // No earlier call can have prompted in this sandbox, so there is nothing to read.
+    const isEmpty = query.isFirst === true && attempt.attempt === 1;
     let prompt = '';
     return sendOnce<PromptEvidence, PromptRecord>({
       endpoint: 'sendPrompt',
       attempt,
       what: 'the prompt',
       where: `the history of ${sandboxId}`,
-      earlier: () => whatOthersDid(input, by, records),
+      earlier: async () => (isEmpty ? { was: 'not_sent' } : whatOthersDid(input, by, records)),
       async before() {
         prompt = await readText(results, body.prompt);
         const { previousRecordKey } = query;
         const previous = previousRecordKey === undefined ? null : await records.read(previousRecordKey);
         const options = { attempt, timeoutMs: recordTimeoutMs, previous };
-        const isEmpty = query.isFirst === true && attempt.attempt === 1;
         const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options);
         const record = { ...recordOf(history, previous), by };
         await records.write(recordKey, record);

@@ -1,7 +1,6 @@
 /** Lets a call finish despite a cancel, so that its outcome is known. */
-import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, condition } from '@temporalio/workflow';
 import { serviceFailureOf } from '../shared/job-termination.js';
-import { conditionUntil } from '../shared/shared-timer.js';
 import type { JobState } from './job-state.js';
 
 /**
@@ -59,7 +58,8 @@ async function untilGivenUp<T>(job: JobState, call: Promise<T>, giving: GivingUp
   const givenUp = CancellationScope.current().cancelRequested.catch(async (cancelled: unknown) => {
     if (known) return call;
     const leftMs = (job.beginCleanUp() - Date.now()) * share;
-    await CancellationScope.nonCancellable(() => conditionUntil(isKnown, Date.now() + leftMs, summary));
+    const ms = Math.max(1, Math.round(leftMs));
+    await CancellationScope.nonCancellable(() => condition(isKnown, ms, { summary }));
     throw cancelled;
   });
   try {

@@ -6,7 +6,6 @@ import { CancellationScope, upsertMemo } from '@temporalio/workflow';
 import type { JobEnd } from '../../../src/protocol/job/job-input.js';
 import type { JobError, JobOutcome, KeptMemo } from '../../../src/protocol/job/job-result.js';
 import { jobError, toJobTermination } from '../../shared/job-termination.js';
-import { runFor } from '../../shared/shared-timer.js';
 import { requestStop } from '../../stop/request-stop.js';
 import type { JobState } from '../job-state.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
@@ -88,12 +87,12 @@ function markKept({ input }: JobState, sandboxId: string): void {
 async function collectWhatIsLeft(job: JobState, sandboxId: string, ms: number): Promise<void> {
   const hasDiff = job.input.collectDiff === undefined || job.carried.diff !== null;
   if (job.carried.files.length >= job.input.collect.length && hasDiff) return;
-  const scope = new CancellationScope();
+  const scope = new CancellationScope({ cancellable: true, timeout: Math.max(1, Math.round(ms)) });
   job.onSkipCollecting = () => scope.cancel();
   let why = 'The job ended before it could be collected';
   try {
     if (!job.skipsCollecting) {
-      await runFor(scope, { ms, summary: 'until collecting is given up' }, async () => {
+      await scope.run(async () => {
         await collectFiles(job, sandboxId, true);
         await collectDiff(job, sandboxId, true);
       });
