@@ -1,14 +1,17 @@
 /** Notifies the user's URL or command that a job or a stop ended, is blocked, or does not end. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
+import { chats } from '../../src/contract/chats.js';
 import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
-import { withoutSecretsIn } from '../../src/contract/workflow-safe/without-secrets.js';
+import { cut } from '../../src/contract/workflow-safe/stored-text.js';
+import { withoutSecrets, withoutSecretsIn } from '../../src/contract/workflow-safe/without-secrets.js';
 import type { NotifyCommands } from '../../src/notify/index.js';
 import { anySignal } from '../../src/os/any-signal.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { Notification } from '../../src/protocol/notification.js';
 import { notificationHeaders } from '../../src/webhook/index.js';
+import { chatMessage } from './chat-message.js';
 import { runNotifyCommand } from './run-command.js';
 
 export interface NotifyDependencies {
@@ -19,6 +22,9 @@ export interface NotifyDependencies {
 }
 
 const timeoutMs = 20_000;
+/** How much of an answer is read, in bytes, and shown, in characters. */
+const longestAnswer = 16_384;
+const shownAnswer = 200;
 /** Time limit for the body of a response, in ms. */
 const restMs = 1_000;
 /** Statuses of refusals that may be temporary. */
@@ -29,19 +35,27 @@ const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
  * @throws ApplicationFailure `notify_failed`; final if another attempt cannot help
  */
 export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
-  return async function notify({ url, commandId, ...others }: NotifyTarget, notification: Notification): Promise<void> {
+  return async function notify({ url, chat, commandId, ...others }: NotifyTarget, told: Notification): Promise<void> {
     // Anyone with access to Temporal can name another target, such as the text of a command.
     const [unknown] = Object.keys(others);
     if (unknown !== undefined) {
       const message = `A notification goes to a \`url\` or a \`commandId\`, not to ${JSON.stringify(unknown.slice(0, 64))}. A worker runs no text from a workflow.`;
       throw failed(message, true);
     }
-    const body = JSON.stringify(withoutSecretsIn(notification));
+    const notification = withoutSecretsIn(told);
+    const body = JSON.stringify(notification);
     const signal = anySignal([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
     if (url !== undefined) {
       if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
-      const secrets = notifySecrets ? await own(notifySecrets) : [];
-      await post(url, { id: notification.id, body, secrets, signal });
+      if (chat !== undefined) {
+        if (!chats.includes(chat)) throw failed(`A notification goes to one of the chats ${chats.join(', ')}.`, true);
+        await post(url, { body: JSON.stringify(chatMessage(chat, notification)), signed: {}, signal });
+      } else {
+        const secrets = notifySecrets ? await own(notifySecrets) : [];
+        const timestamp = Math.floor(Date.now() / 1_000);
+        const signed = notificationHeaders({ secrets, id: notification.id, timestamp, rawBody: body });
+        await post(url, { body, signed, signal });
+      }
     }
     if (commandId === undefined) return;
     // Anyone with access to Temporal can send a value that is not a string.
@@ -71,24 +85,20 @@ async function own<T>(read: () => Promise<T>): Promise<T> {
 }
 
 interface Post {
-  readonly id: string;
   readonly body: string;
-  readonly secrets: readonly string[];
+  /** The headers of the signature. */
+  readonly signed: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
 /** Sends the notification. Follows no redirects, because the server that answers must not choose another receiver. */
-async function post(url: string, { id, body, secrets, signal }: Post): Promise<void> {
-  const signed = notificationHeaders({ secrets, id, timestamp: Math.floor(Date.now() / 1_000), rawBody: body });
+async function post(url: string, { body, signed, signal }: Post): Promise<void> {
   const headers = { 'content-type': 'application/json', ...signed };
   // An invalid URL throws synchronously, not through the promise.
   const sent = (async () => request(url, { method: 'POST', headers, body, signal }))();
-  const status = await sent.then(
-    async ({ statusCode, body: answer }) => {
-      // Only the status counts. The body is read only so that the connection can be used again.
-      await answer.dump({ limit: 16_384, signal: AbortSignal.timeout(restMs) }).catch(() => undefined);
-      return statusCode;
-    },
+  const { status, answer } = await sent.then(
+    // The body is read to its end, so that the connection can be used again.
+    async ({ statusCode, body: rest }) => ({ status: statusCode, answer: await beginOf(rest) }),
     (error: unknown) => {
       // The original message may contain the URL, which may hold a token.
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
@@ -100,7 +110,34 @@ async function post(url: string, { id, body, secrets, signal }: Post): Promise<v
     },
   );
   if (status < 300) return;
-  throw failed(`The notification was answered with status ${status}.`, status < 500 && !passingStatuses.has(status));
+  const said = answer === '' ? '' : `: ${answer}`;
+  throw failed(
+    `The notification was answered with status ${status}${said}.`,
+    status < 500 && !passingStatuses.has(status),
+  );
+}
+
+/** The begin of an answer, which says why a receiver refuses. Empty if it does not come soon. */
+async function beginOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const late = setTimeout(() => body.destroy(), restMs);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.byteLength;
+      if (size > longestAnswer) break;
+    }
+  } catch {
+    // What came before is enough.
+  } finally {
+    clearTimeout(late);
+  }
+  const text = Buffer.concat(chunks)
+    .toString('utf8')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return withoutSecrets(cut(text, shownAnswer));
 }
 
 function failed(message: string, nonRetryable: boolean): ApplicationFailure {

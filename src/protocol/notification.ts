@@ -12,6 +12,8 @@ export interface Notification {
   /** Null for a stop or a cleanup, which belong to no job. */
   readonly jobId: string | null;
   readonly workflowId: string;
+  /** `createThenPrompt`, `forkFanout`, `stopAndAwaitArchive` or `retentionCleanup`. */
+  readonly workflowType: string;
   readonly sandboxId: string | null;
   /** The outcome with `ended`; null otherwise. */
   readonly outcome: string | null;

@@ -1,5 +1,6 @@
 /** The schema of the policy file: the accepted values, the defaults, and the meaning of each field. */
 import { z } from 'zod';
+import { chats } from '../contract/chats.js';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { sandboxStates } from '../contract/workflow-safe/states.js';
 import { patternProblem } from './glob.js';
@@ -157,6 +158,10 @@ export const policySchema = z
     notify: z
       .strictObject({
         url: z.url({ protocol: /^https?$/ }).optional(),
+        chat: z
+          .enum(chats)
+          .optional()
+          .describe('The chat whose incoming webhook the url is; it gets a text for people'),
         command: z
           .string()
           .min(1)
@@ -178,6 +183,7 @@ export const policySchema = z
         ({ command, commandId }) => command === undefined || commandId === undefined,
         'must not have both command and commandId',
       )
+      .refine(({ url, chat }) => url !== undefined || chat === undefined, 'must have the url of the chat')
       .optional()
       .describe('Receives warnings, and refusals of the service'),
     rules: z.array(rule).min(1, 'must have at least one rule').max(200).describe('The first rule that matches applies'),
@@ -216,11 +222,15 @@ export function policyOf(read: z.output<typeof policySchema>, idOfCommand: (comm
 }
 
 function targetOf(
-  { url, command, commandId }: NonNullable<z.output<typeof policySchema>['notify']>,
+  { url, chat, command, commandId }: NonNullable<z.output<typeof policySchema>['notify']>,
   idOfCommand: (command: string) => string,
 ): CleanupPolicy['notify'] {
   const id = command === undefined ? commandId : idOfCommand(command);
-  return { ...(url !== undefined && { url }), ...(id !== undefined && { commandId: id }) };
+  return {
+    ...(url !== undefined && { url }),
+    ...(chat !== undefined && { chat }),
+    ...(id !== undefined && { commandId: id }),
+  };
 }
 
 function windowOf({ between: span, days }: z.output<typeof window>): Window {

@@ -1,4 +1,5 @@
 /** A cleanup policy that has been read: durations are in ms, and every default is filled in. Types only. */
+import type { Chat } from '../contract/chats.js';
 import type { OwnerStatus } from './ownership.js';
 
 /** `keep` does nothing to the sandboxes that its rule matches, and no later rule applies to them. */
@@ -84,7 +85,7 @@ export interface CleanupPolicy {
   /** A warning is raised this long before the data of a protected sandbox expires, in ms; null: never. */
   readonly warnBeforeExpiryMs: number | null;
   /** Receives warnings, and refusals of the service. */
-  readonly notify: { readonly url?: string; readonly commandId?: string } | null;
+  readonly notify: { readonly url?: string; readonly chat?: Chat; readonly commandId?: string } | null;
   /** The first rule that a sandbox fits counts. */
   readonly rules: readonly Rule[];
 }

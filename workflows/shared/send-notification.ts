@@ -36,10 +36,10 @@ export async function sendNotification(
 ): Promise<void> {
   const { notify, jobId } = run.input;
   if (!notify) return;
-  const { workflowId } = workflowInfo();
+  const { workflowId, workflowType } = workflowInfo();
   const at = new Date().toISOString();
   const sandboxId = run.sandbox?.id ?? null;
-  const details = { event, jobId, workflowId, sandboxId, outcome, message, at };
+  const details = { event, jobId, workflowId, workflowType, sandboxId, outcome, message, at };
   try {
     await CancellationScope.nonCancellable(() => deliverApart(notify, details));
   } catch {

@@ -175,7 +175,10 @@ export const declareFanout = (parent: Parent) =>
       .option('--id <batch>', 'batch id; if a batch has this id, attach to it instead of starting another')
       .option('--title <title>', 'title for lists and the report')
       .option('--label <name=value>', 'label that lists show and select by (repeatable)', collect, [])
-      .option('--notify <target>', 'notify a URL, command:… or command-id:… when the batch ends or is blocked')
+      .option(
+        '--notify <target>',
+        'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… when the batch ends or is blocked',
+      )
       .option('--dry-run', 'check the source and the items, print the maximum machine time, and start nothing')
       .option('--detach', 'start the batch, print its id and exit'),
   ).addHelpText('after', help);

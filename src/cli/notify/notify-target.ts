@@ -1,25 +1,27 @@
 /** Reads `--notify`. The text of a command stays in a file of this machine; the input contains only its id. */
 
 import type { Config } from '../../config.js';
+import { type Chat, chats } from '../../contract/chats.js';
 import { notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { keepUrlSecrets } from '../../contract/secrecy/known-secrets.js';
 import { notifyCommandId } from '../../notify/command-id.js';
 import type { NotifyTarget } from '../../protocol/job/job-input.js';
 import { badConfiguration, UsageError } from '../usage-error.js';
 
-/** @throws UsageError unless `text` is a URL, `command:…` or `command-id:…` */
+/** @throws UsageError unless `text` is a URL, that of a chat, `command:…` or `command-id:…` */
 export function notifyTargetOf(text: string | undefined): NotifyTarget | undefined {
   if (text === undefined) return undefined;
   const command = commandIn(text);
   if (command) return { commandId: notifyCommandId(command) };
   const commandId = /^command-id:(.*)$/s.exec(text)?.[1]?.trim();
   if (commandId !== undefined && notifyCommandIdPattern.test(commandId)) return { commandId };
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) {
-    keepUrlSecrets(text);
-    return { url: text };
+  const { chat, url } = chatIn(text) ?? { chat: undefined, url: text };
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) {
+    keepUrlSecrets(url);
+    return chat === undefined ? { url } : { url, chat };
   }
   throw new UsageError(
-    "--notify must be a URL (https://…), command:… with a command for the worker, or command-id:… with the id of a command in the worker's configuration.",
+    "--notify must be a URL (https://…), the URL of a chat's incoming webhook (slack:https://…, teams:https://… or discord:https://…), command:… with a command for the worker, or command-id:… with the id of a command in the worker's configuration.",
   );
 }
 
@@ -45,4 +47,10 @@ export async function keepCommand(command: string, { notify }: Pick<Config, 'not
 
 function commandIn(text: string): string | undefined {
   return /^command:(.*)$/s.exec(text)?.[1]?.trim() || undefined;
+}
+
+/** The chat and the URL of a text such as `slack:https://…`. */
+export function chatIn(text: string): { readonly chat: Chat; readonly url: string } | undefined {
+  const chat = chats.find((name) => text.startsWith(`${name}:`));
+  return chat && { chat, url: text.slice(chat.length + 1) };
 }

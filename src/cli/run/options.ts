@@ -60,7 +60,10 @@ export const declareRun = (parent: Parent) =>
         .choices(['wait', 'abandon', 'resend'])
         .default('wait'),
     )
-    .option('--notify <target>', 'notify a URL, command:… or command-id:… when the job ends or is blocked')
+    .option(
+      '--notify <target>',
+      'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… when the job ends or is blocked',
+    )
     .option('--no-snapshots', 'create the sandbox with snapshots off')
     .option('--no-monitoring', 'create the sandbox with monitoring off')
     .option('--no-env', 'create the sandbox without an environment')

@@ -33,7 +33,7 @@ export const declareStop = (parent: Parent) =>
     .option('--alert-after <duration>', 'notify if a stop has not ended after this time (default: never)')
     .option(
       '--notify <target>',
-      'notify a URL, command:… or command-id:… of the alert, of refusals by the service, and of the end',
+      'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… of the alert, of refusals by the service, and of the end',
     )
     .option('--request <id>', 'request id; repeating it resumes the wait instead of requesting again')
     .option('--json', 'print one JSON object on stdout')

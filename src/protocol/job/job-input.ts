@@ -1,4 +1,5 @@
 /** The input of a `createThenPrompt` job. Types only. */
+import type { Chat } from '../../contract/chats.js';
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Text } from '../../contract/workflow-safe/stored-text.js';
@@ -165,6 +166,8 @@ export interface JobInput {
 export interface NotifyTarget {
   /** Receives a POST with JSON, signed by Standard Webhooks. */
   readonly url?: string;
+  /** The chat whose incoming webhook `url` is. It gets a text for people instead, without a signature. */
+  readonly chat?: Chat;
   /** Id of a command in the worker's configuration. It receives the same JSON on stdin. */
   readonly commandId?: string;
 }

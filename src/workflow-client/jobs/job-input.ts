@@ -1,6 +1,7 @@
 /** Validates the input of a job before anything starts. */
 import { posix } from 'node:path';
 import { z } from 'zod';
+import { chats } from '../../contract/chats.js';
 import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
@@ -112,10 +113,12 @@ export const notifyTargetSchema = z
       .url({ protocol: /^https?$/ })
       .max(2_000)
       .optional(),
+    chat: z.enum(chats).optional(),
     commandId: z.string().regex(notifyCommandIdPattern, 'is not the id of a command').optional(),
     command: z.never({ error: noCommandText }).optional(),
   })
-  .refine((target) => target.url !== undefined || target.commandId !== undefined, 'needs a url or a commandId');
+  .refine((target) => target.url !== undefined || target.commandId !== undefined, 'needs a url or a commandId')
+  .refine((target) => target.url !== undefined || target.chat === undefined, 'needs the url of the chat');
 
 export const jobTimingSchema = z
   .strictObject({

@@ -84,6 +84,7 @@ const notify = (url: string) => {
     event: 'ended',
     jobId: null,
     workflowId: 'w',
+    workflowType: 'createThenPrompt',
     sandboxId: null,
     outcome: null,
     message: null,

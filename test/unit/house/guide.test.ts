@@ -174,6 +174,7 @@ describe('results', () => {
       event: true,
       jobId: true,
       workflowId: true,
+      workflowType: true,
       sandboxId: true,
       outcome: true,
       message: true,

@@ -10,7 +10,7 @@ interface Told {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
-type Answer = number | { readonly status: number; readonly headers?: OutgoingHttpHeaders };
+type Answer = number | { readonly status: number; readonly headers?: OutgoingHttpHeaders; readonly body?: string };
 
 export interface Listener {
   readonly url: string;
@@ -29,8 +29,8 @@ export async function openListener(): Promise<Listener> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     told.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
     const answer = answers.shift() ?? 204;
-    const { status, headers } = typeof answer === 'number' ? { status: answer } : answer;
-    response.writeHead(status, headers).end();
+    const { status, headers, body = '' } = typeof answer === 'number' ? { status: answer } : answer;
+    response.writeHead(status, headers).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

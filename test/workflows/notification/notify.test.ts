@@ -39,6 +39,22 @@ it('a job notifies a URL and a command that it has ended', async () => {
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(told[0]);
 });
 
+it('a chat gets a text, and what it answers to a text that it refuses is shown', async () => {
+  listener.answerWith({ status: 400, body: 'no_text\n' });
+  const handle = await stand.start({ notify: { url: listener.url, chat: 'slack' } });
+  await handle.result();
+  const [delivery] = await deliveriesOf(stand, handle.workflowId, 1);
+  await expect(delivery?.result()).rejects.toMatchObject({
+    cause: { cause: { message: 'The notification was answered with status 400: no_text.' } },
+  });
+  const sent = listener.told.find(({ body }) => body.includes('"text"'));
+  const jobId = handle.workflowId.replace('sf-test-', '');
+  expect(JSON.parse(sent?.body ?? '')).toEqual({
+    text: `Job ${jobId} ended: completed. See \`sandflow jobs show ${jobId}\``,
+  });
+  expect(sent?.headers).not.toHaveProperty('webhook-signature');
+});
+
 it('a job notifies that it is blocked, and then that it has ended', async () => {
   await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true });
   const handle = await stand.start({ notify: { url: listener.url } });
