@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { lastDrawn } from '../../../src/contract/texts/terminal-text.js';
 import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
 import { type FanoutReportData, renderFanoutReport } from '../../../src/report/index.js';
 import { escapeHtml, html, jsonForScript } from '../../../src/report/markup.js';
@@ -56,7 +57,7 @@ describe('a report of hostile texts', () => {
         const page = renderFanoutReport(withTexts(calm, text));
         expect(tagsOf(page)).toEqual(calmTags);
         const [first] = detailsOf(page);
-        expect(first?.prompts[0]?.answer).toEqual({ text: plainText(text), cut: 0 });
+        expect(first?.prompts[0]?.answer).toEqual({ text: plainText(lastDrawn(text)), cut: 0 });
         expect(first?.error?.message.text).toBe(plainText(text));
         expect(first?.files[0]?.preview?.text).toBe(plainText(text));
       }),
