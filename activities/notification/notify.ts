@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Dispatcher, request } from 'undici';
-import { chats } from '../../src/contract/chats.js';
+import { chats } from '../../src/contract/workflow-safe/chats.js';
 import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import { withoutSecrets, withoutSecretsIn } from '../../src/contract/workflow-safe/without-secrets.js';

@@ -1,7 +1,7 @@
 /** The schema of the policy file: the accepted values, the defaults, and the meaning of each field. */
 import { z } from 'zod';
-import { chats } from '../contract/chats.js';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
+import { chats } from '../contract/workflow-safe/chats.js';
 import { sandboxStates } from '../contract/workflow-safe/states.js';
 import { patternProblem } from './glob.js';
 import { ownerStatuses } from './ownership.js';

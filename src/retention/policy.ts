@@ -1,5 +1,5 @@
 /** A cleanup policy that has been read: durations are in ms, and every default is filled in. Types only. */
-import type { Chat } from '../contract/chats.js';
+import type { Chat } from '../contract/workflow-safe/chats.js';
 import type { OwnerStatus } from './ownership.js';
 
 /** `keep` does nothing to the sandboxes that its rule matches, and no later rule applies to them. */

@@ -1,9 +1,9 @@
 /** Reads `--notify`. The text of a command stays in a file of this machine; the input contains only its id. */
 
 import type { Config } from '../../config.js';
-import { type Chat, chats } from '../../contract/chats.js';
 import { notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { keepUrlSecrets } from '../../contract/secrecy/known-secrets.js';
+import { type Chat, chats } from '../../contract/workflow-safe/chats.js';
 import { notifyCommandId } from '../../notify/command-id.js';
 import type { NotifyTarget } from '../../protocol/job/job-input.js';
 import { badConfiguration, UsageError } from '../usage-error.js';

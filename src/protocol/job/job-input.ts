@@ -1,5 +1,5 @@
 /** The input of a `createThenPrompt` job. Types only. */
-import type { Chat } from '../../contract/chats.js';
+import type { Chat } from '../../contract/workflow-safe/chats.js';
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Text } from '../../contract/workflow-safe/stored-text.js';

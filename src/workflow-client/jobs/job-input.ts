@@ -1,12 +1,12 @@
 /** Validates the input of a job before anything starts. */
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { chats } from '../../contract/chats.js';
 import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
+import { chats } from '../../contract/workflow-safe/chats.js';
 import { patchName } from '../../contract/workflow-safe/patch-name.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import {

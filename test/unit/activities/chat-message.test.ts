@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatMessage } from '../../../activities/notification/chat-message.js';
-import { chats } from '../../../src/contract/chats.js';
+import { chats } from '../../../src/contract/workflow-safe/chats.js';
 import type { Notification } from '../../../src/protocol/notification.js';
 
 const job: Notification = {
