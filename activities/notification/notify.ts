@@ -137,7 +137,7 @@ async function beginOf(body: Dispatcher.ResponseData['body']): Promise<string> {
     .toString('utf8')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-  return withoutSecrets(cut(text, shownAnswer));
+  return cut(withoutSecrets(text), shownAnswer);
 }
 
 function failed(message: string, nonRetryable: boolean): ApplicationFailure {
