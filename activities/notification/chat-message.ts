@@ -27,9 +27,9 @@ export function chatMessage(chat: Chat, notification: Notification): object {
 
 function textOf(notification: Notification): string {
   const { event, sandboxId, outcome } = notification;
-  const what = subjectOf(notification);
+  const { what, command } = subjectOf(notification);
   const reason = reasonOf(notification);
-  const next = `\`${commandOf(notification)}\``;
+  const next = `\`${command}\``;
   switch (event) {
     case 'ended':
       return `${what} ended: ${outcome}${reason}. See ${next}`;
@@ -44,33 +44,25 @@ function textOf(notification: Notification): string {
   }
 }
 
-function subjectOf({ workflowType, workflowId, jobId, sandboxId }: Notification): string {
+/** Who notifies, and the command that shows more of it. */
+function subjectOf({ workflowType, workflowId, jobId, sandboxId }: Notification): {
+  readonly what: string;
+  readonly command: string;
+} {
   switch (workflowType) {
     case workflowTypes.createThenPrompt:
-      return `Job ${jobId ?? workflowId}`;
+      return { what: `Job ${jobId ?? workflowId}`, command: `sandflow jobs show ${jobId ?? ''}`.trimEnd() };
     case workflowTypes.forkFanout:
-      return `Batch ${jobId ?? workflowId}`;
+      return { what: `Batch ${jobId ?? workflowId}`, command: `sandflow fanout show ${jobId ?? ''}`.trimEnd() };
     case workflowTypes.stopAndAwaitArchive:
-      return `The stop of ${sandboxId ?? workflowId}`;
+      return {
+        what: `The stop of ${sandboxId ?? workflowId}`,
+        command: `sandflow stops explain ${sandboxId ?? ''}`.trimEnd(),
+      };
     case workflowTypes.retentionCleanup:
-      return `The cleanup ${workflowId}`;
+      return { what: `The cleanup ${workflowId}`, command: 'sandflow cleanup report' };
     default:
-      return workflowId;
-  }
-}
-
-function commandOf({ workflowType, workflowId, jobId, sandboxId }: Notification): string {
-  switch (workflowType) {
-    case workflowTypes.createThenPrompt:
-      return `sandflow jobs show ${jobId ?? ''}`.trimEnd();
-    case workflowTypes.forkFanout:
-      return `sandflow fanout show ${jobId ?? ''}`.trimEnd();
-    case workflowTypes.stopAndAwaitArchive:
-      return `sandflow stops explain ${sandboxId ?? ''}`.trimEnd();
-    case workflowTypes.retentionCleanup:
-      return 'sandflow cleanup report';
-    default:
-      return `temporal workflow show --workflow-id ${workflowId}`;
+      return { what: workflowId, command: `temporal workflow show --workflow-id ${workflowId}` };
   }
 }
 

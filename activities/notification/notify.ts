@@ -97,7 +97,7 @@ async function post(url: string, { body, signed, signal }: Post): Promise<void> 
   // An invalid URL throws synchronously, not through the promise.
   const sent = (async () => request(url, { method: 'POST', headers, body, signal }))();
   const { status, answer } = await sent.then(
-    // The body is read to its end, so that the connection can be used again.
+    // The body is read even after a success, so that the connection can be used again.
     async ({ statusCode, body: rest }) => ({ status: statusCode, answer: await beginOf(rest) }),
     (error: unknown) => {
       // The original message may contain the URL, which may hold a token.
