@@ -1,5 +1,4 @@
 /** Reads and writes the objects of a batch in the result store. */
-import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
@@ -17,7 +16,7 @@ import {
   storedChunks,
 } from '../../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../../src/result-store/index.js';
-import { readStoredJson, storedJson } from '../../src/result-store/stored-json.js';
+import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
 export interface ReadChunkInput {
@@ -88,12 +87,6 @@ export function createFanoutStore(results: ResultStore) {
     return { chunk, firstIndex, items: items.length, digest, byOutcome, spentSeconds };
   }
 
-  /** The result of an item under its key, or undefined. */
-  async function readItem(key: string): Promise<ItemResult | undefined> {
-    const object = (await results.list(posix.dirname(key))).find((listed) => listed.key === key);
-    return object && readStoredJson<ItemResult>(results, object.ref);
-  }
-
   return {
     /** Reads the items of a chunk as submitted, and the known result of each. Safe to repeat. */
     async readFanoutChunk({ place, chunk, withKnown }: ReadChunkInput): Promise<ReadChunk> {
@@ -117,7 +110,7 @@ export function createFanoutStore(results: ResultStore) {
      * @returns the machine time of the fork, and the reference of the result; 0 and null if no result is stored
      */
     async settleFanoutItem({ key, ending }: SettleItemInput) {
-      const stored = await readItem(key);
+      const stored = await findStoredJson<ItemResult>(results, key);
       if (!stored) return { machineSeconds: 0, resultRef: null };
       const item = settled(stored, ending);
       const { ref: resultRef } = await results.put(key, storedJson(item));
@@ -128,7 +121,7 @@ export function createFanoutStore(results: ResultStore) {
     async addItemEndings(endings: readonly ItemEnding[]): Promise<void> {
       await withHeartbeat(async () => {
         for (const ending of endings) {
-          const stored = await readItem(ending.key);
+          const stored = await findStoredJson<ItemResult>(results, ending.key);
           if (stored) await results.put(ending.key, storedJson(withEnding(stored, ending)));
         }
       });

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { readStoredJson, storedJson } from '../../src/result-store/stored-json.js';
+import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 
 /** The ids of an accepted prompt; null if the service returned none. */
 export interface PromptEvidence {
@@ -62,10 +62,7 @@ const digestLength = 12;
 
 export function createPromptRecords(results: ResultStore): PromptRecords {
   return {
-    async read(key) {
-      const object = (await results.list(key)).find((listed) => listed.key === `${key}/record.json`);
-      return object ? readStoredJson<PromptRecord>(results, object.ref) : null;
-    },
+    read: (key) => findStoredJson<PromptRecord>(results, `${key}/record.json`),
     async write(key, record) {
       await results.put(`${key}/record.json`, storedJson(record));
     },

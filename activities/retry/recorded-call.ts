@@ -3,11 +3,10 @@
  * resumed days later, with another policy, by a run that knows nothing of earlier runs. The service's list may omit the
  * fork (trap S13). The key can be used for a day after it was first sent, and only with the same body.
  */
-import { posix } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import { ApiError } from '../../src/client/index.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { readStoredJson, storedJson } from '../../src/result-store/stored-json.js';
+import { findStoredJson, storedJson } from '../../src/result-store/stored-json.js';
 import { effectOf } from './classify.js';
 import type { KeyedSandbox } from './keyed-create.js';
 
@@ -43,7 +42,7 @@ export async function sendRecorded<Body, Call extends RecordedCall<Body>>(
 ): Promise<KeyedSandbox> {
   const { results, send } = options;
   if (call.record === undefined) return send(call);
-  const known = await readRecord<Body>(results, call.record);
+  const known = await findStoredJson<SentKey<Body>>(results, call.record);
   const sent = known?.state === 'sent' ? known : undefined;
   const by = activityInfo().workflowExecution?.runId ?? '';
   const record = sent ?? ({ state: 'sent', firstSentAtMs: Date.now(), by, body: call.body } as const);
@@ -75,11 +74,6 @@ async function again<Body, T>(before: Body | undefined, send: (body?: Body) => P
 
 function isOlder({ createdAt }: KeyedSandbox, thanMs: number): boolean {
   return createdAt !== null && Date.parse(createdAt) < thanMs - clockSkewMs;
-}
-
-async function readRecord<Body>(results: ResultStore, key: string): Promise<SentKey<Body> | undefined> {
-  const object = (await results.list(posix.dirname(key))).find((listed) => listed.key === key);
-  return object && readStoredJson<SentKey<Body>>(results, object.ref);
 }
 
 async function write(results: ResultStore, key: string, record: SentKey<unknown>): Promise<void> {

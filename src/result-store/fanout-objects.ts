@@ -6,7 +6,7 @@ import type { KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/bat
 import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
 import type { ItemResult } from '../protocol/fanout/fanout-result.js';
 import type { ListedObject, ResultStore } from './directory-store.js';
-import { readStoredJson } from './stored-json.js';
+import { findStoredJson, readStoredJson } from './stored-json.js';
 
 /**
  * Identifies a batch. `batchKey` is the run id of its first execution and does not change when the batch is resumed.
@@ -42,10 +42,8 @@ export async function readChunk(store: ResultStore, place: FanoutPlace, chunk: n
 }
 
 /** The total number of chunks and items of a batch; null while it is not known. */
-export async function readSeal(store: ResultStore, place: FanoutPlace): Promise<SealRequest | null> {
-  const { seal, chunks } = fanoutPlaces(place);
-  const object = (await store.list(chunks)).find(({ key }) => key === seal);
-  return object ? readStoredJson<SealRequest>(store, object.ref) : null;
+export function readSeal(store: ResultStore, place: FanoutPlace): Promise<SealRequest | null> {
+  return findStoredJson<SealRequest>(store, fanoutPlaces(place).seal);
 }
 
 /** The results of an item's generations, oldest first. Empty if no generation has ended. */

@@ -2,6 +2,7 @@
  * The JSON objects of the result store that programs read back, each with the version of its form. Another version may
  * read them: a store outlives the release that wrote it.
  */
+import { posix } from 'node:path';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import type { ResultStore } from './directory-store.js';
 
@@ -22,4 +23,16 @@ export async function readStoredJson<T extends object>(store: Pick<ResultStore, 
     'result_of_other_version',
     `The object ${ref} of the result store has ${found}, and this version of sandflow reads only version ${formVersion}. Use the version of sandflow that wrote it.`,
   );
+}
+
+/**
+ * Reads the object with this key; null if there is none.
+ * @throws as `readStoredJson`
+ */
+export async function findStoredJson<T extends object>(
+  store: Pick<ResultStore, 'get' | 'list'>,
+  key: string,
+): Promise<T | null> {
+  const object = (await store.list(posix.dirname(key))).find((listed) => listed.key === key);
+  return object ? readStoredJson<T>(store, object.ref) : null;
 }
