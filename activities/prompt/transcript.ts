@@ -2,7 +2,6 @@
  * Stores the history of a job's conversations in the result store, so that it can be read after the sandbox was
  * deleted. See docs/decisions/0034-a-transcript-is-stored-at-the-end.md.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';
 import { shortEvent } from '../../src/contract/records/short-event.js';
@@ -10,6 +9,7 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import { storedJson } from '../../src/result-store/stored-json.js';
 import type { StoredTranscript } from '../../src/result-store/stored-transcript.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
+import { putWithin } from '../store/put-within.js';
 
 export interface TranscriptRequest {
   readonly sandboxId: string;
@@ -52,22 +52,9 @@ export async function storeTranscript(tools: TranscriptTools, request: Transcrip
   try {
     const transcript = await readTranscript(tools, request);
     if (transcript.events.length === 0) return;
-    await within(request.timeoutMs, tools.results.put(request.key, storedJson(transcript)));
+    await putWithin(request.timeoutMs, tools.results, { key: request.key, content: storedJson(transcript) });
   } catch {
     // The job's own result still has its prompts and answers.
-  }
-}
-
-/**
- * Waits for the store, with a time limit, because a store that hangs must not keep the sandbox running. The write may
- * continue after that.
- */
-async function within(ms: number, write: Promise<unknown>): Promise<void> {
-  const over = new AbortController();
-  try {
-    await Promise.race([write, sleep(ms, undefined, { signal: over.signal })]);
-  } finally {
-    over.abort();
   }
 }
 

@@ -1,7 +1,7 @@
 /** Stores the result of an item in the activity that ends its fork: an activity of its own would cost more events. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { storedJson } from '../../src/result-store/stored-json.js';
+import { putWithin } from './put-within.js';
 
 export interface ResultToStore {
   readonly key: string;
@@ -21,17 +21,10 @@ export async function storeBeforeEnd(
   { key, content, untilMs }: ResultToStore,
   { writeMs = 10_000 }: { readonly writeMs?: number } = {},
 ): Promise<string | null> {
-  const over = new AbortController();
-  const late = sleep(writeMs, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`The result store did not answer within ${writeMs / 1_000} s.`);
-  });
   try {
-    return (await Promise.race([results.put(key, storedJson(content)), late])).ref;
+    return (await putWithin(writeMs, results, { key, content: storedJson(content) })).ref;
   } catch (error) {
     if (Date.now() < untilMs) throw error;
     return null;
-  } finally {
-    late.catch(() => undefined);
-    over.abort();
   }
 }
