@@ -1,7 +1,7 @@
 import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { SandboxWebhookEvent } from '../contract/records/webhook-events.js';
-import { itemIndexOf, ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../contract/workflow-safe/addresses.js';
+import { isSentToOwner, ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../contract/workflow-safe/addresses.js';
 import { type SandboxEvent, sandboxEventSignal } from '../protocol/messages.js';
 
 /**
@@ -97,11 +97,8 @@ export interface EventAddress {
 export function addressesOf(event: SandboxWebhookEvent): EventAddress[] {
   const addresses: EventAddress[] = [{ kind: 'watch', workflowId: sandboxWatchId(event.sandboxId) }];
   const owner = ownerWorkflowId(event.sandboxName);
-  const isHydrated = event.type === 'sandbox.hydrated';
-  // Every fork of a batch hydrates, and few items wait for that: these use the watch. A signal costs four events.
-  const isForOwner = owner !== undefined && !(isHydrated && itemIndexOf(owner) !== undefined);
-  if (isForOwner) addresses.push({ kind: 'owner', workflowId: owner });
+  if (owner !== undefined && isSentToOwner(event.type, owner)) addresses.push({ kind: 'owner', workflowId: owner });
   // A stop does not wait for files to be copied, so it does not need this event.
-  if (!isHydrated) addresses.push({ kind: 'stop', workflowId: sandboxStopId(event.sandboxId) });
+  if (event.type !== 'sandbox.hydrated') addresses.push({ kind: 'stop', workflowId: sandboxStopId(event.sandboxId) });
   return addresses;
 }

@@ -132,6 +132,14 @@ export function itemIndexOf(workflowId: string): number | undefined {
   return itemStepPattern.test(step) ? Number.parseInt(step.slice(1), 36) : undefined;
 }
 
+/**
+ * True if the bridge sends an event to the workflow that owns the sandbox. Every fork of a batch hydrates, and few items
+ * wait for that: these use the watch, because a signal costs four events.
+ */
+export function isSentToOwner(eventType: string, ownerId: string): boolean {
+  return eventType !== 'sandbox.hydrated' || itemIndexOf(ownerId) === undefined;
+}
+
 /** The step in the name of the sandbox that a batch prepares. No item has this step, because those begin with `i`. */
 export const prepareStep = 'prep';
 

@@ -1,6 +1,6 @@
 /** Prepares a usable sandbox for prompts: waits for hydration and setup, and writes the files. */
 import { workflowInfo } from '@temporalio/workflow';
-import { followTaskQueue, itemIndexOf } from '../../../src/contract/workflow-safe/addresses.js';
+import { followTaskQueue, isSentToOwner } from '../../../src/contract/workflow-safe/addresses.js';
 import { sandboxFailed, sandboxLost } from '../../shared/job-termination.js';
 import { files, followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
@@ -29,9 +29,8 @@ export async function prepareSandbox(job: JobState, sandboxId: string): Promise<
 async function waitHydrated(job: JobState, sandboxId: string): Promise<void> {
   if (job.sandbox?.hydrated === true) return;
   job.enter('waiting_for_sandbox');
-  // The bridge does not send this event to items.
-  const isItem = itemIndexOf(workflowInfo().workflowId) !== undefined;
-  if (isItem && !job.carried.watched) await watchSandbox(job, sandboxId);
+  const isTold = job.carried.watched || isSentToOwner('sandbox.hydrated', workflowInfo().workflowId);
+  if (!isTold) await watchSandbox(job, sandboxId);
   const lag = new Lag(job.timing.readLagMs);
   await until<true>(sandboxId, {
     ...waitOptions(job),
