@@ -12,7 +12,7 @@ import { deliveryProxies } from '../shared/proxies.js';
 /** @throws ActivityFailure caused by ApplicationFailure `notify_failed` */
 export async function deliverNotification({ target, notification }: NotificationDelivery): Promise<void> {
   const { url, chat, ...others } = target;
-  const ways: NotifyTarget[] = url === undefined ? [] : [chat === undefined ? { url } : { url, chat }];
+  const ways: NotifyTarget[] = url === undefined ? [] : [{ url, chat }];
   // The worker refuses any other target and reports why.
   if (Object.keys(others).length > 0) ways.push(others);
   const { notify } = deliveryProxies(notifyTaskQueue(workflowInfo().taskQueue));

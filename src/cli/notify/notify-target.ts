@@ -15,10 +15,10 @@ export function notifyTargetOf(text: string | undefined): NotifyTarget | undefin
   if (command) return { commandId: notifyCommandId(command) };
   const commandId = /^command-id:(.*)$/s.exec(text)?.[1]?.trim();
   if (commandId !== undefined && notifyCommandIdPattern.test(commandId)) return { commandId };
-  const { chat, url } = chatIn(text) ?? { chat: undefined, url: text };
-  if (/^https?:\/\//.test(url) && URL.canParse(url)) {
-    keepUrlSecrets(url);
-    return chat === undefined ? { url } : { url, chat };
+  const target = chatIn(text) ?? { url: text };
+  if (/^https?:\/\//.test(target.url) && URL.canParse(target.url)) {
+    keepUrlSecrets(target.url);
+    return target;
   }
   throw new UsageError(
     "--notify must be a URL (https://…), the URL of a chat's incoming webhook (slack:https://…, teams:https://… or discord:https://…), command:… with a command for the worker, or command-id:… with the id of a command in the worker's configuration.",
