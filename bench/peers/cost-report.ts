@@ -50,6 +50,30 @@ function describePhase(phase: string, samples: readonly Sample[]): string {
   return table(head, rows);
 }
 
+/** A table for each phase and peer: the hops of a job and their shares, with medians of the rounds. */
+export function describeHops(samples: readonly Sample[]): string {
+  const places = new Map<string, Sample[]>();
+  for (const sample of samples) {
+    if (!sample.hops) continue;
+    const place = `${sample.phase}: ${sample.peer}`;
+    places.set(place, [...(places.get(place) ?? []), sample]);
+  }
+  return [...places].map(([place, rounds]) => describeHopsOf(place, rounds)).join('\n\n');
+}
+
+function describeHopsOf(place: string, rounds: readonly Sample[]): string {
+  const course = ({ hops = [] }: Sample) => hops.map(({ until }) => until).join();
+  const [first] = rounds;
+  const alike = rounds.filter((sample) => first && course(sample) === course(first));
+  const hops = (first?.hops ?? []).map(({ until }, at) => ({
+    until,
+    ms: median(alike.map((sample) => sample.hops?.[at]?.ms ?? Number.NaN)),
+  }));
+  const all = hops.reduce((sum, { ms }) => sum + ms, 0);
+  const rows = hops.map(({ until, ms }) => [until, round(ms, 1), `${round((100 * ms) / all)} %`]);
+  return table([place, 'ms', 'share'], [...rows, ['all', round(all), '']]);
+}
+
 function numbers(rounds: readonly Sample[]): Numbers {
   const of = (read: (sample: Sample) => number) => median(rounds.map(read));
   return {

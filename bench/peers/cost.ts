@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inParallel } from '../measure/plain-job.js';
 import { cpuSeconds } from '../measure/process-usage.js';
 import { median, quantile } from '../measure/quantiles.js';
+import { type Hop, hopsOf, type JobHistory, sizeOf } from './job-history.js';
 import type { PeerOptions } from './options.js';
-import { batchAtOnce, type JobHistory, type Listeners, type Peer, type RunningPeer, type Workshop } from './peer.js';
+import { batchAtOnce, type Listeners, type Peer, type RunningPeer, type Workshop } from './peer.js';
 import { createPlainApi, isUsable, type PlainSandbox } from './plain/api.js';
-import { type Books, sourceName } from './service/books.js';
+import { type Books, type SandboxBook, sourceName } from './service/books.js';
 import { type BenchService, startService } from './service-control.js';
 
 /** One phase of one round of one peer. */
@@ -26,6 +27,8 @@ export interface Sample {
   readonly appCpuMs: number;
   readonly serviceCpuMs: number;
   readonly history: JobHistory | undefined;
+  /** Where the time of a job goes. */
+  readonly hops: readonly Hop[] | undefined;
   /** Of all workflows of a batch, for each item. */
   readonly eventsPerItem: number | undefined;
 }
@@ -124,6 +127,8 @@ async function measurePhase(one: {
   const books = await service.books();
   requireEachOnce(books, { peer, jobs });
   const wakes = wakesOf(books);
+  const names = Array.from({ length: jobs }, (_, index) => nameOf(index));
+  const histories = phase.isBatch ? undefined : await running.histories?.(names);
   const calls = Object.values(books.calls[peer.name] ?? {}).reduce((sum, count) => sum + count, 0);
   return {
     peer: peer.name,
@@ -137,9 +142,8 @@ async function measurePhase(one: {
     appCpuMs: ((after.app - before.app) * 1_000) / jobs,
     serviceCpuMs: ((after.service - before.service) * 1_000) / jobs,
     eventsPerItem: events && events / jobs,
-    history: phase.isBatch
-      ? undefined
-      : await running.historySize?.(Array.from({ length: jobs }, (_, index) => nameOf(index))),
+    history: histories && sizeOf(histories),
+    hops: histories && hopsOf(histories.map((events, at) => ({ events, book: bookOf(books, nameOf(at)) }))),
   };
 }
 
@@ -154,6 +158,13 @@ function wakesOf({ sandboxes }: Books): number[] {
   return sandboxes.flatMap(({ readySentAtMs, promptsAtMs: [promptAtMs] }) =>
     readySentAtMs === null || promptAtMs === undefined ? [] : [promptAtMs - readySentAtMs],
   );
+}
+
+/** The name of a job occurs in the name of its sandbox, and may be the beginning of the name of another job. */
+function bookOf({ sandboxes }: Books, job: string): SandboxBook {
+  const own = sandboxes.find(({ name }) => new RegExp(`${job}(?![0-9])`).test(name));
+  if (own === undefined) throw new Error(`There is no sandbox of the job ${job}.`);
+  return own;
 }
 
 /** Forks restore what an archived sandbox has saved. */

@@ -11,7 +11,7 @@ import { readConfig } from '../../src/config.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
 import { encryptedBundle, unencryptedBundle } from '../../src/worker/index.js';
 import { measureCost, type Sample } from './cost.js';
-import { describeCost } from './cost-report.js';
+import { describeCost, describeHops } from './cost-report.js';
 import { type FaultResult, measureFaults } from './faults.js';
 import { describeFaults } from './faults-report.js';
 import { type PeerOptions, readOptions, usage } from './options.js';
@@ -51,6 +51,7 @@ async function run(options: PeerOptions): Promise<void> {
   const save = async () => {
     const load = { before: loadBefore, after: loadavg()[0] };
     if (cost.length > 0) print(describeCost(cost));
+    if (options.trace) print(describeHops(cost));
     if (faults.length > 0) print(describeFaults(faults));
     print(`Load of the machine before and after: ${load.before?.toFixed(1)} and ${load.after?.toFixed(1)}.`);
     const numbers = { at: new Date().toISOString(), load, options, cost, faults };

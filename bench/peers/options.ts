@@ -24,6 +24,8 @@ export interface PeerOptions {
   readonly faultJobs: number;
   /** When a job counts as lost that has not ended. */
   readonly faultSeconds: number;
+  /** True to print where the time of a job goes. */
+  readonly trace: boolean;
   readonly outFile: string;
 }
 
@@ -39,6 +41,7 @@ export const usage = `npm run bench:peers -- [options]
                        what the service takes for each step (default 300, 300, 200)
   --answer MS          from the acceptance of a call to its answer (default 0; with --faults 100, so that a crash meets calls
                        under way)
+  --trace              also print where the time of a job goes
   --faults             measure faults in place of the cost
   --fault TEXT         only the faults whose names contain this, such as "kill -9"
   --fault-jobs N       jobs of each peer for each fault (default 20)
@@ -63,6 +66,7 @@ export function readOptions(args: readonly string[]): PeerOptions | 'help' {
       prompt: { type: 'string', default: '300' },
       archive: { type: 'string', default: '200' },
       answer: { type: 'string' },
+      trace: { type: 'boolean', default: false },
       faults: { type: 'boolean', default: false },
       fault: { type: 'string', default: '' },
       'fault-jobs': { type: 'string', default: '20' },
@@ -91,6 +95,7 @@ export function readOptions(args: readonly string[]): PeerOptions | 'help' {
       answerMs: number('--answer', values.answer ?? (values.faults ? '100' : '0')),
     },
     inFile: values.file,
+    trace: values.trace,
     faults: values.faults,
     faultName: values.fault,
     faultJobs: number('--fault-jobs', values['fault-jobs']),

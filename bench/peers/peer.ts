@@ -48,8 +48,8 @@ export interface RunningPeer {
   restartApp(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** Kills the engine and starts it again, if there is one. */
   restartEngine?(): Promise<void>;
-  /** The sizes of the histories of jobs, if the engine has histories. */
-  historySize?(jobs: readonly string[]): Promise<JobHistory>;
+  /** The events of each job, if the engine has histories. */
+  histories?(jobs: readonly string[]): Promise<readonly (readonly JobEvent[])[]>;
   /** The number of events of all workflows that began after a moment. */
   eventsSince?(moment: Date): Promise<number>;
   close(): Promise<void>;
@@ -57,12 +57,14 @@ export interface RunningPeer {
 
 export const batchAtOnce = 50;
 
-/** Medians over the jobs. */
-export interface JobHistory {
-  readonly workflowTasks: number;
-  readonly events: number;
-  readonly timers: number;
-  readonly activities: number;
+/** An event in the history of a job. */
+export interface JobEvent {
+  /** In the words of Temporal, such as `workflowTaskStarted`. */
+  readonly type: string;
+  /** Of the activity that is scheduled, or of the signal. */
+  readonly name?: string;
+  /** In ms since the epoch. */
+  readonly atMs: number;
 }
 
 /** Runs `end`s in reverse order, once. */

@@ -143,6 +143,10 @@ const dynamicConfig = [
   // The default is one second: a timer of 50 ms would take a second.
   'history.timerProcessorMaxTimeShift="10ms"',
   'system.enableActivityEagerExecution=true',
+  // The default is four partitions of a task queue. A worker asks for new workflows with two pollers, so the last of many
+  // waited for seconds in a partition that nobody asked.
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
 ];
 
 /**

@@ -4,7 +4,7 @@ import { createClosing, type Peer, type Place, type RunningPeer } from '../peer.
 import type { PlainJob, plainBatch, pollingJob, signalledJob } from '../plain/workflow.js';
 import { startChildren } from './children.js';
 import { registerWebhook } from './register-webhook.js';
-import { type Engine, eventsSince, historyOf, startEngine } from './temporal-engine.js';
+import { type Engine, eventsSince, historiesOf, startEngine } from './temporal-engine.js';
 
 const taskQueue = 'plain';
 const prompt = 'Work.';
@@ -30,7 +30,7 @@ async function start(place: Place, workflow: PlainJob['workflow']): Promise<Runn
       app: children.all,
       restartApp: children.restart,
       restartEngine: engine.restart,
-      historySize: (jobs) => historyOf(engine.client, jobs),
+      histories: (jobs) => historiesOf(engine.client, jobs),
       eventsSince: (moment) => eventsSince(engine.client, moment),
       close: closing.close,
     };

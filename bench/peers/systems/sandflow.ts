@@ -12,7 +12,7 @@ import { startJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { deployment, jobInput } from '../../measure/plain-job.js';
 import { batchAtOnce, createClosing, type Peer, type Place, type RunningPeer } from '../peer.js';
 import { startChildren } from './children.js';
-import { type Engine, eventsSince, historyOf, startEngine } from './temporal-engine.js';
+import { type Engine, eventsSince, historiesOf, startEngine } from './temporal-engine.js';
 
 const taskQueue = 'sandflow';
 const prompts = [{ prompt: 'Work.' }];
@@ -56,9 +56,9 @@ async function start(place: Place, { isEncrypted }: { readonly isEncrypted: bool
       app: children.all,
       restartApp: children.restart,
       restartEngine: engine.restart,
-      historySize: (jobs) => {
+      histories: (jobs) => {
         const ids = jobs.map((job) => jobWorkflowId(deployment, job));
-        return historyOf(engine.client, ids);
+        return historiesOf(engine.client, ids);
       },
       eventsSince: (moment) => eventsSince(engine.client, moment),
       close: closing.close,

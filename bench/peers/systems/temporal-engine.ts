@@ -1,14 +1,13 @@
 /** The Temporal server of the peers that use Temporal: the same for all. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { connectTemporal } from '../../../src/temporal/connect.js';
 import { isTemporalUnreachable } from '../../../src/temporal/errors.js';
 import { startEmbeddedServer } from '../../../src/temporal-server/embedded.js';
 import { inParallel } from '../../measure/plain-job.js';
-import { median } from '../../measure/quantiles.js';
-import type { JobHistory, Place } from '../peer.js';
+import type { JobEvent, Place } from '../peer.js';
 
 export interface Engine {
   readonly address: string;
@@ -66,22 +65,29 @@ export async function startEngine(
   };
 }
 
-export async function historyOf(client: Client, workflowIds: readonly string[]): Promise<JobHistory> {
-  const counts = { workflowTasks: [], events: [], timers: [], activities: [] } as Record<keyof JobHistory, number[]>;
+export async function historiesOf(client: Client, workflowIds: readonly string[]): Promise<readonly JobEvent[][]> {
+  const histories: JobEvent[][] = [];
   const sample = workflowIds.slice(0, sampleSize);
   await inParallel(sample.length, 5, async (index) => {
     const { events } = await client.workflow.getHandle(sample[index] ?? '').fetchHistory();
-    const all = events ?? [];
-    counts.events.push(all.length);
-    counts.workflowTasks.push(all.filter((event) => event.workflowTaskCompletedEventAttributes).length);
-    counts.timers.push(all.filter((event) => event.timerStartedEventAttributes).length);
-    counts.activities.push(all.filter((event) => event.activityTaskScheduledEventAttributes).length);
+    histories[index] = (events ?? []).map(toJobEvent);
   });
+  return histories;
+}
+
+type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
+
+const attributesSuffix = 'EventAttributes';
+
+function toJobEvent(event: HistoryEvent): JobEvent {
+  const key = Object.keys(event).find((one) => one.endsWith(attributesSuffix) && event[one as keyof HistoryEvent]);
+  const name =
+    event.activityTaskScheduledEventAttributes?.activityType?.name ??
+    event.workflowExecutionSignaledEventAttributes?.signalName;
   return {
-    workflowTasks: median(counts.workflowTasks),
-    events: median(counts.events),
-    timers: median(counts.timers),
-    activities: median(counts.activities),
+    type: key?.slice(0, -attributesSuffix.length) ?? 'unknown',
+    ...(name != null && { name }),
+    atMs: Number(event.eventTime?.seconds ?? 0) * 1_000 + (event.eventTime?.nanos ?? 0) / 1e6,
   };
 }
 
