@@ -16,11 +16,11 @@ import { createCleanupReporting } from './cleanup/report.js';
 import { createFanoutStore } from './fanout/store.js';
 import { awaitItems, awaitJob, describeWorkflows } from './fanout/workflow-status.js';
 import { type NotifyDependencies, notifyActivity } from './notification/notify.js';
-import { createFollowHub, type FollowHubOptions } from './prompt/follow-hub.js';
+import { type FollowHubOptions, followHubOf } from './prompt/follow-hub.js';
 import { followPromptActivity } from './prompt/follow-prompt.js';
 import { interruptSandboxActivity } from './prompt/interrupt.js';
 import { createPromptReads, sendPromptActivity } from './prompt/send.js';
-import { type AnnounceOptions, sendAndFollowPromptActivity } from './prompt/send-and-follow.js';
+import { type BriefFollowOptions, sendAndFollowPromptActivity } from './prompt/send-and-follow.js';
 import { storeTranscriptActivity } from './prompt/transcript.js';
 import type { RotateOptions } from './retry/rotate.js';
 import { createCommandActivities } from './sandbox/commands.js';
@@ -48,7 +48,7 @@ export interface ActivityDependencies extends NotifyDependencies {
   /** Task queue of `sandboxWatch` workflows: the worker's own. */
   readonly taskQueue: string;
   /** Settings of the follows. Default: none. */
-  readonly follow?: FollowHubOptions & AnnounceOptions;
+  readonly follow?: FollowHubOptions & BriefFollowOptions;
   /** Settings of rotations. Default: none. */
   readonly rotation?: RotateOptions;
 }
@@ -64,7 +64,7 @@ export interface ActivityDependencies extends NotifyDependencies {
  */
 export function createActivities(dependencies: ActivityDependencies) {
   requireOptions(dependencies, { client: 'an object', results: 'an object', taskQueue: 'a text' });
-  const { client, results, taskQueue, rotation } = dependencies;
+  const { client, results, taskQueue, rotation, follow } = dependencies;
   const check = createQueueCheck(taskQueue);
   const secrets = secretsOrRefusal(dependencies.secrets);
   return {
@@ -93,6 +93,10 @@ export function createActivities(dependencies: ActivityDependencies) {
     resumeSandbox: resumeSandboxActivity(client),
     interruptSandbox: interruptSandboxActivity(client, results),
     sendPrompt: checking(check, sendPromptActivity(client, results)),
+    sendAndFollowPrompt: checking(
+      check,
+      sendAndFollowPromptActivity(client, followHubOf(client, follow), results, follow),
+    ),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),
     storeTranscript: storeTranscriptActivity(client, results),
@@ -141,9 +145,10 @@ export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 export function createFollowActivities(dependencies: ActivityDependencies) {
   requireOptions(dependencies, { client: 'an object', results: 'an object' });
   const { client, results, follow } = dependencies;
-  const hub = createFollowHub(client, follow);
+  const hub = followHubOf(client, follow);
   return {
     followPrompt: followPromptActivity(client, hub, results),
+    // Jobs that began before the main task queue had it wait for it here.
     sendAndFollowPrompt: sendAndFollowPromptActivity(client, hub, results, follow),
     followSetup: followSetupActivity(client, hub),
     awaitItems,

@@ -88,6 +88,15 @@ const rarestListMs = 60_000;
 const silentAfterFailures = 2;
 const silentAfterMs = 5_000;
 
+const hubs = new WeakMap<SandboxClient, FollowHub>();
+
+/** The hub of all follows with this client: those of all task queues share their reads. */
+export function followHubOf(client: SandboxClient, options?: FollowHubOptions): FollowHub {
+  const hub = hubs.get(client) ?? createFollowHub(client, options);
+  hubs.set(client, hub);
+  return hub;
+}
+
 export function createFollowHub(client: SandboxClient, options: FollowHubOptions = {}): FollowHub {
   const { minIntervalMs = 500, maxIntervalMs = 10_000 } = options;
   const waiters = new Set<Waiter>();

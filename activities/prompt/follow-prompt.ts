@@ -62,18 +62,22 @@ export function followPromptActivity(client: SandboxClient, hub: FollowHub, resu
     const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
     heartbeat();
     try {
-      return await follow(input);
+      return await follow(input, currentAttempt().signal);
     } finally {
       clearInterval(timer);
     }
   };
 }
 
-/** Follows prompts as part of an activity that sends the heartbeats. @throws as `repeatable` */
+/**
+ * Follows prompts until they end or the signal is aborted, as part of an activity that sends the heartbeats.
+ * @throws as `repeatable`
+ */
 export function createFollow(client: SandboxClient, hub: FollowHub, results: ResultStore) {
   const records = createPromptRecords(results);
-  return async (input: FollowPromptInput): Promise<PromptEnd> => {
-    const attempt = currentAttempt();
+  return async (input: FollowPromptInput, signal: AbortSignal): Promise<PromptEnd> => {
+    const current = currentAttempt();
+    const attempt: Attempt = { ...current, signal, call: (make) => current.call(() => make(signal)) };
     const readRecord = recordReader(records, input);
     const readEnd = () => readPromptEnd(client, input, { attempt, readRecord });
     try {

@@ -68,10 +68,9 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
         const previous = previousRecordKey === undefined ? null : await records.read(previousRecordKey);
         const options = { attempt, timeoutMs: recordTimeoutMs, previous };
         const history = isEmpty ? emptyHistory : await readQueuedPrompts(client, query, options);
-        const record = { ...recordOf(history, previous), by };
-        await records.write(recordKey, record);
-        return record;
+        return { ...recordOf(history, previous), by };
       },
+      store: (record) => records.write(recordKey, record),
       longestMs: timeToSend(bytesOf(body.prompt)),
       send: (timeoutMs) => send(client, query, { body: { ...body, prompt }, timeoutMs }),
       async look(record = undefined) {

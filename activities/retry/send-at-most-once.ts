@@ -43,6 +43,8 @@ export interface EvidenceCall<Value, Known> {
    * and contain no secret. If `before` fails, nothing is sent, and Temporal retries the activity.
    */
   readonly before: () => Promise<Known>;
+  /** Stores the intent for other runs, while it is recorded in Temporal. Nothing is sent until both are done. */
+  readonly store?: (known: Known) => Promise<void>;
   /** Time limit of the call, in ms. It is shorter if the attempt has less time left. Default: 30 s. */
   readonly longestMs?: number | undefined;
   /** Makes the call. Has no abort signal, because after an abort the outcome would be unknown. */
@@ -110,9 +112,15 @@ async function sendNow<Value, Known>(
   attempt.signal.throwIfAborted();
   const askedAtMs = Date.now();
   if (callTimeMs() < shortestCallMs) throw tooLate(call.what);
-  await beats.record({ phase: 'sending', known, spent: spentOf(attempt) }).catch((error: unknown) => {
-    throw beats.isCancelled() ? cancelledBefore(call.what) : error;
-  });
+  const [recorded, stored] = await Promise.allSettled([
+    beats.record({ phase: 'sending', known, spent: spentOf(attempt) }),
+    call.store?.(known),
+  ]);
+  if (recorded.status === 'rejected') throw beats.isCancelled() ? cancelledBefore(call.what) : recorded.reason;
+  if (stored.status === 'rejected') {
+    await notSentAfterAll(call, beats, known);
+    throw notSent(stored.reason, attempt);
+  }
   const timeoutMs = callTimeMs();
   const isLate = timeoutMs < shortestCallMs || Date.now() - askedAtMs > slowestIntentMs;
   if (isLate) {

@@ -53,18 +53,18 @@ export const skipCollectingSignal = defineSignal('skipCollecting');
  */
 export const sandboxSharedSignal = defineSignal('sandboxShared');
 
-/** A prompt of a job that the service has accepted. */
-export interface AcceptedPrompt {
-  /** Place of the prompt in the job, from 0. */
-  readonly index: number;
-  /** Null if the service returned none. */
-  readonly promptId: string | null;
-  readonly conversationId: string | null;
-  /** In ms since the epoch. */
-  readonly acceptedAtMs: number;
-}
-/** Tells a job the ids of a prompt that takes longer than a moment. Safe to repeat. */
-export const promptAcceptedSignal = defineSignal<[AcceptedPrompt]>('promptAccepted');
+/** Told a job the ids of a prompt. Nobody sends it any more, but a job that received it replays it. */
+export const promptAcceptedSignal =
+  defineSignal<
+    [
+      {
+        readonly index: number;
+        readonly promptId: string | null;
+        readonly conversationId: string | null;
+        readonly acceptedAtMs: number;
+      },
+    ]
+  >('promptAccepted');
 
 /** Adds a prompt to a running job, in its first conversation, after its other prompts. */
 export const promptUpdate = defineUpdate<{ readonly index: number }, [PromptStep]>('prompt');

@@ -142,7 +142,7 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
     client: (await options.connect?.(url)) ?? options.through?.(api) ?? api,
     results,
     taskQueue,
-    follow: { minIntervalMs: 100, announceAfterMs: 100 },
+    follow: { minIntervalMs: 100, briefFollowMs: 100 },
     shutdownGraceTime: '1 second',
     dataConverter,
     workflowBundle: { codePath: inject('workflowBundlePath') },

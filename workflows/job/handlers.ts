@@ -23,8 +23,8 @@ const maxOptionsBytes = 4_000;
 
 export function handleMessages(job: JobState): void {
   setHandler(sandboxEventSignal, (event) => job.inbox.record(event));
-  setHandler(promptAcceptedSignal, (accepted) => {
-    recordAccepted(job, accepted);
+  setHandler(promptAcceptedSignal, ({ index, ...accepted }) => {
+    recordAccepted(job, index, accepted);
     cancelEarlyTimers();
   });
   setHandler(progressQuery, () => progressOf(job));

@@ -114,17 +114,3 @@ export function followProxies(taskQueue: string) {
     retry,
   });
 }
-
-/**
- * An activity that sends a prompt is not abandoned by a cancel: the workflow must learn the outcome. A dead sender is
- * noticed sooner than a dead follow.
- */
-export function promptProxies(taskQueue: string) {
-  return proxyActivities<Pick<FollowActivities, 'sendAndFollowPrompt'>>({
-    taskQueue,
-    startToCloseTimeout: '30 days',
-    heartbeatTimeout: '15 seconds',
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry,
-  });
-}

@@ -18,7 +18,7 @@ import { deployment, type Stand, script, shortTiming } from '../../workflows/wor
 
 // On a busy machine a prompt may last long enough to be told to its workflow, which costs six events.
 const { stand, change } = shareChangedStand({
-  worker: { follow: { minIntervalMs: 100, announceAfterMs: 600_000 } },
+  worker: { follow: { minIntervalMs: 100, briefFollowMs: 30_000 } },
 });
 
 async function eventsOf(over: Parameters<Stand['start']>[0]): Promise<number> {

@@ -7,7 +7,7 @@ import { archivedSandbox, batchOf, chunkOf, fanoutInput, items, run, source } fr
 let stand: Stand;
 beforeAll(async () => {
   // Prompts end before the workflow is told their ids.
-  const follow = { minIntervalMs: 100, announceAfterMs: 600_000 };
+  const follow = { minIntervalMs: 100, briefFollowMs: 30_000 };
   stand = await createStand({ worker: { forksPerSecond: 1_000, follow } });
 });
 afterAll(() => stand.close());

@@ -7,7 +7,7 @@ let stand: Stand;
 let quick: Stand;
 beforeAll(async () => {
   stand = await createStand();
-  quick = await createStand({ worker: { follow: { minIntervalMs: 100, announceAfterMs: 60_000 } } });
+  quick = await createStand({ worker: { follow: { minIntervalMs: 100, briefFollowMs: 30_000 } } });
 });
 afterAll(async () => {
   await stand.close();

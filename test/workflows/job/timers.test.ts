@@ -46,7 +46,7 @@ describe('a job', () => {
     const handle = await stand.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
     const follow = async () => {
       const { pendingActivities } = (await handle.describe()).raw;
-      return pendingActivities?.find(({ activityType }) => activityType?.name === 'sendAndFollowPrompt');
+      return pendingActivities?.find(({ activityType }) => activityType?.name === 'followPrompt');
     };
     // A follow that is only on its way to the worker is not followed yet. Its first heartbeat shows that it is.
     await expect.poll(async () => (await follow())?.lastHeartbeatTime).toBeTruthy();

@@ -1,14 +1,12 @@
 /** The call that sends one prompt of a job. It may also follow the prompt to its end. */
-import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/end.js';
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
 import type { PromptEvidence } from '../../../activities/prompt/record.js';
 import type { SendPromptInput } from '../../../activities/prompt/send.js';
-import { followTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { bytesOf, cut, headOf, type Text } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { PromptStep } from '../../../src/protocol/job/job-input.js';
-import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
-import { effects, promptProxies, timeForSending } from '../../shared/proxies.js';
+import { effects, timeForSending } from '../../shared/proxies.js';
+import { cancelEarlyTimers } from '../../shared/shared-timer.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
 import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
@@ -25,7 +23,7 @@ export interface Sending {
   readonly query: PromptQuery;
   /** What earlier calls mean for the next call. */
   earlier: SendPromptInput['earlier'];
-  /** True if the call also follows the prompt. */
+  /** True if the call also follows the prompt for a moment. */
   readonly follows: boolean;
   /** True if an earlier call may have sent the prompt. A refusal of a later call does not change this. */
   mayBeSent: boolean;
@@ -54,38 +52,15 @@ function isFirstOfSandbox({ job, index, earlier, mayBeSent }: Sending): boolean 
 }
 
 export async function send(sending: Sending): Promise<Sent> {
+  const { job, index, step, follows } = sending;
   const { summary, input } = callOf(sending);
-  const options = { summary, ...timeForSending(bytesOf(sending.step.prompt)) };
-  return { ids: await effects.sendPrompt.executeWithOptions(options, [input]), end: null };
-}
-
-/** @throws ContinueAsNewRequest if the history is long and the prompt was accepted: the next run follows it */
-export async function sendAndFollow(sending: Sending, isAccepted: () => boolean): Promise<Sent> {
-  const { job, index } = sending;
-  const { summary, input } = callOf(sending);
-  const { sendAndFollowPrompt } = promptProxies(followTaskQueue(workflowInfo().taskQueue));
-  const scope = new CancellationScope();
-  const call = async () => {
-    const follow = followSettings(job, index, 1);
-    const { accepted, end } = await sendAndFollowPrompt.executeWithOptions({ summary }, [{ ...input, index, follow }]);
-    recordAccepted(job, accepted);
-    return { ids: accepted, end };
-  };
-  const calling = scope.run(call);
-  const leave = async () => {
-    try {
-      await condition(() => isAccepted() && job.mustContinueAsNew());
-    } catch {
-      // Despite a cancel, the outcome of the call must be known.
-      return calling;
-    }
-    throw new ContinueAsNewRequest();
-  };
-  try {
-    return await Promise.race([calling, scope.run(leave)]);
-  } finally {
-    scope.cancel();
-  }
+  const options = { summary, ...timeForSending(bytesOf(step.prompt)) };
+  if (!follows) return { ids: await effects.sendPrompt.executeWithOptions(options, [input]), end: null };
+  const follow = followSettings(job, index, 1);
+  const { accepted, end } = await effects.sendAndFollowPrompt.executeWithOptions(options, [{ ...input, follow }]);
+  recordAccepted(job, index, accepted);
+  if (end === null) cancelEarlyTimers();
+  return { ids: accepted, end };
 }
 
 /** The first line of a prompt, at most 80 characters, if summaries may show it. */

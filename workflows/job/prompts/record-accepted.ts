@@ -1,9 +1,12 @@
 /** Records that the service has accepted a prompt of a job. */
-import type { AcceptedPrompt } from '../../../src/protocol/messages.js';
+import type { AcceptedPrompt } from '../../../activities/prompt/send-and-follow.js';
 import type { JobState } from '../job-state.js';
 
-/** Safe to repeat: a signal and the result of the activity both tell it. */
-export function recordAccepted(job: JobState, { index, promptId, conversationId, acceptedAtMs }: AcceptedPrompt): void {
+export function recordAccepted(
+  job: JobState,
+  index: number,
+  { promptId, conversationId, acceptedAtMs }: AcceptedPrompt,
+): void {
   const prompt = job.carried.prompts[index];
   if (prompt?.status !== 'sending') return;
   Object.assign(prompt, { promptId, conversationId, status: 'queued' });

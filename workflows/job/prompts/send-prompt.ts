@@ -22,7 +22,7 @@ import { forShareOfCleanUp } from '../finish-despite-cancel.js';
 import type { JobState } from '../job-state.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
 import { resolveUnknownOutcome } from './await-resolution.js';
-import { type Sending, type Sent, send, sendAndFollow } from './prompt-call.js';
+import { type Sending, type Sent, send } from './prompt-call.js';
 import { type PromptPlace, promptQuery, promptRecordKey } from './prompt-query.js';
 import { recordAccepted } from './record-accepted.js';
 
@@ -36,7 +36,8 @@ type UnknownAttempt = Extract<Attempt, { kind: 'unknown' }>;
 /**
  * Continues from the prompt's status: sends a prompt that is `not_sent`, searches for a prompt that is `sending` or
  * `unknown`, and skips any other.
- * @param follows true if the call that sends the prompt also follows it. Otherwise the next prompt can be sent at once
+ * @param follows true if the call that sends the prompt also follows it for a moment. Otherwise the next prompt can be
+ *   sent at once
  * @returns the end of the prompt, if it was followed to its end
  * @throws JobTermination, or the error of the activity. The prompt's status then shows whether it was sent; `unknown`
  *   if that is uncertain
@@ -173,15 +174,11 @@ async function sendOnce(sending: Sending): Promise<Sent> {
   // If the activity never starts, nothing was sent.
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The prompt was not sent');
   prompt.status = 'sending';
+  // Only a job of the time of `promptAccepted` learns it before the call ends.
   const isAccepted = () => prompt.status === 'queued';
   try {
-    return await forShareOfCleanUp(
-      job,
-      sending.follows ? sendAndFollow(sending, isAccepted) : send(sending),
-      isAccepted,
-    );
+    return await forShareOfCleanUp(job, send(sending), isAccepted);
   } catch (error) {
-    // A signal has told that the prompt was accepted.
     if (isAccepted()) throw error;
     const status = await statusAfter(error, sending);
     if (status === 'queued') throw error;
@@ -198,14 +195,14 @@ async function statusAfter(error: unknown, { job, index, query }: Sending): Prom
   if (code === outcomeUnknownCode) return 'unknown';
   const isCut = isCancellation(error) || CancellationScope.current().consideredCancelled;
   if (!isCut) return code === undefined ? 'unknown' : 'not_sent';
-  // A cancel ended the call between two attempts, or kept Temporal from repeating one that had only followed the prompt.
+  // A cancel ended the call between two attempts. The first of them may have sent the prompt.
   try {
     const record = await CancellationScope.nonCancellable(() => reads.readPromptRecord(query.recordKey));
     if (record === null) return code !== undefined || job.input.origin !== undefined ? 'not_sent' : 'unknown';
     if (record.phase !== 'accepted' || !record.accepted) return record.phase === 'not_sent' ? 'not_sent' : 'unknown';
     const { promptId, conversationId } = record.accepted;
     const ids = { promptId, conversationId: conversationId ?? query.conversationId };
-    recordAccepted(job, { index, ...ids, acceptedAtMs: Date.now() });
+    recordAccepted(job, index, { ...ids, acceptedAtMs: Date.now() });
     return 'queued';
   } catch {
     return 'unknown';
