@@ -36,7 +36,9 @@ export interface ChildOptions {
 export async function startChild(entry: URL, options: ChildOptions): Promise<Child> {
   const program = fileURLToPath(entry);
   const name = basename(program, '.js');
-  const child = spawnBoundToParent(process.execPath, [program, JSON.stringify(options.settings)], {
+  // `node --cpu-prof` then writes a profile of each process.
+  const args = [...process.execArgv, program, JSON.stringify(options.settings)];
+  const child = spawnBoundToParent(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const log = createWriteStream(options.logFile, { flags: 'a' });
