@@ -60,7 +60,7 @@ function subjectOf({ workflowType, workflowId, jobId, sandboxId }: Notification)
         command: `sandflow stops explain ${sandboxId ?? ''}`.trimEnd(),
       };
     case workflowTypes.retentionCleanup:
-      return { what: `The cleanup ${workflowId}`, command: 'sandflow cleanup report' };
+      return { what: `The cleanup ${workflowId}`, command: `sandflow cleanup report ${workflowId}` };
     default:
       return { what: workflowId, command: `temporal workflow show --workflow-id ${workflowId}` };
   }

@@ -137,6 +137,11 @@ export interface CleanupSummary {
   /** Null if no plan was created. */
   readonly planned: Omit<CleanupPlanned, 'chunks'> | null;
   readonly counts: CleanupCounts;
+  /**
+   * Number of running machines that the policy would have ended, and that still run: over the limit of the night,
+   * failed, not confirmed or not reached. Null without a plan, and if the report could not be stored.
+   */
+  readonly machinesLeft: number | null;
   /** Reference in the result store; null if there is none. */
   readonly reportRef: string | null;
   /** Number of calls to the service. */

@@ -118,6 +118,7 @@ export class CleanupState implements Caller {
       endedAt: new Date().toISOString(),
       planned: this.carried.planned === null ? null : (planned as CleanupSummary['planned']),
       counts,
+      machinesLeft: null,
       reportRef: null,
       apiCalls: apiCalls(),
       error,

@@ -18,6 +18,7 @@ import type {
 } from '../../src/protocol/cleanup.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import { cleanupProgressQuery, sandboxEventSignal } from '../../src/protocol/messages.js';
+import { nightMessage } from '../../src/protocol/night-message.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
 import { planning, storing } from '../shared/proxies.js';
@@ -155,17 +156,22 @@ async function report(cleanup: CleanupState, outcome: CleanupOutcome, error: Job
   const { limitProblem } = cleanup.carried.planned ?? {};
   if (limitProblem)
     log.warn('The limits of the policy let nothing act', { policy: cleanup.cleanup.policy.name, limitProblem });
-  const summary = cleanup.summary(outcome, error);
+  const summary = await storeReport(cleanup, cleanup.summary(outcome, error));
+  // Another run tells what was done.
+  if (cleanup.cleanup.mode === 'apply' && outcome !== 'another_run')
+    await sendNotification(cleanup, 'ended', outcome, nightMessage(summary));
+  cleanup.phase = 'ended';
+  return summary;
+}
+
+async function storeReport(cleanup: CleanupState, summary: CleanupSummary): Promise<CleanupSummary> {
   const { key } = cleanup;
   const { resultRefs } = cleanup.carried;
   try {
-    const reportRef = await storing.finishCleanup({ key, resultRefs, summary });
-    return { ...summary, reportRef };
+    return { ...summary, ...(await storing.finishCleanup({ key, resultRefs, summary })) };
   } catch (thrown) {
     log.warn('The report could not be stored', { error: String(thrown) });
     return { ...summary, error: summary.error ?? toJobTermination(thrown).jobError };
-  } finally {
-    cleanup.phase = 'ended';
   }
 }
 

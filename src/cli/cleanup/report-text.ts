@@ -1,5 +1,6 @@
 /** The report of a cleanup as text. */
 import type { CleanupReport, CleanupSummary, ReportEntry } from '../../protocol/cleanup.js';
+import { machinesText } from '../../protocol/night-message.js';
 import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatAge } from '../units.js';
@@ -77,7 +78,7 @@ const ownerText = ({ owner }: ReportEntry) =>
  * @param whole the plan, from the report, to name all of them
  */
 export function summaryLines(
-  { outcome, planned, counts, policy, error }: CleanupSummary,
+  { outcome, planned, counts, policy, error, machinesLeft }: CleanupSummary,
   whole?: Pick<NonNullable<CleanupReport['plan']>, 'unmatched' | 'warnings'> | null,
 ): string[] {
   const lines: string[] = [];
@@ -86,6 +87,7 @@ export function summaryLines(
   const due = planned === null ? [] : [`${planned.due} due of ${planned.fleet}`];
   const left = planned !== null && planned.overLimit > 0 ? [`${planned.overLimit} left for the next night`] : [];
   lines.push([`${policy}: ${outcome.replaceAll('_', ' ')}`, ...due, ...outcomes, ...left].join(' · '));
+  if (machinesLeft && outcome !== 'planned') lines.push(`${machinesText(machinesLeft)}.`);
   if (planned?.refusal) lines.push(refusalText(planned.refusal, outcome));
   if (planned && planned.limitProblem !== null) lines.push(`This needs attention: ${planned.limitProblem}.`);
   if (error) lines.push(`${error.code}: ${error.message}`);

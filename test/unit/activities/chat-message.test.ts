@@ -35,7 +35,7 @@ describe('a notification in a chat', () => {
     );
     const cleanup = { workflowType: 'retentionCleanup', workflowId: 'sf-cleanup-nightly', jobId: null } as const;
     expect(textOf({ ...cleanup, event: 'data_expiring', message: 'of 3 sandboxes' })).toBe(
-      'The cleanup sf-cleanup-nightly: saved data will be deleted: of 3 sandboxes. See `sandflow cleanup report`',
+      'The cleanup sf-cleanup-nightly: saved data will be deleted: of 3 sandboxes. See `sandflow cleanup report sf-cleanup-nightly`',
     );
   });
 

@@ -127,7 +127,7 @@ describe('a cleanup', () => {
     expect(ids.map(done.of)).toEqual(['not_confirmed', 'not_reached', 'not_reached']);
   });
 
-  it('warns before the data of a protected sandbox expires, in its result and by notification', async () => {
+  it('tells the night in one notification, and warns before the data of a protected sandbox expires', async () => {
     const golden = await archived(stand, 'warn-golden');
     await archived(stand, 'warn-fresh');
     const told: string[] = [];
@@ -141,15 +141,19 @@ describe('a cleanup', () => {
     Object.assign(change, listedAsStopped(stand, golden, endedAt));
     const more = `protect: ["warn-*"]\nwarnBeforeExpiry: 3d\nnotify: {url: "http://127.0.0.1:${port}"}`;
     const { summary } = await clean(stand, policyFor('warn', 'delete-sandbox', more));
-    await vi.waitFor(() => expect(told).toHaveLength(1), patient);
+    await vi.waitFor(() => expect(told).toHaveLength(2), patient);
     server.close();
     const dataExpiresAt = new Date(Date.parse(endedAt) + 14 * 86_400_000).toISOString();
     const warnings = [{ sandboxId: golden, name: 'warn-golden', dataExpiresAt }];
     expect(summary).toMatchObject({ counts: { deleted: 0 }, planned: { warnings, warningCount: 1 } });
-    expect(JSON.parse(told[0] ?? '')).toMatchObject({
-      event: 'data_expiring',
+    const messages = told.map((text) => JSON.parse(text) as { readonly event: string });
+    expect(messages.find(({ event }) => event === 'data_expiring')).toMatchObject({
       jobId: null,
       message: expect.stringContaining(golden),
+    });
+    expect(messages.find(({ event }) => event === 'ended')).toMatchObject({
+      outcome: 'applied',
+      message: 'warn: nothing to do',
     });
   });
 

@@ -103,7 +103,7 @@ describe('a result does not wait for the notification', () => {
     const handle = await begin(stand, policyFor('dead', 'delete-sandbox', more));
     expect(await handle.result()).toMatchObject({ planned: { warningCount: 1 } });
     change = {};
-    await expectUndelivered(handle.workflowId);
+    await expectUndelivered(handle.workflowId, 2);
   });
 });
 

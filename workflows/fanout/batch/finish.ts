@@ -18,6 +18,7 @@ import { releaseLease } from '../../watch/acquire-lease.js';
 import { readLasting, sourceJob } from '../source/caller.js';
 import type { BatchState } from './batch-state.js';
 import { outcomeOf } from './end-decision.js';
+import { endedMessage } from './ended-message.js';
 
 export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.enter('ending');
@@ -30,7 +31,7 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
   recordOutcome(outcome);
   const { batchId, notify } = batch.input;
   const teller = { input: { jobId: batchId, notify }, sandbox: null };
-  await sendNotification(teller, 'ended', outcome, batch.error?.message ?? null);
+  await sendNotification(teller, 'ended', outcome, endedMessage(result));
   return result;
 }
 

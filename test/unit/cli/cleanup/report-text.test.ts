@@ -31,6 +31,7 @@ const summaryWith = (
   endedAt: '',
   planned: { ...planned, ...over },
   counts: { stopped: 0, deleted: 0, gone: 0, skipped: 0, failed: 0, not_confirmed: 0, not_reached: 0 },
+  machinesLeft: null,
   reportRef: null,
   apiCalls: 0,
   error: null,
@@ -49,6 +50,13 @@ test.each(['planned', 'applied'] as const)(
     expect(wentWell(summaryWith({ overLimit: 3 }, outcome))).toBe(true);
   },
 );
+
+test('machines that go on running although they are due are told with what they cost', () => {
+  expect(summaryLines({ ...summaryWith({}), machinesLeft: 2 })[1]).toBe(
+    '2 machines that should have ended still cost machine time.',
+  );
+  expect(summaryLines({ ...summaryWith({}, 'planned'), machinesLeft: 2 })).toHaveLength(1);
+});
 
 test('patterns that match nothing are named in one line, at most ten of them', () => {
   const one = { unmatched: [{ where: 'protect', pattern: 'golden-*' }], unmatchedCount: 1 };
