@@ -94,9 +94,11 @@ describe('the host key', () => {
     const broken = { private: made.private.replace(/(?<=KEY-----\n).{40}/, ''), public: made.public };
     const generate = vi.spyOn(ssh2.utils, 'generateKeyPairSync').mockReturnValueOnce(broken);
     const kept = await loadHostKey(join(await temporaryDirectory(), 'ssh-host-key'));
-    expect(generate).toHaveBeenCalledTimes(2);
+    // Now and then ssh2 itself creates such a key, too.
+    expect(generate.mock.calls.length).toBeGreaterThan(1);
     generate.mockRestore();
     expect(kept).not.toBe(broken.private);
+    expect(ssh2.utils.parseKey(kept)).not.toBeInstanceOf(Error);
   });
 
   it('is not replaced if its file contains something else', async () => {
