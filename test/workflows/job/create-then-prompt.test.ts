@@ -58,6 +58,27 @@ describe('a plain job', () => {
   });
 });
 
+describe('a prompt that takes longer than a moment', () => {
+  it('costs one more workflow task, one more activity, and six more events', async () => {
+    const prompts = [{ prompt: script('sleep 1') }];
+    const handle = await stand.start({ prompts, timing: withoutPolls });
+    await handle.result();
+    const work = await workOf(handle);
+    expect(work.activities).toEqual([
+      'createSandbox',
+      'followPrompt',
+      'getSandbox',
+      'sendAndFollowPrompt',
+      'stopSandbox',
+    ]);
+    expect({ timers: work.timers, tasks: tasksOf(work), events: eventsOf(work) }).toEqual({
+      timers: 1,
+      tasks: 8,
+      events: 45,
+    });
+  });
+});
+
 describe('prompts', () => {
   it('run in order in one conversation', async () => {
     const prompts = [{ prompt: script('echo one > note') }, { prompt: script('cat note; echo two') }];

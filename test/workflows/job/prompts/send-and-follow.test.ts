@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ConnectionError, type SandboxClient } from '../../../../src/client/index.js';
+import type { ResultStore } from '../../../../src/result-store/index.js';
 import { changedBy } from '../../changed-stand.js';
 import { progressOf } from '../../job-progress.js';
 import { readySandbox } from '../../stop/stop-harness.js';
@@ -9,10 +10,27 @@ import { createStand, letGo, type Stand, script, untilGo } from '../../workflow-
 
 let stand: Stand;
 const change: Partial<SandboxClient> = {};
+/** The writes of records that are still to fail, and what the newest record says. */
+const records = { failing: 0, phase: 'none' };
+/** The stand's result store. Some of its writes fail. */
+const failing = (store: ResultStore): ResultStore => ({
+  ...store,
+  async put(key, content) {
+    const isRecord = key.endsWith('/record.json');
+    if (isRecord && records.failing > 0) {
+      records.failing -= 1;
+      throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
+    }
+    const stored = await store.put(key, content);
+    if (isRecord) records.phase = JSON.parse(Buffer.from(content).toString('utf8')).phase;
+    return stored;
+  },
+});
 beforeAll(async () => {
   // The job does not learn the ids of its prompts while they run.
   stand = await createStand({
     through: changedBy(() => change),
+    results: failing,
     worker: { follow: { minIntervalMs: 100, briefFollowMs: 30_000 } },
   });
 });
@@ -84,6 +102,20 @@ describe('a prompt', () => {
     });
     expect(await job.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
     expect(promptsOf(sandboxId)).toHaveLength(1);
+  });
+
+  it('is sent only when its record is stored, although its intent is recorded before', async () => {
+    Object.assign(records, { failing: 1, phase: 'none' });
+    let before = '';
+    change.sendPrompt = (...args) => {
+      before = records.phase;
+      return stand.api.sendPrompt(...args);
+    };
+    const result = await (await stand.start({})).result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+    expect(records.failing).toBe(0);
+    expect(before).toBe('sending');
+    expect(promptsOf(result.sandboxId)).toHaveLength(1);
   });
 
   it('is followed by another worker if the first one shuts down after it sent it', async () => {
