@@ -16,7 +16,7 @@ import { heal } from '../../workflows/stop/stop-harness.js';
 import { leaseAs, watchOf } from '../../workflows/watch/lease-harness.js';
 import { deployment, type Stand, script, shortTiming } from '../../workflows/workflow-harness.js';
 
-// On a busy machine a prompt may last long enough to be told to its workflow, which costs six events.
+// On a busy machine a prompt may last longer than a moment, which costs six events.
 const { stand, change } = shareChangedStand({
   worker: { follow: { minIntervalMs: 100, briefFollowMs: 30_000 } },
 });

@@ -6,7 +6,7 @@ import { archivedSandbox, batchOf, chunkOf, fanoutInput, items, run, source } fr
 
 let stand: Stand;
 beforeAll(async () => {
-  // Prompts end before the workflow is told their ids.
+  // The call that sends a prompt also follows it to its end.
   const follow = { minIntervalMs: 100, briefFollowMs: 30_000 };
   stand = await createStand({ worker: { forksPerSecond: 1_000, follow } });
 });
