@@ -3,7 +3,7 @@ import { createStand, type Stand, script, withoutPolls } from '../workflow-harne
 import { eventsOf, tasksOf, workOf } from '../workflow-work.js';
 
 let stand: Stand;
-/** Its prompts end before the workflow is told their ids. */
+/** The call that sends a prompt also follows it to its end. */
 let quick: Stand;
 beforeAll(async () => {
   stand = await createStand();
