@@ -6,7 +6,7 @@ import { activityInfo, heartbeat } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import { anySignal } from '../../src/os/any-signal.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { currentAttempt, type Spent } from '../retry/attempt.js';
+import { currentAttempt, type Spent, withHeartbeat } from '../retry/attempt.js';
 import type { PromptEnd } from './end.js';
 import type { FollowHub } from './follow-hub.js';
 import { createFollow, type FollowPromptInput } from './follow-prompt.js';
@@ -29,7 +29,7 @@ export interface SentPromptEnd {
   readonly end: PromptEnd | null;
 }
 
-/** The details of the heartbeat after the acceptance. */
+/** The details of heartbeats after the acceptance. */
 interface Accepted {
   readonly accepted: AcceptedPrompt;
   readonly spent: Spent;
@@ -61,11 +61,13 @@ export function sendAndFollowPromptActivity(
     const before = activityInfo().heartbeatDetails as Partial<Accepted> | undefined;
     if (before?.accepted) return { accepted: before.accepted, end: null };
     const accepted = acceptedOf(input, await send(input));
-    heartbeat({ accepted, spent: { calls: attempt.calls(), maybeSent: true } } satisfies Accepted);
+    const details = (): Accepted => ({ accepted, spent: { calls: attempt.calls(), maybeSent: true } });
+    heartbeat(details());
     const enough = AbortSignal.timeout(Math.min(briefFollowMs, longestFollowMs));
     const signal = anySignal([attempt.signal, enough]);
     // Whatever keeps this follow from the end, the next one meets it too, and can be repeated.
-    const end = await follow(followInputOf(input, accepted), signal).catch(() => null);
+    const following = () => follow(followInputOf(input, accepted), signal);
+    const end = await withHeartbeat(following, details).catch(() => null);
     return { accepted, end };
   };
 }
