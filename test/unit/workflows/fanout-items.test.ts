@@ -113,14 +113,15 @@ describe('the counts of a batch', () => {
       true,
     );
     const some = countsOf([chunk], true);
-    expect(outcomeOf(null, all, policy)).toBe('completed');
-    expect(outcomeOf('cancelled', all, policy)).toBe('completed');
-    expect(outcomeOf(null, some, policy)).toBe('partly_failed');
-    expect(outcomeOf('cancelled', some, policy)).toBe('cancelled');
-    expect(outcomeOf('budget_spent', some, policy)).toBe('budget_spent');
-    expect(outcomeOf('enough', some, { stopAt: { kind: 'successes', count: 3 } })).toBe('completed');
-    expect(outcomeOf(null, some, { stopAt: { kind: 'fail_fast' } })).toBe('failed_fast');
-    expect(outcomeOf('source_failed', countsOf([], true), policy)).toBe('source_failed');
+    expect(outcomeOf(null, all, policy, true)).toBe('completed');
+    expect(outcomeOf('cancelled', all, policy, true)).toBe('completed');
+    expect(outcomeOf(null, some, policy, true)).toBe('partly_failed');
+    expect(outcomeOf('cancelled', some, policy, true)).toBe('cancelled');
+    expect(outcomeOf('budget_spent', some, policy, true)).toBe('budget_spent');
+    expect(outcomeOf('enough', some, { stopAt: { kind: 'successes', count: 3 } }, true)).toBe('completed');
+    expect(outcomeOf(null, some, { stopAt: { kind: 'fail_fast' } }, true)).toBe('failed_fast');
+    expect(outcomeOf('cancelled', all, policy, false)).toBe('cancelled');
+    expect(outcomeOf('source_failed', countsOf([], true), policy, true)).toBe('source_failed');
   });
 });
 

@@ -15,14 +15,16 @@ export function endReasonOf(counts: FanoutCounts, { stopAt }: Pick<FanoutPolicy,
 /**
  * @param reason why the batch ended before all items had their turn, or null
  * @param counts the counts once no item runs
+ * @param isSealed false if the batch ended before it had all its items
  */
 export function outcomeOf(
   reason: EndReason | null,
   counts: FanoutCounts,
   { stopAt }: Pick<FanoutPolicy, 'stopAt'>,
+  isSealed: boolean,
 ): FanoutOutcome {
   if (stopAt.kind === 'successes' && counts.completed >= stopAt.count) return 'completed';
-  if (counts.completed === counts.items && reason !== 'source_failed') return 'completed';
+  if (isSealed && counts.completed === counts.items && reason !== 'source_failed') return 'completed';
   if (stopAt.kind === 'fail_fast' && counts.failed > 0 && (reason === null || reason === 'enough'))
     return 'failed_fast';
   return reason === null || reason === 'enough' ? 'partly_failed' : reason;

@@ -23,9 +23,10 @@ import { endedMessage } from './ended-message.js';
 export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.enter('ending');
   const sourceError = await endSource(batch);
-  const outcome = outcomeOf(batch.carried.ending?.reason ?? null, batch.counts, batch.input.policy);
+  const { ending, seal } = batch.carried;
+  const outcome = outcomeOf(ending?.reason ?? null, batch.counts, batch.input.policy, seal !== null);
   batch.outcome = outcome;
-  batch.error = batch.carried.ending?.error ?? errorOf(batch, outcome) ?? sourceError;
+  batch.error = ending?.error ?? errorOf(batch, outcome) ?? sourceError;
   batch.enter('ended');
   const result = await store(batch, outcome);
   recordOutcome(outcome);
