@@ -41,7 +41,13 @@ export type StoreActivities = Pick<SandflowActivities, 'finishCleanup' | 'keepCl
 /** They read or write thousands of objects of the result store. */
 export type BulkActivities = Pick<
   SandflowActivities,
-  'addItemEndings' | 'assembleFanout' | 'readFanoutChunk' | 'readFanoutItem' | 'settleFanoutItem' | 'surveyFanout'
+  | 'addItemEndings'
+  | 'assembleFanout'
+  | 'readFanoutChunk'
+  | 'readFanoutItem'
+  | 'sendScheduledItems'
+  | 'settleFanoutItem'
+  | 'surveyFanout'
 >;
 
 /** They read from Temporal. */

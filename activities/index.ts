@@ -33,6 +33,7 @@ import { createReads } from './sandbox/read.js';
 import { createSandboxReads } from './sandbox/read-details.js';
 import { resumeSandboxActivity, stopSandboxActivity } from './sandbox/stop-resume.js';
 import { createWrites } from './sandbox/write.js';
+import { sendScheduledItemsActivity } from './schedule/send-items.js';
 import { storeObjectActivity } from './store/texts.js';
 import { checking, createQueueCheck } from './unserved-queues.js';
 import { createWatchActivities } from './watch.js';
@@ -84,6 +85,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createCleanupReporting(results),
     ...createFanoutStore(results),
     describeWorkflows,
+    sendScheduledItems: sendScheduledItemsActivity(results),
     createSandbox: checking(check, createSandboxActivity(client, results)),
     forkSandbox: checking(check, forkSandboxActivity(client, results)),
     createApiKey: createApiKeyActivity(client, secrets, rotation),

@@ -35,6 +35,7 @@ export type * from './protocol/job/job-phases.js';
 export type * from './protocol/job/job-progress.js';
 export type * from './protocol/job/job-result.js';
 export type { Resolution, SandboxEvent } from './protocol/messages.js';
+export type * from './protocol/schedule.js';
 export type {
   FailedArchivals,
   StopOutcome,
@@ -66,15 +67,6 @@ export {
   type StartCleanupOptions,
   startCleanup,
 } from './workflow-client/cleanups/cleanup-client.js';
-export {
-  applyCleanupSchedule,
-  type CleanupSchedule,
-  type CleanupScheduleOptions,
-  changeCleanupSchedule,
-  listCleanupSchedules,
-  type ScheduleChange,
-  type ScheduledTime,
-} from './workflow-client/cleanups/schedules.js';
 export {
   cancelFanout,
   describeFanout,
@@ -124,6 +116,32 @@ export {
   listFanouts,
   listJobs,
 } from './workflow-client/list-executions.js';
+export type { OddTime } from './workflow-client/schedules/odd-times.js';
+export {
+  listSchedules,
+  readSchedule,
+  type Schedule,
+  type ScheduledRun,
+  type ScheduleSummary,
+} from './workflow-client/schedules/read-schedules.js';
+export { type RunNow, runScheduleNow } from './workflow-client/schedules/run-now.js';
+export {
+  backfillSchedule,
+  changeSchedule,
+  type PutSchedule,
+  type PutScheduleOptions,
+  putSchedule,
+  type ScheduleAddress,
+  type ScheduleChange,
+  scheduleNames,
+} from './workflow-client/schedules/schedule-client.js';
+export type { Overlap } from './workflow-client/schedules/schedule-input.js';
+export {
+  type ScheduledWorkOptions,
+  scheduledBatch,
+  scheduledCleanup,
+  scheduledJob,
+} from './workflow-client/schedules/scheduled-work.js';
 export {
   type AwaitStopOptions,
   awaitStop,

@@ -1,6 +1,6 @@
 /** Finds what other runs of the same policy have done this night, and whether another run has not finished. */
 import type { Client } from '@temporalio/client';
-import { cleanupId } from '../../src/contract/workflow-safe/addresses.js';
+import { cleanupPrefix } from '../../src/contract/workflow-safe/addresses.js';
 import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
 import type { CleanupMemo } from '../../src/protocol/cleanup.js';
 import { workflowTypes } from '../../src/protocol/messages.js';
@@ -39,7 +39,7 @@ export async function readNight(client: Client, night: NightQuery): Promise<Nigh
   const since = new Date(Math.min(beganAtMs, nowMs - lookBackMs)).toISOString();
   const query = [
     `WorkflowType = '${workflowTypes.retentionCleanup}'`,
-    `WorkflowId STARTS_WITH '${cleanupId(deployment, policy.name)}-'`,
+    `WorkflowId STARTS_WITH '${cleanupPrefix(deployment)}'`,
     `StartTime >= '${since}'`,
   ].join(' AND ');
   let taken = 0;
@@ -59,7 +59,6 @@ export async function readNight(client: Client, night: NightQuery): Promise<Nigh
       const what = `The memo of the cleanup ${run.workflowId} cannot be read, so this cleanup does nothing.`;
       throw new SandflowError({ foreign: unreadable.code }, `${what} ${unreadable.message}`);
     }
-    // The name of another policy may begin with the name of this policy.
     if (memo.policy !== policy.name || memo.mode !== 'apply' || run.status.name === 'CONTINUED_AS_NEW') continue;
     const isOpen = run.status.name === 'RUNNING';
     if (isOpen) others.push({ workflowId: run.workflowId, startedMs });

@@ -10,6 +10,7 @@ export const declareListOf = (parent: Parent, noun: 'jobs' | 'batches') =>
     .option('--failed', `only ${noun} that ended, but not as completed or cancelled`)
     .option('--since <when>', `only ${noun} that started or ended since: a duration like 12h or 1d, or a date`)
     .option('--label <name=value>', `only ${noun} with this label (repeatable)`, collect, [])
+    .option('--schedule <name>', `only ${noun} that this schedule started`)
     .option('--limit <count>', `maximum number of ${noun} to list`, '50')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', listHelp(noun === 'jobs' ? 'jobs' : 'fanout'));

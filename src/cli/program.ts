@@ -14,6 +14,7 @@ import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
 import { addRun } from './run/command.js';
 import { addSandboxes } from './sandboxes/command.js';
+import { addSchedules } from './schedule/command.js';
 import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './serve/command.js';
 import { addStack } from './stack/command.js';
 import { addStop, addStops } from './stops/command.js';
@@ -43,7 +44,7 @@ SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI. If none is set, ever
 `;
 
 const groups: Readonly<Record<string, readonly AddCommand[]>> = {
-  'Run:': [addRun, addContinue, addFanout, addJobs],
+  'Run:': [addRun, addContinue, addFanout, addJobs, addSchedules],
   'Sandboxes:': [addSandboxes, addStop, addStops, addCleanup],
   'The stack on this machine:': [addStack, addDev, addLocal, addSupervisor],
   'Set up and operate:': [

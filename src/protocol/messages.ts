@@ -19,6 +19,7 @@ export const workflowTypes = {
   forkFanout: 'forkFanout',
   fanoutChunk: 'fanoutChunk',
   deliverNotification: 'deliverNotification',
+  scheduledRun: 'scheduledRun',
 } as const;
 
 /**

@@ -13,7 +13,7 @@ export type {
   PolicyPattern,
   SnapshotFacts,
 } from './plan-types.js';
-export type { CleanupPolicy, Weekday } from './policy.js';
+export type { CleanupPolicy } from './policy.js';
 export { readPolicy } from './read-policy.js';
-export { startTimeOf } from './schedule-time.js';
+export { firstWindowCron } from './schedule-time.js';
 export { isWindowOpen, nightBeganAtMs, windowsText, withOpenWindows } from './window.js';

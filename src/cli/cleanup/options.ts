@@ -6,7 +6,7 @@ Examples:
   sandflow cleanup plan policy.yaml --all         also list each sandbox that it skips
   sandflow cleanup run policy.yaml                run it
   sandflow cleanup run policy.yaml --ignore-window   run it now, although no window of the policy is open
-  sandflow cleanup schedule apply policy.yaml     run it every night
+  sandflow schedule add cleanup -- cleanup run policy.yaml   run it every night
   sandflow cleanup report                         show the result of the last run
 
 Exit codes:
@@ -59,39 +59,4 @@ export const declareValidate = (parent: Parent) =>
     .argument('<policy>', 'a policy file')
     .option('--json', 'print one JSON object on stdout');
 
-export const declareSchedule = (parent: Parent) =>
-  parent.command('schedule').description('Run cleanups on a Temporal Schedule');
-
-export const declareApply = (parent: Parent) =>
-  parent
-    .command('apply')
-    .description('Create or replace the schedule of a policy; a paused one stays paused')
-    .argument('<policy>', 'a policy file; the schedule gets the name of the policy')
-    .option('--at <time>', "time of day in the policy's zone, like 02:30 (default: when its first window opens)")
-    .option('--cron <expression>', "instead of --at: a cron expression, in the policy's zone")
-    .option('--jitter <duration>', 'delay the start by a random time up to this', '10m')
-    .option('--catch-up <duration>', 'run a missed cleanup if Temporal is back within this time', '24h')
-    .option('--json', 'print one JSON object on stdout');
-
-export const declareScheduleList = (parent: Parent) =>
-  parent
-    .command('list')
-    .description('List the schedules of this deployment')
-    .option('--json', 'print one JSON object on stdout');
-
-const changes = {
-  pause: 'Pause a schedule',
-  resume: 'Resume a paused schedule',
-  trigger: 'Start a run now, unless one is running',
-  delete: 'Delete a schedule; runs that have started continue',
-} as const;
-
-export const declareChange = (parent: Parent, change: keyof typeof changes) =>
-  parent
-    .command(change)
-    .description(changes[change])
-    .argument('<policy-name>', 'name in the policy')
-    .option('--json', 'print one JSON object on stdout');
-
 export type RunCleanupOptions = OptionsOf<typeof declareRun>;
-export type ApplyScheduleOptions = OptionsOf<typeof declareApply>;

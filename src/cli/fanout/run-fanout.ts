@@ -70,7 +70,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     }
     await keepNotifyCommand(options.notify, config);
     const input = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
-    await send(platform, input, filled(read, platform, io.interrupted), {
+    await send(platform, input, filledItems(read, platform, io.interrupted), {
       ...{ view, context },
       total: survey.items,
       labels: read.labels,
@@ -87,8 +87,9 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
   }
 }
 
-async function* filled(
-  { items, files }: FanoutCommand,
+/** The items with the content of their files. */
+export async function* filledItems(
+  { items, files }: Pick<FanoutCommand, 'items' | 'files'>,
   { keepInput }: Pick<Platform, 'keepInput'>,
   interrupted: AbortSignal,
 ): AsyncGenerator<FanoutItem> {

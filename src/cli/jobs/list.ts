@@ -1,5 +1,6 @@
 /** `sandflow jobs list` and `sandflow fanout list`. */
 import type { Client } from '@temporalio/client';
+import { scheduleLabel } from '../../contract/workflow-safe/schedule-addresses.js';
 import type { ListedWorkflow, ListJobsOptions } from '../../workflow-client/list-executions.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -44,13 +45,13 @@ function listCommand<Row extends ListedWorkflow>(
   load: () => Promise<(temporal: Client, options: ListJobsOptions) => Promise<Row[]>>,
   table: { readonly header: readonly string[]; readonly idAndText: (row: Row) => readonly [string, string | null] },
 ): ListCommand {
-  return async ({ open, failed, since: when, label, limit: count, json }, context) => {
+  return async ({ open, failed, since: when, label, schedule, limit: count, json }, context) => {
     const { io } = context;
     const limit = parseCount(count, '--limit', 1, 10_000);
     if (open && failed) throw new UsageError('--failed lists what has ended: it cannot be used with --open.');
     const nowMs = Date.now();
     const since = parseSince(when, nowMs);
-    const labels = parseLabelPairs(label);
+    const labels = { ...parseLabelPairs(label), ...(schedule !== undefined && { [scheduleLabel]: schedule }) };
     const read = await load();
     const rows = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
       read(temporal, { deployment, open, failed, since, labels, limit }),

@@ -86,7 +86,8 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
   }
 }
 
-function wantedOf({ provider, model, effort }: RunOptions) {
+/** What the service is asked about before anything is started. */
+export function wantedOf({ provider, model, effort }: RunOptions) {
   const list = (value: string | undefined) => (value === undefined ? [] : [value]);
   return { providers: list(provider), models: list(model), efforts: list(effort) };
 }

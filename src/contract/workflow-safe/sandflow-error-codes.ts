@@ -37,6 +37,8 @@ export const sandflowErrors = {
   fanout_runs: 'usage',
   fanout_differs: 'usage',
   snapshot_not_found: 'usage',
+  bad_schedule: 'usage',
+  schedule_exists: 'usage',
   schedule_not_found: 'usage',
 
   // Configuration and files

@@ -92,17 +92,8 @@ export async function startFanout(
 ): Promise<StartedFanout> {
   requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
-  const { taskQueue, results, promptInSummary = !hasCodec(client), labels: given } = options;
-  const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
-  checkFanoutSize(checked);
-  const labels = parseLabels(given, badBatch);
-  const memo: FanoutMemo = {
-    title: checked.title ?? null,
-    inputDigest: fanoutDigest(checked),
-    outcome: null,
-    ...(labels && { labels }),
-    ...(!promptInSummary && { textInSummaries: false }),
-  };
+  const { taskQueue } = options;
+  const { checked, memo } = await prepareFanout(client, input, options);
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
     return await launchBatch(client, checked, { taskQueue, memo, workflowIdReusePolicy });
@@ -114,6 +105,28 @@ export async function startFanout(
     const message = `The batch "${checked.batchId}" already exists with other settings. Use the same settings to continue it, or choose another id.`;
     throw new SandflowError('fanout_differs', message);
   }
+}
+
+/**
+ * Checks the input of a batch, and moves its long texts into the result store. Starts nothing.
+ * @throws SandflowError `bad_fanout_input`
+ */
+export async function prepareFanout(
+  client: Client,
+  input: NewFanout,
+  { results, labels: given, promptInSummary = !hasCodec(client) }: Omit<StartFanoutOptions, 'taskQueue'>,
+): Promise<{ readonly checked: FanoutInput; readonly memo: FanoutMemo }> {
+  const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
+  checkFanoutSize(checked);
+  const labels = parseLabels(given, badBatch);
+  const memo: FanoutMemo = {
+    title: checked.title ?? null,
+    inputDigest: fanoutDigest(checked),
+    outcome: null,
+    ...(labels && { labels }),
+    ...(!promptInSummary && { textInSummaries: false }),
+  };
+  return { checked, memo };
 }
 
 /**

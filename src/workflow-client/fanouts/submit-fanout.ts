@@ -74,29 +74,47 @@ export async function submitFanout(
       return started;
     }
   }
+  await sendItems(client, checked, startingWith(first.value, packed), onProgress);
+  return started;
+}
+
+async function* startingWith<T>(first: T, others: AsyncIterable<T>): AsyncGenerator<T> {
+  yield first;
+  yield* others;
+}
+
+/**
+ * Sends all items of a batch, and seals it. Safe to repeat with the same chunks. Does nothing to a batch that ends, or
+ * has ended.
+ * @throws SandflowError as `addFanoutChunk` and `sealFanout`
+ */
+export async function sendItems(
+  client: Client,
+  batch: FanoutAddress,
+  submissions: AsyncIterable<ChunkSubmission>,
+  onProgress?: SubmitFanoutOptions['onProgress'],
+): Promise<void> {
   let chunks = 0;
-  let sent = 0;
-  let newest = first.value;
+  let items = 0;
+  let newest: ChunkSubmission | undefined;
   try {
-    for (let next: IteratorResult<ChunkSubmission> = first; !next.done; next = await packed.next()) {
-      newest = next.value;
-      await sendChunk(client, checked, newest, patienceMs);
+    for await (newest of submissions) {
+      await sendChunk(client, batch, newest, patienceMs);
       chunks += 1;
-      sent += newest.items.length;
-      onProgress?.({ chunks, items: sent });
+      items += newest.items.length;
+      onProgress?.({ chunks, items });
     }
-    await sendSeal(client, checked, { chunks, items: sent }, patienceMs);
+    await sendSeal(client, batch, { chunks, items }, patienceMs);
   } catch (error) {
     // A batch may end while its items are sent, if its source fails or it is cancelled; its result says why.
-    const phase = await fanoutProgress(client, checked).then(
+    const phase = await fanoutProgress(client, batch).then(
       (progress) => progress.phase,
       () => null,
     );
     if (phase !== 'ending' && phase !== 'ended') throw error;
-    const known = (await digestsOf(client, checked)).get(newest.chunk);
-    if (known !== undefined && known !== newest.digest) throw otherItems(checked);
+    const known = newest && (await digestsOf(client, batch)).get(newest.chunk);
+    if (known !== undefined && known !== newest?.digest) throw otherItems(batch);
   }
-  return started;
 }
 
 interface RepeatedItems {

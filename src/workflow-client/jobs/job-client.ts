@@ -105,22 +105,8 @@ export interface JobMemo extends OutcomeMemo, TextInSummariesMemo {
 export async function startJob(client: Client, input: NewJob, options: StartJobOptions): Promise<StartedJob> {
   requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
-  const checked = await keepJobTexts(parseJobInput(input), {
-    results: options.results,
-    refuse: badJob,
-  });
-  checkJobSize(checked);
+  const { checked, memo, summary } = await prepareJob(client, input, options);
   const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
-  const prompt = firstLine(headOf(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '', 2 * summaryLength));
-  const labels = parseLabels(options.labels, badJob);
-  const { promptInSummary = !hasCodec(client) } = options;
-  const memo: JobMemo = {
-    prompt,
-    inputDigest: inputDigest(checked),
-    outcome: null,
-    ...(labels && { labels }),
-    ...(!promptInSummary && { textInSummaries: false }),
-  };
   try {
     const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(
       workflowTypes.createThenPrompt,
@@ -133,7 +119,7 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
           : WorkflowIdReusePolicy.REJECT_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
         memo: { ...memo },
-        staticSummary: promptInSummary ? prompt : checked.jobId,
+        staticSummary: summary,
       },
     );
     return { handle, started: true };
@@ -142,6 +128,38 @@ export async function startJob(client: Client, input: NewJob, options: StartJobO
     await describeJob(client, checked);
     return { handle: jobHandle(client, checked), started: false };
   }
+}
+
+/** What a job is started with. */
+export interface PreparedJob {
+  /** The checked input, with its long texts in the result store. */
+  readonly checked: JobInput;
+  readonly memo: JobMemo;
+  /** The summary of the workflow in Temporal. */
+  readonly summary: string;
+}
+
+/**
+ * Checks the input of a job, and moves its long texts into the result store. Starts nothing.
+ * @throws SandflowError `bad_job_input`
+ */
+export async function prepareJob(
+  client: Client,
+  input: NewJob,
+  { results, labels: given, promptInSummary = !hasCodec(client) }: Omit<StartJobOptions, 'taskQueue' | 'again'>,
+): Promise<PreparedJob> {
+  const checked = await keepJobTexts(parseJobInput(input), { results, refuse: badJob });
+  checkJobSize(checked);
+  const prompt = firstLine(headOf(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '', 2 * summaryLength));
+  const labels = parseLabels(given, badJob);
+  const memo: JobMemo = {
+    prompt,
+    inputDigest: inputDigest(checked),
+    outcome: null,
+    ...(labels && { labels }),
+    ...(!promptInSummary && { textInSummaries: false }),
+  };
+  return { checked, memo, summary: promptInSummary ? prompt : checked.jobId };
 }
 
 /**

@@ -9,13 +9,11 @@ import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contr
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { listCleanups, startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
-import {
-  applyCleanupSchedule,
-  changeCleanupSchedule,
-  listCleanupSchedules,
-} from '../../../src/workflow-client/cleanups/schedules.js';
 import { cancelJob, describeJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { listFanouts, listJobs } from '../../../src/workflow-client/list-executions.js';
+import { listSchedules } from '../../../src/workflow-client/schedules/read-schedules.js';
+import { changeSchedule, putSchedule } from '../../../src/workflow-client/schedules/schedule-client.js';
+import { scheduledCleanup } from '../../../src/workflow-client/schedules/scheduled-work.js';
 import { policyFor } from '../../workflows/cleanup/cleanup-harness.js';
 
 const here = parseKeyRing(newKeyLine('here'));
@@ -140,19 +138,20 @@ describe('a cleanup with an unreadable memo', () => {
   });
 });
 
-it('a cleanup schedule with a lost key is listed, and can be written again with the current key', async () => {
+it('a schedule with a lost key is listed, and can be written again with the current key', async () => {
   const deployment = newDeployment();
-  const policy = readPolicy(policyFor('nightly', 'stop'), 'test');
-  const time = { kind: 'cron', expression: '0 3 * * *' } as const;
-  const schedule = { deployment, taskQueue, policy, time };
-  const address = { deployment, policyName: policy.name };
-  expect(await applyCleanupSchedule(stranger, schedule)).toBe(true);
-  await changeCleanupSchedule(stranger, 'pause', address);
-  await expect.poll(() => listCleanupSchedules(mine, deployment)).toMatchObject([{ policy: 'nightly', paused: true }]);
-  expect(await applyCleanupSchedule(mine, schedule)).toBe(false);
-  const { action, state } = await mine.schedule.getHandle(`cleanup/${deployment}/nightly`).describe();
-  expect(action.args).toMatchObject([{ deployment, policy: { name: 'nightly' }, mode: 'apply' }]);
-  expect(action.memo).toMatchObject({ policy: 'nightly' });
-  expect(state.paused).toBe(true);
-  await changeCleanupSchedule(mine, 'delete', address);
+  const work = scheduledCleanup({ deployment, policy: readPolicy(policyFor('nightly', 'stop'), 'test') });
+  const times = { cron: '0 3 * * *', zone: 'UTC' };
+  const address = { deployment, name: 'nightly' };
+  const schedule = { ...address, taskQueue, work, times, ifExists: 'replace' } as const;
+  expect(await putSchedule(stranger, schedule)).toBe('created');
+  await changeSchedule(stranger, 'pause', address);
+  await expect
+    .poll(() => listSchedules(mine, deployment))
+    .toMatchObject([{ name: 'nightly', paused: true, work: null, unreadable: { code: 'encryption_key_unknown' } }]);
+  expect(await putSchedule(mine, schedule)).toBe('replaced');
+  expect(await listSchedules(mine, deployment)).toMatchObject([
+    { name: 'nightly', paused: true, work: { kind: 'cleanup', input: { policy: { name: 'nightly' } } }, times },
+  ]);
+  await changeSchedule(mine, 'remove', address);
 });

@@ -56,6 +56,7 @@ export const importRules: readonly Rule[] = [
       'src/os',
       'src/result-store',
       'src/temporal',
+      'src/workflow-client',
     ],
     ownTypes: ['src/secret-store', 'src/notify'],
     packages: ['node:', '@temporalio/activity', ...temporalClient, 'undici'],
@@ -127,7 +128,7 @@ export const importRules: readonly Rule[] = [
   {
     part: 'src/cli',
     own: ['src'],
-    packages: ['node:', ...temporalClient, 'commander', '@commander-js/extra-typings', 'zod'],
+    packages: ['node:', ...temporalClient, 'commander', '@commander-js/extra-typings', 'yaml', 'zod'],
   },
   { part: 'src/config.ts', own: ['src/contract', 'src/temporal-config.ts'], packages: ['node:'] },
   { part: 'src/temporal-config.ts', own: ['src/contract'], packages: ['@temporalio/envconfig'] },

@@ -133,7 +133,8 @@ describe('an entry point that lacks an option, or has one of the wrong kind, nam
     ['taskQueue', () => sandflow.resumeFanout(object, object, none)],
     ['taskQueue', () => sandflow.requestStop(object, object, none)],
     ['policy', () => sandflow.startCleanup(object, { taskQueue: 'q' } as never)],
-    ['policy', () => sandflow.applyCleanupSchedule(object, { taskQueue: 'q' } as never)],
+    ['work', () => sandflow.putSchedule(object, { taskQueue: 'q', times: object } as never)],
+    ['items', () => sandflow.scheduledBatch(object, object, none, object)],
     ['directory', () => createLocalService({ apiKey: 'k' } as never)],
   ];
   test.each(calls)('%s: %s', async (option, call) => {

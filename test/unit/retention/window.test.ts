@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
+  firstWindowCron,
   isWindowOpen,
   nightBeganAtMs,
   readPolicy,
-  startTimeOf,
   windowsText,
   withOpenWindows,
 } from '../../../src/retention/index.js';
@@ -92,19 +92,14 @@ describe('a night', () => {
   });
 });
 
-describe('the time of a schedule', () => {
+describe('the cron expression of a policy', () => {
   test('is the opening of the first window, or 02:30', () => {
-    expect(startTimeOf(night)).toMatchObject({ minute: 60, minutesLeft: 240 });
-    expect(startTimeOf(policyOf('[]'))).toMatchObject({ minute: 150, minutesLeft: null });
+    expect(firstWindowCron(night).cron).toBe('0 1 * * *');
+    expect(firstWindowCron(policyOf('[]')).cron).toBe('30 2 * * *');
   });
 
-  test('within a window that opened the day before is on the next day', () => {
-    const friday = policyOf('[{between: 22:00 and 04:00, days: [fri, sun]}]');
-    expect(startTimeOf(friday, 120)).toEqual({ minute: 120, days: ['sat', 'mon'], minutesLeft: 120 });
-    expect(startTimeOf(friday, 1_380)).toEqual({ minute: 1_380, days: ['fri', 'sun'], minutesLeft: 300 });
-  });
-
-  test('outside every window is refused, with the windows', () => {
-    expect(() => startTimeOf(night, 300)).toThrow('No window is open at 05:00. Cleanups may act 01:00 to 05:00');
+  test('has the days of the window', () => {
+    const friday = policyOf('[{between: 22:15 and 04:00, days: [fri, sun]}]');
+    expect(firstWindowCron(friday)).toEqual({ cron: '15 22 * * FRI,SUN', zone: friday.timeZone });
   });
 });

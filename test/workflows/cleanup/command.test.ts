@@ -116,43 +116,6 @@ describe('sandflow cleanup', () => {
     expect(await stateOf(stand, old)).toBe('gone');
   });
 
-  it('schedules a policy, replaces the schedule, pauses, resumes, triggers and deletes it', async () => {
-    const policy = await policyFile('nights');
-    const old = await archived(stand, 'nights-old');
-    expect(await cli(['schedule', 'apply', policy, '--at', '02:30'])).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringMatching(/^nights scheduled/),
-    });
-    const handle = stand.client.schedule.getHandle(`cleanup/${stand.taskQueue.replaceAll('-', '')}/nights`);
-    expect(await handle.describe()).toMatchObject({
-      policies: { overlap: 'SKIP', catchupWindow: 86_400_000 },
-      spec: { jitter: 600_000, calendars: [{ hour: [{ start: 2 }], minute: [{ start: 30 }] }] },
-    });
-    expect(await cli(['schedule', 'pause', 'nights'])).toMatchObject({ exitCode: 0, stdout: 'nights paused\n' });
-    const again = await cli(['schedule', 'apply', policy, '--at', '03:30', '--jitter', '1m']);
-    expect(again.stdout).toMatch(/^nights schedule replaced/);
-    expect(await handle.describe()).toMatchObject({ state: { paused: true }, spec: { jitter: 60_000 } });
-    await expect.poll(async () => (await cli(['schedule', 'list'])).stdout).toMatch(/nights +paused/);
-
-    expect(await cli(['schedule', 'resume', 'nights'])).toMatchObject({ exitCode: 0 });
-    expect(await cli(['schedule', 'trigger', 'nights', '--json'])).toMatchObject({ exitCode: 0 });
-    await expect.poll(() => stateOf(stand, old)).toBe('gone');
-    const lastRun = async () => {
-      const { stdout } = await cli(['schedule', 'list', '--json']);
-      const { schedules } = JSON.parse(stdout) as { schedules: { policy: string; paused: boolean; lastRun: string }[] };
-      return schedules.find((schedule) => schedule.policy === 'nights');
-    };
-    await expect.poll(lastRun).toMatchObject({ paused: false, lastRun: expect.stringMatching(/^nights-20/) });
-    const { lastRun: id = '' } = (await lastRun()) ?? {};
-    await expect.poll(async () => (await cli(['report', id])).stdout).toMatch(new RegExp(`${old} .* deleted\n`));
-
-    expect(await cli(['schedule', 'delete', 'nights'])).toMatchObject({ exitCode: 0 });
-    expect(await cli(['schedule', 'pause', 'nights'])).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('There is no cleanup schedule "nights"'),
-    });
-  });
-
   it('validates a policy, and refuses an invalid one before anything starts', async () => {
     const readConfig = () => Promise.reject(new Error('nothing may be configured'));
     await writeFile(join(home, 'bad.yaml'), 'rules:\n  - rule: a\n    action: burn\n');
@@ -164,15 +127,10 @@ describe('sandflow cleanup', () => {
       exitCode: 0,
       stdout: 'good: 1 rule, 0 protected patterns, at most 100 actions and 100 % per night, at any time\n',
     });
-    const night = await policyFile('night', 'windows: [{between: "01:00 and 05:00"}]\n');
-    for (const [args, why] of [
-      [['run', 'none.yaml'], 'cannot be read'],
-      [['schedule', 'apply', night, '--at', '06:00'], 'No window is open'],
-      [['schedule', 'apply', night, '--at', '04:55'], '--jitter'],
-      [['schedule', 'apply', night, '--at', '25:00'], 'is not a time of day'],
-    ] as const) {
-      expect(await cli(args, { readConfig })).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(why) });
-    }
+    expect(await cli(['run', 'none.yaml'], { readConfig })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('cannot be read'),
+    });
   });
 });
 

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { ApiError } from '../../../../src/client/index.js';
 import { readPolicy } from '../../../../src/retention/index.js';
 import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
-import { applyCleanupSchedule, changeCleanupSchedule } from '../../../../src/workflow-client/cleanups/schedules.js';
 import { awaitFanout, submitFanout } from '../../../../src/workflow-client/fanouts/submit-fanout.js';
+import { changeSchedule, putSchedule } from '../../../../src/workflow-client/schedules/schedule-client.js';
+import { scheduledCleanup } from '../../../../src/workflow-client/schedules/scheduled-work.js';
 import { policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
 import {
   canary,
@@ -158,14 +159,16 @@ it('a cleanup and its schedule leave nothing unencrypted except the name', async
   const run = await startCleanup(stand.client, { deployment, taskQueue: stand.taskQueue, policy, mode: 'apply' });
   await run.result().catch(() => undefined);
   await stand.api.deleteSandbox(sandbox.id).catch(() => undefined);
-  const time = { kind: 'cron', expression: '0 3 * * *' } as const;
-  await applyCleanupSchedule(stand.client, { deployment, taskQueue: stand.taskQueue, policy, time });
+  const times = { cron: '0 3 * * *', zone: 'UTC' };
+  const work = scheduledCleanup({ deployment, policy });
+  const schedule = { deployment, name: 'cleaned' };
+  await putSchedule(stand.client, { ...schedule, taskQueue: stand.taskQueue, work, times, command: [rule] });
   const { namespace } = stranger.options;
-  const scheduleId = `cleanup/${deployment}/cleaned`;
+  const scheduleId = `schedule/${deployment}/cleaned`;
   const described = await stranger.workflowService.describeSchedule({ namespace, scheduleId });
   const listed = await stranger.workflowService.listSchedules({ namespace, maximumPageSize: 100 });
   const held = (await heldOfAll()) + everythingIn(described) + everythingIn(listed);
-  await changeCleanupSchedule(stand.client, 'delete', { deployment, policyName: 'cleaned' });
+  await changeSchedule(stand.client, 'remove', schedule);
   expect(held).toContain('retentionCleanup');
   expectNone(held, { url, rule, refusal });
 });

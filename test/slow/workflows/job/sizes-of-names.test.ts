@@ -1,13 +1,13 @@
 /** Inputs of neither jobs nor batches, with sizes around Temporal's limits: each works, or is refused before anything happens. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanupId, jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { jobWorkflowId } from '../../../../src/contract/workflow-safe/addresses.js';
 import { resolveUpdate } from '../../../../src/protocol/messages.js';
 import type { CleanupPolicy } from '../../../../src/retention/index.js';
 import { readPolicy } from '../../../../src/retention/index.js';
 import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
-import { applyCleanupSchedule } from '../../../../src/workflow-client/cleanups/schedules.js';
 import { promptJob, resolveJob, startJob } from '../../../../src/workflow-client/jobs/job-client.js';
+import { scheduledCleanup } from '../../../../src/workflow-client/schedules/scheduled-work.js';
 import type { JobInput } from '../../../../workflows/index.js';
 import { policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
 import { progressOf } from '../../../workflows/job-progress.js';
@@ -105,7 +105,6 @@ describe('a cleanup policy', () => {
   const options = (policy: CleanupPolicy) => ({ deployment, taskQueue: stand.taskQueue, policy });
 
   it('is refused before anything starts or is scheduled if it is too long', async () => {
-    const time = { kind: 'daily', minute: 0, days: ['mon'] } as const;
     for (const bytes of sizes) {
       for (const [policy, message] of [
         [policyOf(bytes), /^The policy cannot be used. It has \d+ bytes, but at most 300000 are allowed/],
@@ -117,13 +116,10 @@ describe('a cleanup policy', () => {
         const refused = { code: 'bad_policy', message: expect.stringMatching(message) };
         const started = startCleanup(stand.client, { ...options(policy), mode: 'plan' });
         await expect(started, `${bytes}`).rejects.toMatchObject(refused);
-        const scheduled = applyCleanupSchedule(stand.client, { ...options(policy), time });
-        await expect(scheduled, `${bytes}`).rejects.toMatchObject(refused);
+        expect(() => scheduledCleanup(options(policy)), `${bytes}`).toThrow(expect.objectContaining(refused));
       }
       expect(() => readPolicy(`name: sized # ${long(bytes)}`, 'test')).toThrow('is longer than 200000 characters');
     }
-    const schedule = stand.client.schedule.getHandle(cleanupId(deployment, plain.name));
-    await expect(schedule.describe()).rejects.toThrow();
   });
 
   it('of the maximum length is applied', async () => {

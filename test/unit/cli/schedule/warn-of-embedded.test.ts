@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { warnOfEmbedded } from '../../../src/cli/cleanup/schedules.js';
+import { warnOfEmbedded } from '../../../../src/cli/schedule/warn-of-embedded.js';
 
 it('a schedule warns of an embedded server that may be down at night, unless it is kept up', async () => {
   const warnings = async (configured: boolean, status: { kept: boolean; foreground: boolean } | undefined) => {

@@ -1,0 +1,57 @@
+/** `sandflow schedule add`. */
+import { type CleanupPolicy, isWindowOpen, windowsText } from '../../retention/index.js';
+import type { Schedule } from '../../workflow-client/schedules/read-schedules.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import type { CliIo } from '../io.js';
+import { printJson } from '../output/json.js';
+import { formatDuration } from '../units.js';
+import type { AddOptions } from './options.js';
+import { closeCommand, readSchedule } from './read-schedule.js';
+import { inZone, oddTimeText } from './time-text.js';
+import { warnOfEmbedded } from './warn-of-embedded.js';
+
+/** A cleanup outside of the windows of its policy does nothing. */
+function warnOfWindows(policy: CleanupPolicy, { nextAt, jitterMs }: Schedule, io: Pick<CliIo, 'stderr'>): void {
+  const outside = nextAt.find((at) => {
+    const firstMs = Date.parse(at);
+    return !isWindowOpen(policy, firstMs) || !isWindowOpen(policy, firstMs + jitterMs);
+  });
+  if (outside === undefined) return;
+  const when = `${inZone(outside, policy.timeZone)}${jitterMs > 0 ? `, and up to ${formatDuration(jitterMs)} later` : ''}`;
+  io.stderr.write(
+    `No window of the policy is open at ${when}. The cleanup then does nothing: it may act ${windowsText(policy)}.\n`,
+  );
+}
+
+const done = { created: 'added', replaced: 'replaced', unchanged: 'is unchanged' } as const;
+
+export async function addSchedule(
+  name: string,
+  words: readonly string[],
+  options: AddOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  const read = await readSchedule({ ...options, name, command: words }, context);
+  try {
+    const { what, schedule } = await withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
+      await warnOfEmbedded(platform.config, reporter);
+      const { putRead } = await import('./put-schedule.js');
+      const put = await putRead(read, options.replace ? 'replace' : 'refuse', platform, { io, notices: reporter });
+      const { readSchedule: readBack } = await import('../../workflow-client/schedules/read-schedules.js');
+      const { deployment } = platform.config;
+      return { what: put, schedule: await readBack(platform.temporal, { deployment, name }) };
+    });
+    const { nextAt, times, jitterMs, oddTimes } = schedule;
+    if (options.json) return printJson(io.stdout, { what, schedule, error: null });
+    const [next] = nextAt;
+    const when = next === undefined || times === null ? 'it never runs' : `next run ${inZone(next, times.zone)}`;
+    const delay = jitterMs > 0 ? `, up to ${formatDuration(jitterMs)} later` : '';
+    io.stdout.write(`${name} ${done[what]}; ${when}${delay}\n`);
+    if (read.command.kind === 'cleanup') warnOfWindows(read.command.file.policy, schedule, io);
+    for (const odd of oddTimes) io.stderr.write(`${oddTimeText(odd)}\n`);
+  } finally {
+    await closeCommand(read.command);
+  }
+}

@@ -1,0 +1,102 @@
+/** `sandflow schedule apply`: makes the schedules of a deployment those of a file. */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { checkInput, fieldText } from '../../contract/texts/input-problems.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { printJson } from '../output/json.js';
+import { formatTable, tableWidth } from '../output/table.js';
+import { UsageError } from '../usage-error.js';
+import type { ApplyOptions } from './options.js';
+import { closeCommand, type ReadSchedule, readSchedule } from './read-schedule.js';
+import { warnOfEmbedded } from './warn-of-embedded.js';
+
+/** Each field is that of the option, with its default. */
+const fileSchema = z.strictObject({
+  schedules: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        command: z.array(z.coerce.string()).min(1, 'must have the words of a command'),
+        cron: z.string().optional(),
+        zone: z.string().optional(),
+        overlap: z.enum(['skip', 'buffer-one', 'buffer-all', 'cancel-other', 'allow-all']).default('skip'),
+        jitter: z.coerce.string().default('0'),
+        catchUp: z.string().default('24h'),
+      }),
+    )
+    .superRefine((schedules, context) => {
+      for (const [at, { name }] of schedules.entries()) {
+        const isTwice = schedules.findIndex((one) => one.name === name) < at;
+        if (isTwice) context.addIssue({ code: 'custom', path: [at, 'name'], message: 'is there twice' });
+      }
+    }),
+});
+
+export async function applySchedules(file: string, options: ApplyOptions, context: CommandContext): Promise<void> {
+  const { io } = context;
+  context.undone = 'changed no schedule';
+  const wishes = await readFileOf(file, io.cwd);
+  const besideFile: CommandContext = { ...context, io: { ...io, cwd: dirname(resolve(io.cwd, file)) } };
+  const reads: ReadSchedule[] = [];
+  try {
+    // Everything is checked before anything is changed.
+    for (const wish of wishes) reads.push(await readSchedule(wish, besideFile).catch(named(file, wish.name)));
+    const changed = await change(reads, options, context);
+    if (options.json) return printJson(io.stdout, { schedules: changed, error: null });
+    const rows = changed.map(({ name, what }) => [name, what]);
+    if (rows.length > 0) io.stdout.write(formatTable(['SCHEDULE', 'DONE'], rows, { width: tableWidth(io.stdout) }));
+  } finally {
+    for (const { command } of reads) await closeCommand(command);
+  }
+}
+
+interface Changed {
+  readonly name: string;
+  readonly what: 'created' | 'replaced' | 'unchanged' | 'removed';
+}
+
+function change(reads: readonly ReadSchedule[], options: ApplyOptions, context: CommandContext): Promise<Changed[]> {
+  const { io } = context;
+  return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
+    await warnOfEmbedded(platform.config, reporter);
+    const { putRead } = await import('./put-schedule.js');
+    const { changeSchedule, scheduleNames } = await import('../../workflow-client/schedules/schedule-client.js');
+    const { deployment } = platform.config;
+    const changed: Changed[] = [];
+    context.undone = undefined;
+    for (const read of reads) {
+      changed.push({ name: read.name, what: await putRead(read, 'replace', platform, { io, notices: reporter }) });
+    }
+    if (!options.removeOthers) return changed;
+    const wanted = new Set(reads.map(({ name }) => name));
+    for (const name of await scheduleNames(platform.temporal, deployment)) {
+      if (wanted.has(name)) continue;
+      await changeSchedule(platform.temporal, 'remove', { deployment, name });
+      changed.push({ name, what: 'removed' });
+    }
+    return changed;
+  });
+}
+
+function named(file: string, name: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${file}: schedule ${name}: ${error.message}`, { cause: error });
+  };
+}
+
+async function readFileOf(file: string, cwd: string): Promise<z.output<typeof fileSchema>['schedules']> {
+  const text = await readFile(resolve(cwd, file), 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`${file} cannot be read. Check that it exists and is readable.`, { cause });
+  });
+  const document = parseDocument(text, { prettyErrors: false });
+  const [wrong] = document.errors;
+  if (wrong) throw new UsageError(`${file} is not YAML: ${wrong.message}`);
+  const { data, problems } = checkInput(fileSchema, document.toJS({ maxAliasCount: 100 }) ?? {});
+  if (problems === null) return data.schedules;
+  const lines = problems.map(({ path, message }) => `${path.length === 0 ? '' : `${fieldText(path)}: `}${message}`);
+  throw new UsageError(`${file}: ${lines.join('; ')}.`);
+}

@@ -1,0 +1,79 @@
+/** `sandflow schedule run-now`, `backfill`, `pause`, `resume` and `remove`. */
+import type { ScheduleChange } from '../../workflow-client/schedules/schedule-client.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { exitCodes } from '../exit-codes.js';
+import { printJson } from '../output/json.js';
+import { UsageError } from '../usage-error.js';
+import type { BackfillOptions } from './options.js';
+import { warnOfEmbedded } from './warn-of-embedded.js';
+
+interface Json {
+  readonly json?: boolean;
+}
+
+/** @returns the exit code */
+export async function runNow(name: string, { json }: Json, context: CommandContext): Promise<number> {
+  const { io } = context;
+  const { run, kind } = await withPlatform(context, { needsWorker: true }, async ({ temporal, config }) => {
+    const { readSchedule } = await import('../../workflow-client/schedules/read-schedules.js');
+    const { runScheduleNow } = await import('../../workflow-client/schedules/run-now.js');
+    const schedule = { deployment: config.deployment, name };
+    const { work } = await readSchedule(temporal, schedule);
+    return { run: await runScheduleNow(temporal, schedule), kind: work?.kind };
+  });
+  if (json) printJson(io.stdout, { ...run, error: null });
+  else if (run.kind === 'started') io.stdout.write(`${run.id}\n`);
+  if (run.kind === 'started') {
+    if (!json) io.stderr.write(`See it with: sandflow ${next[kind ?? 'job']} ${run.id}\n`);
+    return exitCodes.done;
+  }
+  io.stderr.write(`${notStarted[run.kind]}\n`);
+  return run.kind === 'waiting' ? exitCodes.done : exitCodes.otherOutcome;
+}
+
+const next = { job: 'jobs watch', batch: 'fanout watch', cleanup: 'cleanup report' } as const;
+
+const notStarted = {
+  skipped: 'Nothing was started: the last run has not ended, and this schedule skips runs meanwhile (--overlap).',
+  waiting: 'The run starts when the last one has ended.',
+} as const;
+
+export async function backfill(name: string, options: BackfillOptions, context: CommandContext): Promise<void> {
+  const { io } = context;
+  const from = timeOf(options.from, '--from');
+  const to = options.to === undefined ? new Date() : timeOf(options.to, '--to');
+  if (from > to) throw new UsageError('--from must not be after --to.');
+  await withPlatform(context, { needsWorker: true }, async ({ temporal, config: { deployment } }) => {
+    const { backfillSchedule } = await import('../../workflow-client/schedules/schedule-client.js');
+    return backfillSchedule(temporal, { deployment, name }, { from, to });
+  });
+  if (options.json) return printJson(io.stdout, { name, from: from.toISOString(), to: to.toISOString(), error: null });
+  io.stdout.write(`${name} runs for its times from ${from.toISOString()} to ${to.toISOString()}, one after another\n`);
+  io.stderr.write(`See them with: sandflow schedule show ${name}\n`);
+}
+
+const timePattern = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2}))?$/;
+
+function timeOf(text: string, option: string): Date {
+  const time = new Date(timePattern.test(text) ? text : Number.NaN);
+  if (!Number.isNaN(time.getTime())) return time;
+  throw new UsageError(`${option}: "${text}" is not a time. Use a value like 2026-11-20 or 2026-11-20T02:30Z.`);
+}
+
+const pastTense = { pause: 'paused', resume: 'resumed', remove: 'removed' } as const;
+
+export async function changeOne(
+  change: ScheduleChange,
+  { name, json }: Json & { readonly name: string },
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  await withPlatform(context, {}, async ({ temporal, config }, reporter) => {
+    if (change === 'resume') await warnOfEmbedded(config, reporter);
+    const { changeSchedule } = await import('../../workflow-client/schedules/schedule-client.js');
+    return changeSchedule(temporal, change, { deployment: config.deployment, name });
+  });
+  if (json) return printJson(io.stdout, { name, change, error: null });
+  io.stdout.write(`${name} ${pastTense[change]}\n`);
+}

@@ -1,0 +1,40 @@
+import type { AddCommand } from '../command.js';
+import {
+  declareAdd,
+  declareApply,
+  declareBackfill,
+  declareChange,
+  declareList,
+  declareRunNow,
+  declareSchedules,
+  declareShow,
+} from './options.js';
+
+/** `sandflow schedule`: jobs, batches and cleanups by a timetable. */
+export const addSchedules: AddCommand = (parent, context) => {
+  const schedules = declareSchedules(parent);
+  declareAdd(schedules).action(async (name, words, options) => {
+    context.undone = 'added no schedule';
+    await (await import('./add-schedule.js')).addSchedule(name, words, options, context);
+  });
+  declareApply(schedules).action(async (file, options) =>
+    (await import('./apply-schedules.js')).applySchedules(file, options, context),
+  );
+  declareList(schedules).action(async (options) =>
+    (await import('./show-schedule.js')).printSchedules(options, context),
+  );
+  declareShow(schedules).action(async (name, options) =>
+    (await import('./show-schedule.js')).showSchedule(name, options, context),
+  );
+  declareRunNow(schedules).action(async (name, options) => {
+    context.exitCode = await (await import('./change-schedule.js')).runNow(name, options, context);
+  });
+  declareBackfill(schedules).action(async (name, options) =>
+    (await import('./change-schedule.js')).backfill(name, options, context),
+  );
+  for (const change of ['pause', 'resume', 'remove'] as const) {
+    declareChange(schedules, change).action(async (name, options) =>
+      (await import('./change-schedule.js')).changeOne(change, { ...options, name }, context),
+    );
+  }
+};

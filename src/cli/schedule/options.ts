@@ -1,0 +1,110 @@
+import type { OptionsOf, Parent } from '../command.js';
+
+const help = `
+Examples:
+  sandflow schedule add nightly --cron "30 2 * * 1-5" --zone Europe/Vienna -- run task.md --get out/report.md
+  sandflow schedule add issues --cron @daily -- fanout issues.csv --prompt "Fix {{issue}}" --source bx_2345abcd
+  sandflow schedule add cleanup -- cleanup run policy.yaml     when the first window of the policy opens
+  sandflow schedule show nightly                               what it runs, its next and its last runs
+  sandflow schedule apply schedules.yaml                       a set of schedules, as a file says
+  sandflow jobs list --schedule nightly                        its runs
+`;
+
+export const declareSchedules = (parent: Parent) =>
+  parent
+    .command('schedule')
+    .description('Run jobs, batches and cleanups by a timetable, on Temporal Schedules')
+    .addHelpText('after', help);
+
+const overlaps = ['skip', 'buffer-one', 'buffer-all', 'cancel-other', 'allow-all'] as const;
+
+const addHelp = `
+What follows -- is a command of sandflow: run, fanout or cleanup run. It is checked now, as that command checks it. Its
+prompts, files and items are stored now, and do not change with the files.
+
+Cron: minute, hour, day of the month, month, day of the week (0 is Sunday). Both days must match, if both are given.
+@hourly, @daily, @weekly, @monthly and @every 6h are possible, too.
+
+The id of each run is the name with the time in UTC, like nightly-261127-0130, and its label is schedule=nightly.
+`;
+
+export const declareAdd = (parent: Parent) =>
+  parent
+    .command('add')
+    .description('Add a schedule: what it runs follows --')
+    .argument('<name>', 'its name: lower-case letters and digits, with dashes between them')
+    .argument('[command...]', 'after --: run, fanout or cleanup run, with arguments and options')
+    .option('--cron <expression>', 'when it runs (default for a cleanup: when the first window of its policy opens)')
+    .option('--zone <name>', 'time zone of --cron, like Europe/Vienna (default: the zone of this machine)')
+    .addOption(
+      parent
+        .createOption('--overlap <policy>', 'what happens if a run is due while the last one has not ended')
+        .choices(overlaps)
+        .default('skip'),
+    )
+    .option('--jitter <duration>', 'delay each run by a random time up to this', '0')
+    .option('--catch-up <duration>', 'run what was missed if Temporal is back within this time', '24h')
+    .option('--replace', 'replace the schedule if there is one with this name; a paused one stays paused')
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText('after', addHelp);
+
+const applyHelp = `
+Example of a file:
+  schedules:
+    - name: nightly
+      cron: 30 2 * * 1-5
+      zone: Europe/Vienna
+      command: [run, task.md, --get, out/report.md]
+    - name: cleanup
+      command: [cleanup, run, policy.yaml]
+      jitter: 10m
+
+Fields: name, command, cron, zone, overlap, jitter, catchUp; each as the option of \`schedule add\`. Paths in commands
+are relative to the folder of the file. Applying a file twice changes nothing.
+`;
+
+export const declareApply = (parent: Parent) =>
+  parent
+    .command('apply')
+    .description('Create or replace the schedules of a file; a paused one stays paused')
+    .argument('<file>', 'a YAML or JSON file')
+    .option('--remove-others', 'remove every schedule of this deployment that is not in the file')
+    .option('--json', 'print one JSON object on stdout')
+    .addHelpText('after', applyHelp);
+
+export const declareList = (parent: Parent) =>
+  parent
+    .command('list')
+    .description('List the schedules of this deployment')
+    .option('--json', 'print one JSON object on stdout');
+
+const withName = (parent: Parent, name: string, description: string) =>
+  parent
+    .command(name)
+    .description(description)
+    .argument('<name>', 'name of the schedule')
+    .option('--json', 'print one JSON object on stdout');
+
+export const declareShow = (parent: Parent) =>
+  withName(parent, 'show', 'Show what a schedule runs, its next runs, and how the last ones ended');
+
+export const declareRunNow = (parent: Parent) =>
+  withName(parent, 'run-now', 'Start a run now and print its id; --overlap decides if the last one has not ended');
+
+export const declareBackfill = (parent: Parent) =>
+  withName(parent, 'backfill', 'Run a schedule for past times, one after another; a time that was run is left out')
+    .requiredOption('--from <time>', 'first time, like 2026-11-20 or 2026-11-20T02:30Z; a day begins at 00:00 UTC')
+    .option('--to <time>', 'last time (default: now)');
+
+const changes = {
+  pause: 'Pause a schedule; a run that has started continues',
+  resume: 'Resume a paused schedule',
+  remove: 'Remove a schedule; a run that has started continues',
+} as const;
+
+export const declareChange = (parent: Parent, change: keyof typeof changes) =>
+  withName(parent, change, changes[change]);
+
+export type AddOptions = OptionsOf<typeof declareAdd>;
+export type ApplyOptions = OptionsOf<typeof declareApply>;
+export type BackfillOptions = OptionsOf<typeof declareBackfill>;

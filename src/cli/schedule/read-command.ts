@@ -1,0 +1,100 @@
+/**
+ * Reads the command that a schedule runs: with the declarations and the checks of that command itself. Loads no heavy
+ * module, so that a mistake is answered at once.
+ */
+import { Command, CommanderError } from 'commander';
+import { withOpenWindows } from '../../retention/index.js';
+import { declareCleanup, declareRun as declareCleanupRun } from '../cleanup/options.js';
+import { type PolicyFile, readPolicyFile } from '../cleanup/policy-file.js';
+import { type CommandContext, type Parent, withEnd } from '../command.js';
+import { applyDefaults } from '../config/apply-defaults.js';
+import { declareFanout, type FanoutOptions } from '../fanout/options.js';
+import type { FanoutCommand } from '../fanout/read-fanout.js';
+import { locate } from '../located.js';
+import { requireMeantValues } from '../meant-values.js';
+import { declareRun, type RunOptions } from '../run/options.js';
+import type { RunCommand } from '../run/read-run.js';
+import { UsageError } from '../usage-error.js';
+
+/** What the words of a command say, checked. */
+export type ReadCommand =
+  | { readonly kind: 'job'; readonly read: RunCommand; readonly options: RunOptions }
+  | { readonly kind: 'batch'; readonly read: FanoutCommand; readonly options: FanoutOptions }
+  | { readonly kind: 'cleanup'; readonly file: PolicyFile };
+
+/** They name one run, or watch it: a schedule does neither. By their names in the parser. */
+const refused: Readonly<Record<string, string>> = {
+  id: '--id',
+  again: '--again',
+  reuse: '--reuse',
+  detach: '--detach',
+  watchDeadline: '--watch-deadline',
+  dryRun: '--dry-run',
+  out: '--out',
+  all: '--all',
+  json: '--json',
+  quiet: '--quiet',
+};
+
+const whatRuns = 'A schedule runs `run`, `fanout` or `cleanup run`.';
+
+/**
+ * @param words the words after `--`, such as `run`, `task.md`
+ * @throws UsageError, and what the command itself throws
+ */
+export async function readCommand(words: readonly string[], context: CommandContext): Promise<ReadCommand> {
+  if (words.length === 0) {
+    throw new UsageError(
+      'No command given. Write it after --, like: sandflow schedule add nightly --cron "30 2 * * *" -- run task.md',
+    );
+  }
+  const { io } = context;
+  let read: (() => Promise<ReadCommand>) | undefined;
+  const program = new Command('sandflow').exitOverride().configureOutput({ outputError: () => undefined });
+  const parent = program as unknown as Parent;
+  // A batch can be read twice, so it is read only once the options are known to fit.
+  declareRun(parent).action((prompts, options) => {
+    read = async () => {
+      const { readRun } = await import('../run/read-run.js');
+      for (const get of options.get) requireNoPlace(get);
+      return { kind: 'job', read: await readRun(prompts, withEnd(options), io), options: withEnd(options) };
+    };
+  });
+  declareFanout(parent).action((items, options) => {
+    read = async () => {
+      const { readFanout } = await import('../fanout/read-fanout.js');
+      return { kind: 'batch', read: await readFanout(items, withEnd(options), io), options: withEnd(options) };
+    };
+  });
+  declareCleanupRun(declareCleanup(parent)).action((path, { ignoreWindow }) => {
+    read = async () => {
+      const file = await readPolicyFile(path, io);
+      return { kind: 'cleanup', file: ignoreWindow ? { ...file, policy: withOpenWindows(file.policy) } : file };
+    };
+  });
+  applyDefaults(program, context);
+  program.hook('preAction', (_, command) => {
+    const given = Object.keys(refused).find((name) => command.getOptionValueSource(name) === 'cli');
+    if (given === undefined) return;
+    throw new UsageError(`A schedule cannot run a command with ${refused[given]}. Leave it out.`);
+  });
+  try {
+    requireMeantValues(locate(program, words).command, words);
+    await program.parseAsync([...words], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const why = error.message.replace(/^error: /, '');
+    const sentence = /[.?)]$/.test(why) ? why : `${why}.`;
+    throw new UsageError(`The command of the schedule: ${sentence} ${whatRuns}`);
+  }
+  if (!read) throw new UsageError(whatRuns);
+  return read();
+}
+
+/** A run of a schedule has no machine on which it could save a file. */
+function requireNoPlace(get: string): void {
+  if (!get.includes(':')) return;
+  throw new UsageError(
+    `--get ${get}: a schedule saves no files on this machine. Name only the file of the sandbox; \`sandflow jobs watch JOB --get ${get}\` saves it.`,
+  );
+}

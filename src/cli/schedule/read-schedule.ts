@@ -1,0 +1,77 @@
+/** Checks one schedule of the command line or of a file. */
+
+import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
+import type { ScheduleTimes } from '../../protocol/schedule.js';
+import { firstWindowCron } from '../../retention/index.js';
+import type { CommandContext } from '../command.js';
+import { parseDurationMs } from '../units.js';
+import { UsageError } from '../usage-error.js';
+import type { AddOptions } from './options.js';
+import { type ReadCommand, readCommand } from './read-command.js';
+
+/** What the user says of a schedule. */
+export interface ScheduleWish extends Pick<AddOptions, 'cron' | 'zone' | 'overlap' | 'jitter' | 'catchUp'> {
+  readonly name: string;
+  /** The words of the command. */
+  readonly command: readonly string[];
+}
+
+/** The same, checked. */
+export interface ReadSchedule {
+  readonly name: string;
+  readonly times: ScheduleTimes;
+  readonly overlap: AddOptions['overlap'];
+  readonly jitterMs: number;
+  readonly catchUpMs: number;
+  readonly words: readonly string[];
+  readonly command: ReadCommand;
+}
+
+/** @throws UsageError; what the command itself throws */
+export async function readSchedule(wish: ScheduleWish, context: CommandContext): Promise<ReadSchedule> {
+  const { deployment } = await context.io.readConfig();
+  const problem = scheduleNameProblem(deployment, wish.name);
+  if (problem) throw new UsageError(`The name ${problem}.`);
+  const jitterMs = wish.jitter === '0' ? 0 : parseDurationMs(wish.jitter, '--jitter');
+  const catchUpMs = parseDurationMs(wish.catchUp, '--catch-up');
+  if (catchUpMs < 10_000) throw new UsageError('--catch-up must be at least 10s.');
+  const { name, overlap, command: words } = wish;
+  const command = await readCommand(words, context);
+  try {
+    return { name, times: timesOf(wish, command), overlap, jitterMs, catchUpMs, words, command };
+  } catch (error) {
+    await closeCommand(command);
+    throw error;
+  }
+}
+
+/** Removes the copies of what was read from stdin. */
+export async function closeCommand(command: ReadCommand): Promise<void> {
+  if (command.kind === 'batch') await command.read.close();
+}
+
+function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, command: ReadCommand): ScheduleTimes {
+  if (zone !== undefined && !isTimeZone(zone)) {
+    throw new UsageError(`--zone: "${zone}" is not a time zone. Use an IANA name, like Europe/Vienna or UTC.`);
+  }
+  if (cron !== undefined) {
+    if (/^(CRON_)?TZ=/.test(cron)) throw new UsageError('--cron must not name a time zone. Use --zone.');
+    return { cron, zone: zone ?? zoneOfThisMachine() };
+  }
+  if (command.kind !== 'cleanup') {
+    throw new UsageError('--cron is missing. Say when the schedule runs, like --cron "30 2 * * 1-5".');
+  }
+  if (zone !== undefined) throw new UsageError('--zone requires --cron: without it, the policy has a zone of its own.');
+  return firstWindowCron(command.file.policy);
+}
+
+const zoneOfThisMachine = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,63 @@
+/** Stores what a schedule runs, after asking the service about it as the command itself does. */
+import type { ScheduledWork } from '../../protocol/schedule.js';
+import { scheduledBatch, scheduledCleanup, scheduledJob } from '../../workflow-client/schedules/scheduled-work.js';
+import { checkConcurrency, checkModels } from '../connect/check-account.js';
+import { checkSource } from '../connect/check-source.js';
+import { namedSourceOf } from '../connect/named-source.js';
+import type { Platform } from '../connect/platform.js';
+import { matrixOf } from '../fanout/batch-input.js';
+import { filledItems } from '../fanout/run-fanout.js';
+import type { CliIo } from '../io.js';
+import { keepCommand, keepNotifyCommand } from '../notify/notify-target.js';
+import type { Notices } from '../output/reporter.js';
+import { jobInputOf } from '../run/job-input.js';
+import { checkedJobInput } from '../run/option-names.js';
+import { readPutFiles } from '../run/put-files.js';
+import { wantedOf } from '../run/run-job.js';
+import type { ReadCommand } from './read-command.js';
+
+interface StoreOptions {
+  readonly io: Pick<CliIo, 'interrupted' | 'readConfig'>;
+  readonly notices: Notices;
+}
+
+/** @param schedule name of the schedule */
+export async function storeWork(
+  schedule: string,
+  command: ReadCommand,
+  platform: Platform,
+  { io, notices }: StoreOptions,
+): Promise<ScheduledWork> {
+  const { temporal, config, service, sharedResults: results } = platform;
+  const asking = { service, signal: io.interrupted, notices };
+  const storing = { schedule, results, promptInSummary: config.promptSummaries };
+  switch (command.kind) {
+    case 'job': {
+      const { read, options } = command;
+      const named = namedSourceOf(read.source);
+      if (options.check && named) await checkSource(named, asking);
+      if (options.check) await checkModels(wantedOf(options), asking);
+      await keepNotifyCommand(options.notify, config);
+      const put = await readPutFiles(read.localFiles, platform.keepInput);
+      const { jobId: _, ...input } = checkedJobInput(jobInputOf(options, { ...read.parts, put }));
+      return scheduledJob(temporal, input, { ...storing, labels: read.labels });
+    }
+    case 'batch': {
+      const { read, options } = command;
+      if (read.named) await checkSource(read.named, asking);
+      if (options.check) {
+        await checkModels(matrixOf(options), asking);
+        await checkConcurrency(read.policy.concurrency, asking);
+      }
+      await keepNotifyCommand(options.notify, config);
+      const { batchId: _, ...input } = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
+      const items = filledItems(read, platform, io.interrupted);
+      return scheduledBatch(temporal, input, items, { ...storing, labels: read.labels });
+    }
+    case 'cleanup': {
+      const { policy, notifyCommand } = command.file;
+      if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
+      return scheduledCleanup({ deployment: config.deployment, policy });
+    }
+  }
+}

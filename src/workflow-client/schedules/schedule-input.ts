@@ -1,0 +1,68 @@
+/** Checks a schedule before anything is changed. */
+
+import { z } from 'zod';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
+import { payloadBytes } from '../../contract/workflow-safe/stored-text.js';
+import { checkDeployment } from '../cleanups/cleanup-input.js';
+import { parseWith } from '../parse-with.js';
+
+/**
+ * What happens if a run is due while the last one has not ended: it is skipped; one, or all, wait for the end; the last
+ * one is cancelled, and ends its machines first; or both run.
+ */
+export const scheduleOverlaps = ['skip', 'buffer-one', 'buffer-all', 'cancel-other', 'allow-all'] as const;
+/** One of `scheduleOverlaps`. */
+export type Overlap = (typeof scheduleOverlaps)[number];
+
+const dayMs = 86_400_000;
+export const defaultCatchUpMs = dayMs;
+/** Temporal keeps the input of a schedule in the history of a workflow of its own. */
+const maxWorkBytes = 500_000;
+
+const timesSchema = z.object({
+  cron: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(200)
+    .refine((cron) => !/^(CRON_)?TZ=/.test(cron), 'must not name a time zone: use the option of its own'),
+  zone: z.string().refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Vienna'),
+});
+
+const optionsSchema = z.object({
+  times: timesSchema,
+  overlap: z.enum(scheduleOverlaps).optional(),
+  jitterMs: z.number().int().min(0).max(dayMs, 'must be at most a day').optional(),
+  catchUpMs: z
+    .number()
+    .int()
+    .min(10_000, 'must be at least 10 s')
+    .max(366 * dayMs, 'must be at most a year')
+    .optional(),
+});
+
+/** @throws SandflowError `bad_schedule`, naming every field that is wrong; `bad_configuration` */
+export function checkSchedule(options: {
+  readonly deployment: string;
+  readonly name: string;
+  readonly work: unknown;
+}): void {
+  const { deployment, name, work } = options;
+  checkDeployment(deployment);
+  const refuse = (why: string) => new SandflowError('bad_schedule', `The schedule cannot be used: ${why}.`);
+  const problem = scheduleNameProblem(deployment, name);
+  if (problem) throw refuse(`the name ${problem}`);
+  parseWith(optionsSchema, options, refuse);
+  const bytes = payloadBytes(work);
+  if (bytes > maxWorkBytes)
+    throw refuse(`what it runs has ${bytes} bytes, but at most ${maxWorkBytes} are allowed. Put long texts into files`);
+}
+
+function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}

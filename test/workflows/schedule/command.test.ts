@@ -1,0 +1,187 @@
+/** `sandflow schedule` against the whole product. Tier: temporal, about 15 s. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createResultStore } from '../../../src/result-store/index.js';
+import { cli as runCli } from '../../unit/cli/in-process.js';
+import { archived, policyFor, stateOf } from '../cleanup/cleanup-harness.js';
+import { archivedSandbox } from '../fanout/fanout-harness.js';
+import { createStand, type Stand, script } from '../workflow-harness.js';
+
+let stand: Stand;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'sandflow-schedule-'));
+  stand = await createStand({ worker: { results: createResultStore(join(home, 'results')) } });
+});
+afterAll(async () => {
+  await stand.close();
+  await rm(home, { recursive: true });
+});
+
+const run = (...args: string[]) =>
+  runCli(args, {
+    cwd: home,
+    env: {
+      SANDBOX_API_URL: stand.service.url,
+      SANDBOX_API_KEY: 'test-key',
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      SANDFLOW_TASK_QUEUE: stand.taskQueue,
+      // All test files of a run share the server.
+      SANDFLOW_DEPLOYMENT: stand.taskQueue.replaceAll('-', '').slice(0, 12),
+      SANDFLOW_HOME: home,
+      SANDFLOW_RESULTS: join(home, 'results'),
+    },
+  });
+
+async function done(...args: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await run(...args);
+  if (exitCode !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+const write = (name: string, text: string) => writeFile(join(home, name), text);
+const shown = async (name: string) => JSON.parse(await done('schedule', 'show', name, '--json')).schedule;
+
+describe('a schedule of the command line', () => {
+  it('runs the prompt as its file was when the schedule was added, and shows that', async () => {
+    await write('task.md', script('echo the first text > out.md'));
+    const cron = ['--cron', '30 2 * * 1-5', '--zone', 'Europe/Vienna'];
+    const slack = 'slack:https://127.0.0.1:1/services/T0123456789abcdefgh';
+    const command = ['run', 'task.md', '--get', 'out.md', '--label', 'team=search', '--notify', slack];
+    const added = await done('schedule', 'add', 'nightly', ...cron, '--', ...command);
+    expect(added).toMatch(/^nightly added; next run \d{4}-\d\d-\d\d 02:30 Europe\/Vienna \(0[01]:30 UTC\)\n$/);
+    await write('task.md', script('echo another text > out.md'));
+
+    const text = await done('schedule', 'show', 'nightly');
+    expect(text).toContain('command   sandflow run task.md --get out.md --label team=search --notify ');
+    expect(text).toMatch(/^cron +30 2 \* \* 1-5 in Europe\/Vienna$/m);
+    expect(text).toMatch(/^get +out\.md$/m);
+    expect(text).not.toContain('T0123456789abcdefgh');
+    expect(JSON.stringify(await shown('nightly'))).not.toContain('T0123456789abcdefgh');
+
+    const id = (await done('schedule', 'run-now', 'nightly')).trim();
+    await done('jobs', 'watch', id, '--get', 'out.md:saved.md');
+    expect(await done('jobs', 'show', id, '--json')).toContain('the first text');
+    await expect
+      .poll(() => done('jobs', 'list', '--schedule', 'nightly'))
+      .toMatch(new RegExp(`^${id} +completed`, 'm'));
+    expect(await done('jobs', 'list', '--schedule', 'other', '--json')).toContain('"jobs":[]');
+    await expect.poll(() => done('schedule', 'list')).toMatch(new RegExp(`^nightly +on .*${id} completed`, 'm'));
+  });
+
+  it('is refused a second time unless it is replaced, and stays paused then', async () => {
+    const add = (...more: string[]) =>
+      run('schedule', 'add', 'twice', '--cron', '@daily', ...more, '--', 'run', 'say hello');
+    expect(await add()).toMatchObject({ exitCode: 0 });
+    expect(await add()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('already a schedule "twice"') });
+    expect(await done('schedule', 'pause', 'twice')).toBe('twice paused\n');
+    expect(await add('--replace')).toMatchObject({ stdout: expect.stringMatching(/^twice is unchanged/) });
+    expect(await add('--replace', '--jitter', '5m')).toMatchObject({
+      stdout: expect.stringMatching(/^twice replaced/),
+    });
+    expect(await shown('twice')).toMatchObject({ paused: true, jitterMs: 300_000, overlap: 'skip' });
+    expect(await done('schedule', 'resume', 'twice')).toBe('twice resumed\n');
+    expect(await done('schedule', 'remove', 'twice')).toBe('twice removed\n');
+    expect(await run('schedule', 'show', 'twice')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('There is no schedule "twice"'),
+    });
+  });
+
+  it('names an expression that Temporal refuses', async () => {
+    expect(await run('schedule', 'add', 'wrong', '--cron', 'every night', '--', 'run', 'say hello')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('The schedule "wrong" cannot be used: Temporal refuses it: '),
+    });
+  });
+
+  it('runs a batch with the items that were stored', async () => {
+    const source = await archivedSandbox(stand);
+    await write('items.txt', 'say one\nsay two\n');
+    const batch = ['fanout', 'items.txt', '--source', source, '--then', 'delete'];
+    await done('schedule', 'add', 'batch', '--cron', '@weekly', '--', ...batch);
+    await rm(join(home, 'items.txt'));
+    const id = (await done('schedule', 'run-now', 'batch')).trim();
+    expect(JSON.parse(await done('fanout', 'watch', id, '--json'))).toMatchObject({ outcome: 'completed' });
+    await expect
+      .poll(() => done('fanout', 'list', '--schedule', 'batch'))
+      .toMatch(new RegExp(`^${id} +completed`, 'm'));
+  });
+
+  it('runs a cleanup when the first window of its policy opens, and says if another time is outside', async () => {
+    await write('policy.yaml', policyFor('nights', 'delete-sandbox', 'windows: [{between: "01:00 and 05:00"}]'));
+    const cleanup = ['--', 'cleanup', 'run', 'policy.yaml'];
+    expect(await done('schedule', 'add', 'nights', ...cleanup)).toMatch(/^nights added; next run .* 01:00/);
+    const late = await run('schedule', 'add', 'late', '--cron', '0 6 * * *', '--zone', 'UTC', ...cleanup);
+    expect(late.stderr).toMatch(/No window of the policy is open at .*The cleanup then does nothing/);
+
+    const old = await archived(stand, 'open-old');
+    await write('open.yaml', policyFor('open', 'delete-sandbox'));
+    await done('schedule', 'add', 'open', '--', 'cleanup', 'run', 'open.yaml');
+    const id = (await done('schedule', 'run-now', 'open')).trim();
+    await expect.poll(() => stateOf(stand, old)).toBe('gone');
+    await expect
+      .poll(async () => (await run('cleanup', 'report', id)).stdout)
+      .toMatch(new RegExp(`${old} .* deleted\n`));
+  });
+
+  it('runs for past times once, one after another', async () => {
+    await done('schedule', 'add', 'past', '--cron', '0 3 * * *', '--zone', 'UTC', '--', 'run', 'say hello');
+    const span = ['--from', '2026-11-10', '--to', '2026-11-12'];
+    await done('schedule', 'backfill', 'past', ...span);
+    const outcomes = async () =>
+      (await shown('past')).runs.map((one: { id: string; outcome: string }) => `${one.id} ${one.outcome}`);
+    const both = ['past-261111-0300 completed', 'past-261110-0300 completed'];
+    await expect.poll(outcomes).toEqual(both);
+    await done('schedule', 'backfill', 'past', ...span);
+    await expect.poll(outcomes).toEqual([...both.map((text) => text.replace('completed', 'already_run')), ...both]);
+  });
+
+  it('is one of a file, which changes nothing the second time and removes the others if it is asked to', async () => {
+    await done('schedule', 'add', 'other', '--cron', '@daily', '--', 'run', 'say hello');
+    await write('task.md', 'Say hello.');
+    const file = (jitter: string) => `schedules:
+  - name: first
+    cron: 30 2 * * *
+    zone: Europe/Vienna
+    command: [run, task.md]
+    jitter: ${jitter}
+  - {name: second, cron: "@every 6h", overlap: buffer-one, command: [run, say hello, --then, delete]}
+`;
+    const apply = async (...more: string[]) =>
+      Object.fromEntries(
+        (
+          JSON.parse(await done('schedule', 'apply', 'all.yaml', '--json', ...more)).schedules as {
+            name: string;
+            what: string;
+          }[]
+        ).map(({ name, what }) => [name, what]),
+      );
+    await write('all.yaml', file('0'));
+    expect(await apply()).toEqual({ first: 'created', second: 'created' });
+    expect(await apply()).toEqual({ first: 'unchanged', second: 'unchanged' });
+    await write('all.yaml', file('5m'));
+    await expect.poll(() => done('schedule', 'list')).toContain('other');
+    expect(await apply('--remove-others')).toMatchObject({ first: 'replaced', second: 'unchanged', other: 'removed' });
+    expect(await shown('second')).toMatchObject({ overlap: 'buffer-one', work: { input: { end: 'delete' } } });
+  });
+
+  it('of a wrong file changes nothing, and every mistake is named', async () => {
+    await write('bad.yaml', 'schedules:\n  - {name: a, crom: "@daily", command: [run, hello]}\n  - {name: b}\n');
+    expect(await run('schedule', 'apply', 'bad.yaml')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/schedules\[0\]\.crom: .*schedules\[1\]\.command: /),
+    });
+    await write(
+      'half.yaml',
+      'schedules:\n  - {name: good, cron: "@daily", command: [run, say hello]}\n  - {name: bad, command: [run, say hello]}\n',
+    );
+    expect(await run('schedule', 'apply', 'half.yaml')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('half.yaml: schedule bad: --cron is missing.'),
+    });
+    expect(await run('schedule', 'show', 'good')).toMatchObject({ exitCode: 2 });
+  });
+});
