@@ -46,9 +46,11 @@ export interface StoredItems {
 
 /** The input of the `scheduledRun` workflow. */
 export interface ScheduledRunInput {
+  /** Name of the deployment. */
   readonly deployment: string;
   /** Name of the schedule. */
   readonly schedule: string;
+  /** What each run starts. */
   readonly work: ScheduledWork;
   /** When the schedule runs, as it was written. */
   readonly times: ScheduleTimes;

@@ -19,6 +19,10 @@ export const declareSchedules = (parent: Parent) =>
 const overlaps = ['skip', 'buffer-one', 'buffer-all', 'cancel-other', 'allow-all'] as const;
 
 const addHelp = `
+Examples:
+  sandflow schedule add nightly --cron "30 2 * * 1-5" --zone Europe/Vienna -- run task.md
+  sandflow schedule add often --cron "@every 6h" --overlap buffer-one -- run "Update the index"
+
 What follows -- is a command of sandflow: run, fanout or cleanup run. It is checked now, as that command checks it. Its
 prompts, files and items are stored now, and do not change with the files.
 
@@ -49,7 +53,11 @@ export const declareAdd = (parent: Parent) =>
     .addHelpText('after', addHelp);
 
 const applyHelp = `
-Example of a file:
+Examples:
+  sandflow schedule apply schedules.yaml
+  sandflow schedule apply schedules.yaml --remove-others
+
+The file:
   schedules:
     - name: nightly
       cron: 30 2 * * 1-5

@@ -33,6 +33,7 @@ export interface PutScheduleOptions extends ScheduleAddress {
   readonly taskQueue: string;
   /** What it runs: the result of `scheduledJob`, `scheduledBatch` or `scheduledCleanup`. */
   readonly work: ScheduledWork;
+  /** When it runs. */
   readonly times: ScheduleTimes;
   /** What happens if a run is due while the last one has not ended. Default: `skip`. */
   readonly overlap?: Overlap;
@@ -54,7 +55,8 @@ export type PutSchedule = 'created' | 'replaced' | 'unchanged';
  * to repeat with `ifExists: 'replace'`.
  * @throws SandflowError `bad_schedule` before anything is changed; `schedule_exists`
  * @example
- * const work = await scheduledJob(client, { deployment, prompts: [{ prompt: 'Update the dependencies.' }] }, { results });
+ * const prompts = [{ prompt: 'Update the dependencies.' }];
+ * const work = await scheduledJob(client, { deployment, prompts }, { schedule: 'nightly', results });
  * const times = { cron: '30 2 * * 1-5', zone: 'Europe/Vienna' };
  * await putSchedule(client, { deployment, name: 'nightly', taskQueue, work, times });
  */

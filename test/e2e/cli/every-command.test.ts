@@ -26,12 +26,15 @@ import type { Started } from './program.js';
 
 /** Commands that another test of the gate runs. Its file must contain their words. */
 const elsewhere: Readonly<Record<string, string>> = {
-  'cleanup schedule apply': 'test/workflows/cleanup/command.test.ts',
-  'cleanup schedule list': 'test/workflows/cleanup/command.test.ts',
-  'cleanup schedule pause': 'test/workflows/cleanup/command.test.ts',
-  'cleanup schedule resume': 'test/workflows/cleanup/command.test.ts',
-  'cleanup schedule trigger': 'test/workflows/cleanup/command.test.ts',
-  'cleanup schedule delete': 'test/workflows/cleanup/command.test.ts',
+  'schedule add': 'test/workflows/schedule/command.test.ts',
+  'schedule apply': 'test/workflows/schedule/command.test.ts',
+  'schedule list': 'test/workflows/schedule/command.test.ts',
+  'schedule show': 'test/workflows/schedule/command.test.ts',
+  'schedule run-now': 'test/workflows/schedule/command.test.ts',
+  'schedule backfill': 'test/workflows/schedule/command.test.ts',
+  'schedule pause': 'test/workflows/schedule/command.test.ts',
+  'schedule resume': 'test/workflows/schedule/command.test.ts',
+  'schedule remove': 'test/workflows/schedule/command.test.ts',
   'codec-server': 'test/workflows/encryption/codec-server.test.ts',
   supervisor: 'test/e2e/faults/kill-each-part.test.ts',
 };

@@ -23,6 +23,7 @@ const guide = [
     'fan-out',
     'stop',
     'clean-up',
+    'schedules',
     'notifications',
     'encryption',
     'production',

@@ -69,8 +69,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/workflow-client',
-    own: ['src/contract', 'src/protocol', 'src/retention', 'src/temporal'],
-    ownTypes: ['src/result-store'],
+    own: ['src/contract', 'src/protocol', 'src/result-store', 'src/retention', 'src/temporal'],
     packages: ['node:', ...temporalClient, 'zod'],
   },
   {
