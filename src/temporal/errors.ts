@@ -11,7 +11,6 @@ import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 
 const grpc = {
   cancelled: 1,
-  invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
   resourceExhausted: 8,
@@ -51,17 +50,6 @@ export function isClosing(error: unknown): boolean {
 /** True if the workflow has as many open Updates as Temporal allows: ten. */
 export function isBusy(error: unknown): boolean {
   return hasCode(error, ['resourceExhausted']);
-}
-
-/** Why Temporal refuses a request as wrong, in its own words; undefined for another error. */
-export function invalidRequestReason(error: unknown): string | undefined {
-  return error instanceof Error && hasCode(error, ['invalidArgument']) ? detailsOf(error) : undefined;
-}
-
-/** The message of a gRPC error has its number in front. */
-function detailsOf(error: Error): string {
-  const { details } = (isGrpcServiceError(error) ? error : error.cause) as { readonly details?: unknown };
-  return typeof details === 'string' && details !== '' ? details : reasonOf(error);
 }
 
 /**
