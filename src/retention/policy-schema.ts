@@ -1,6 +1,8 @@
 /** The schema of the policy file: the accepted values, the defaults, and the meaning of each field. */
+
 import { z } from 'zod';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
+import { isTimeZone } from '../contract/time-zone.js';
 import { chats } from '../contract/workflow-safe/chats.js';
 import { sandboxStates } from '../contract/workflow-safe/states.js';
 import { patternProblem } from './glob.js';
@@ -197,15 +199,6 @@ export const policySchema = z
       seen.add(named);
     }
   });
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Creates the policy from the values of the file. `idOfCommand` returns the id that stands for a command. */
 export function policyOf(read: z.output<typeof policySchema>, idOfCommand: (command: string) => string): CleanupPolicy {

@@ -1,5 +1,6 @@
 /** Checks one schedule of the command line or of a file. */
 
+import { isTimeZone } from '../../contract/time-zone.js';
 import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
 import type { ScheduleTimes } from '../../protocol/schedule.js';
 import { firstWindowCron } from '../../retention/index.js';
@@ -66,12 +67,3 @@ function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, command: Rea
 }
 
 const zoneOfThisMachine = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
-
-function isTimeZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
-}

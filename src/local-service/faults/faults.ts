@@ -64,7 +64,10 @@ export function createFaults(database: Database) {
       );
       return taken as DeliveryFault | undefined;
     },
-    take: <Kind extends FaultKind>(kind: Kind) =>
+    /** Uses up one occasion of the first fault that matches an archival attempt. */
+    takeForStop: (sandboxId: string) =>
+      takeFirst((fault) => fault.kind === 'stop_fails' && (fault.sandboxId ?? sandboxId) === sandboxId),
+    take: <Kind extends Exclude<FaultKind, 'stop_fails'>>(kind: Kind) =>
       takeFirst((fault) => fault.kind === kind) as FaultOf<Kind> | undefined,
     add(fault: FaultSpecification) {
       const { lastInsertRowid } = add.run(JSON.stringify(fault), fault.times);

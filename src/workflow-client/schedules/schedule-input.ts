@@ -1,6 +1,7 @@
 /** Checks a schedule before anything is changed. */
 
 import { z } from 'zod';
+import { isTimeZone } from '../../contract/time-zone.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
 import { payloadBytes } from '../../contract/workflow-safe/stored-text.js';
@@ -56,13 +57,4 @@ export function checkSchedule(options: {
   const bytes = payloadBytes(work);
   if (bytes > maxWorkBytes)
     throw refuse(`what it runs has ${bytes} bytes, but at most ${maxWorkBytes} are allowed. Put long texts into files`);
-}
-
-function isTimeZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
 }

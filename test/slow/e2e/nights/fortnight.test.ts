@@ -1,0 +1,152 @@
+/**
+ * Fourteen nights on one stack: real Temporal Schedules, 40 s apart, and a day of the service's clock after each night.
+ * The worker is killed in every night, Temporal in one. Tier: slow, 11 min, mostly waiting.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../../../src/config.js';
+import { scheduledRunId } from '../../../../src/contract/workflow-safe/schedule-addresses.js';
+import { findTemporal } from '../../../../src/supervisor/find-temporal.js';
+import { connectTemporal } from '../../../../src/temporal/connect.js';
+import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
+import { booksOf, embeddedBooks, killPart, partPids, patient, shell } from '../../../e2e/stack/fixture.js';
+
+const nights = 14;
+const everyMs = 40_000;
+/** The service's clock is moved only if no run is due soon: a day ends every sandbox that runs. */
+const quietMs = 8_000;
+
+interface Listed {
+  readonly id: string;
+  readonly status: string;
+  readonly outcome: string | null;
+}
+
+it('a fortnight of nights misses nothing and doubles nothing', { timeout: 2_400_000 }, async () => {
+  const cli = createCliHome();
+  onTestFinished(() => cli.close());
+  writeFileSync(join(cli.home, 'local-service.json'), JSON.stringify({ faultsEnabled: true }));
+  writeFileSync(join(cli.home, 'items.txt'), 'say one\nsay two\nsay three\n');
+  const rules = [{ rule: 'old jobs', match: { name: 'sf-*-job-*' }, keepLast: 3, action: 'delete-sandbox' }];
+  writeFileSync(join(cli.home, 'policy.json'), JSON.stringify({ name: 'old', limits: { maxPercent: 100 }, rules }));
+
+  await done(cli, 'up');
+  const made = JSON.parse(await done(cli, 'run', 'say hello', '--id', 'source', '--json'));
+  const times = ['--cron', `@every ${everyMs / 1_000}s`, '--overlap', 'buffer-all', '--'];
+  const working = shell('sleep 4; echo done');
+  await done(cli, 'schedule', 'add', 'job', ...times, 'run', working);
+  await done(
+    cli,
+    'schedule',
+    'add',
+    'batch',
+    ...times,
+    'fanout',
+    'items.txt',
+    '--source',
+    made.sandboxId,
+    '--then',
+    'delete',
+  );
+  await done(cli, 'schedule', 'add', 'clean', ...times, 'cleanup', 'run', 'policy.json');
+
+  for (let night = 1; night <= nights; night += 1) {
+    await expect.poll(async () => (await runsOf(cli, 'jobs', 'job')).length, slowly).toBeGreaterThanOrEqual(night);
+    await expect.poll(() => partPids(cli, 'worker').length, patient).toBe(1);
+    killPart(cli, 'worker');
+    if (night === nights / 2) killPart(cli, 'temporal');
+    await expect.poll(() => allEnded(cli), slowly).toBe(true);
+    if (night < nights) await nextDay(cli);
+  }
+  for (const name of ['job', 'batch', 'clean']) await done(cli, 'schedule', 'pause', name);
+  await expect.poll(() => allEnded(cli), slowly).toBe(true);
+
+  const books = await embeddedBooks(cli);
+  if (!books) throw new Error(cli.said());
+  const [jobs, batches] = [await runsOf(cli, 'jobs', 'job'), await runsOf(cli, 'fanout', 'batch')];
+  expect(jobs.length).toBeGreaterThanOrEqual(nights);
+  for (const [name, runs] of [
+    ['job', jobs],
+    ['batch', batches],
+  ] as const) {
+    expect(
+      runs.filter(({ outcome }) => outcome !== 'completed'),
+      name,
+    ).toEqual([]);
+    expect(runs.map(({ id }) => id).sort(), name).toEqual(await dueIds(cli, name));
+    expect(JSON.parse(await done(cli, 'schedule', 'show', name, '--json')).schedule).toMatchObject({
+      missed: 0,
+      skipped: 0,
+    });
+  }
+  for (const { id } of jobs) {
+    const { sandboxes, prompts, stops } = booksOf(id, books);
+    expect({ id, sandboxes: sandboxes.length, prompts: prompts.length, stops: stops.length }).toEqual({
+      id,
+      sandboxes: 1,
+      prompts: 1,
+      stops: 1,
+    });
+  }
+  for (const { id } of batches) {
+    const { sandboxes, prompts } = booksOf(id, books);
+    expect({ id, sandboxes: sandboxes.length, prompts: prompts.length }).toEqual({ id, sandboxes: 3, prompts: 3 });
+  }
+  expect(
+    books.sandboxes.filter(({ state }) => state === 'running' || state === 'ready').map(({ name }) => name),
+  ).toEqual([]);
+  const { schedule } = JSON.parse(await done(cli, 'schedule', 'show', 'clean', '--json'));
+  expect(schedule.runs.map(({ outcome }: Listed) => outcome)).toEqual(Array(10).fill('applied'));
+});
+
+/** A command costs more than a look at the books. */
+const slowly = { timeout: 600_000, interval: 1_000 };
+
+async function done(cli: CliHome, ...args: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await cli.run(args);
+  if (exitCode !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+async function runsOf(cli: CliHome, noun: 'jobs' | 'fanout', name: string): Promise<Listed[]> {
+  // Temporal may just be down.
+  const { stdout } = await cli.run([noun, 'list', '--schedule', name, '--limit', '1000', '--json']);
+  const { jobs, batches } = JSON.parse(stdout || '{}');
+  const rows: (Listed & { jobId?: string; batchId?: string })[] = jobs ?? batches ?? [];
+  return rows.map(({ jobId, batchId, status, outcome }) => ({ id: jobId ?? batchId ?? '', status, outcome }));
+}
+
+/** True if nothing of any schedule runs. */
+async function allEnded(cli: CliHome): Promise<boolean> {
+  const { stdout } = await cli.run(['schedule', 'list', '--json']);
+  const { schedules } = JSON.parse(stdout || '{}');
+  return schedules?.length === 3 && schedules.every((one: { lastRun: Listed }) => one.lastRun?.outcome !== 'running');
+}
+
+async function nextDay(cli: CliHome): Promise<void> {
+  const isQuiet = async () => {
+    const { schedules } = JSON.parse(await done(cli, 'schedule', 'list', '--json'));
+    const next = Math.min(...schedules.map((one: { nextAt: string[] }) => Date.parse(one.nextAt[0] ?? '')));
+    return (await allEnded(cli)) && next - Date.now() > quietMs;
+  };
+  await expect.poll(isQuiet, slowly).toBe(true);
+  await done(cli, 'local', 'clock', '--advance', '1d');
+}
+
+/** The ids of all runs that Temporal says were due since the schedule was added. */
+async function dueIds(cli: CliHome, name: string): Promise<string[]> {
+  const client = await connectTemporal(await findTemporal(readConfig({ SANDFLOW_HOME: cli.home })));
+  onTestFinished(() => client.connection.close());
+  const scheduleId = `schedule/default/${name}`;
+  const { info } = await client.schedule.getHandle(scheduleId).describe();
+  const seconds = (at: Date) => ({ seconds: Math.floor(at.getTime() / 1_000) as never });
+  const last = info.recentActions.at(-1)?.scheduledAt ?? new Date();
+  const { startTime } = await client.workflowService.listScheduleMatchingTimes({
+    namespace: 'default',
+    scheduleId,
+    startTime: seconds(info.createdAt),
+    endTime: seconds(new Date(last.getTime() + 1_000)),
+  });
+  return startTime.map((time) => scheduledRunId(name, new Date(Number(time.seconds) * 1_000))).sort();
+}
