@@ -12,6 +12,11 @@ import type { StopOptions } from '../../src/workflow-client/stops/stop-input.js'
 import { itemWorkflowId, jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { chunkWorkflowId } from '../../src/contract/workflow-safe/fanout-addresses.js';
 import { cancelFanout, fanoutProgress } from '../../src/workflow-client/fanouts/fanout-client.js';
+import { scheduleId } from '../../src/contract/workflow-safe/schedule-addresses.js';
+import { readSchedule } from '../../src/workflow-client/schedules/read-schedules.js';
+import { runScheduleNow } from '../../src/workflow-client/schedules/run-now.js';
+import { putSchedule } from '../../src/workflow-client/schedules/schedule-client.js';
+import { scheduledBatch } from '../../src/workflow-client/schedules/scheduled-work.js';
 import { resumeFanout } from '../../src/workflow-client/fanouts/resume-fanout.js';
 import { type JobInput, type JobOutcome, resolveUpdate, type StopOutcome } from '../../workflows/index.js';
 import { archived, begin, policyFor, ready } from '../workflows/cleanup/cleanup-harness.js';
@@ -208,3 +213,18 @@ async function save(name: string, workflowId: string, runId?: string): Promise<v
   );
   await writeFile(file, `${clean}\n`);
 }
+
+it('records a run of a schedule', async () => {
+  const { batchId: name, ...input } = fanoutInput(source(await archivedSandbox(stand)));
+  const short = name.slice(0, 10);
+  const work = await scheduledBatch(stand.client, input, items(1), { schedule: short, results: stand.results });
+  const schedule = { deployment: input.deployment, name: short };
+  const times = { cron: '0 0 1 1 *', zone: 'UTC' };
+  await putSchedule(stand.client, { ...schedule, taskQueue: stand.taskQueue, work, times });
+  const run = await runScheduleNow(stand.client, schedule);
+  if (run.kind !== 'started') throw new Error(`The run is ${run.kind}.`);
+  const newest = async () => (await readSchedule(stand.client, schedule)).lastRun?.outcome;
+  await expect.poll(newest, { timeout: 30_000 }).toBe('completed');
+  const { info } = await stand.client.schedule.getHandle(scheduleId(schedule.deployment, short)).describe();
+  await save('scheduled-run', info.recentActions[0]?.action.workflow.workflowId ?? '');
+});

@@ -2,9 +2,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createResultStore } from '../../../src/result-store/index.js';
 import { cli as runCli } from '../../unit/cli/in-process.js';
+import { everyNight } from '../../unit/house/snippets/schedule-job.js';
 import { archived, policyFor, stateOf } from '../cleanup/cleanup-harness.js';
 import { archivedSandbox } from '../fanout/fanout-harness.js';
 import { createStand, type Stand, script } from '../workflow-harness.js';
@@ -20,20 +21,18 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-const run = (...args: string[]) =>
-  runCli(args, {
-    cwd: home,
-    env: {
-      SANDBOX_API_URL: stand.service.url,
-      SANDBOX_API_KEY: 'test-key',
-      TEMPORAL_ADDRESS: inject('temporalAddress'),
-      SANDFLOW_TASK_QUEUE: stand.taskQueue,
-      // All test files of a run share the server.
-      SANDFLOW_DEPLOYMENT: stand.taskQueue.replaceAll('-', '').slice(0, 12),
-      SANDFLOW_HOME: home,
-      SANDFLOW_RESULTS: join(home, 'results'),
-    },
-  });
+/** All test files of a run share the server, so the deployment is of this file. */
+const settings = () => ({
+  SANDBOX_API_URL: stand.service.url,
+  SANDBOX_API_KEY: 'test-key',
+  TEMPORAL_ADDRESS: inject('temporalAddress'),
+  SANDFLOW_TASK_QUEUE: stand.taskQueue,
+  SANDFLOW_DEPLOYMENT: stand.taskQueue.replaceAll('-', '').slice(0, 12),
+  SANDFLOW_HOME: home,
+  SANDFLOW_RESULTS: join(home, 'results'),
+});
+
+const run = (...args: string[]) => runCli(args, { cwd: home, env: settings() });
 
 async function done(...args: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await run(...args);
@@ -184,4 +183,12 @@ describe('a schedule of the command line', () => {
     });
     expect(await run('schedule', 'show', 'good')).toMatchObject({ exitCode: 2 });
   });
+});
+
+it('the example of the library adds a schedule that the command line runs', async () => {
+  for (const [name, value] of Object.entries(settings())) vi.stubEnv(name, value);
+  expect(await everyNight('example', 'Say hello.')).toBe(true);
+  expect(await everyNight('example', 'Say hello.')).toBe(false);
+  const id = (await done('schedule', 'run-now', 'example')).trim();
+  await done('jobs', 'watch', id);
 });
