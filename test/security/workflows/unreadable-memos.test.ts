@@ -148,10 +148,10 @@ it('a schedule with a lost key is listed, and can be written again with the curr
   await changeSchedule(stranger, 'pause', address);
   await expect
     .poll(() => listSchedules(mine, deployment))
-    .toMatchObject([{ name: 'nightly', paused: true, work: null, unreadable: { code: 'encryption_key_unknown' } }]);
+    .toMatchObject([{ name: 'nightly', paused: true, times: null, unreadable: { code: 'encryption_key_unknown' } }]);
   expect(await putSchedule(mine, schedule)).toBe('replaced');
   expect(await listSchedules(mine, deployment)).toMatchObject([
-    { name: 'nightly', paused: true, work: { kind: 'cleanup', input: { policy: { name: 'nightly' } } }, times },
+    { name: 'nightly', paused: true, times, unreadable: null },
   ]);
   await changeSchedule(mine, 'remove', address);
 });
