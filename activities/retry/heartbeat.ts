@@ -11,6 +11,8 @@ export interface IntentBeats<Intent> {
    * @throws the client's error if this attempt has timed out or is to be cancelled
    */
   record(intent: Intent): Promise<void>;
+  /** Time in ms since the newest heartbeat that Temporal accepted was sent. Infinity before the first one. */
+  readonly silentMs: () => number;
   /** True once a cancel was requested. */
   readonly isCancelled: () => boolean;
   /** Stops the heartbeats. Resolves when the last one has been sent. */
@@ -31,11 +33,14 @@ export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeat
   let current = first;
   let isRecorded = false;
   let isCancelled = false;
+  let acceptedAtMs = -Infinity;
   let onItsWay = Promise.resolve();
 
   const beat = async () => {
+    const sentAtMs = Date.now();
     try {
       await context.client.activity.heartbeat(taskToken, current);
+      acceptedAtMs = sentAtMs;
     } catch (error) {
       if (error instanceof ActivityCancelledError) isCancelled = true;
       throw error;
@@ -54,6 +59,7 @@ export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeat
       await beat();
       isRecorded = true;
     },
+    silentMs: () => Date.now() - acceptedAtMs,
     isCancelled: () => isCancelled || context.cancellationDetails?.cancelRequested === true,
     async stop() {
       clearInterval(timer);

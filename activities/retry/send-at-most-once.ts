@@ -43,7 +43,7 @@ export interface EvidenceCall<Value, Known> {
    * and contain no secret. If `before` fails, nothing is sent, and Temporal retries the activity.
    */
   readonly before: () => Promise<Known>;
-  /** Stores the intent for other runs, while it is recorded in Temporal. Nothing is sent until both are done. */
+  /** Stores the intent for other runs, once it is recorded in Temporal. Nothing is sent until both are done. */
   readonly store?: (known: Known) => Promise<void>;
   /** Time limit of the call, in ms. It is shorter if the attempt has less time left. Default: 30 s. */
   readonly longestMs?: number | undefined;
@@ -68,8 +68,8 @@ const marginMs = 5_000;
 const longestCallMs = 30_000;
 /** An attempt that has less time than this left, in ms, does not make the call. */
 const shortestCallMs = 5_000;
-/** If recording the intent takes longer than this, in ms, the attempt may have timed out at Temporal. */
-const slowestIntentMs = 5_000;
+/** An attempt of which Temporal has heard nothing for this long, in ms, may have timed out there. */
+const longestSilenceMs = 5_000;
 const evidenceDelaysMs = [0, 500, 1_500, 3_000];
 
 /**
@@ -110,23 +110,18 @@ async function sendNow<Value, Known>(
   if (beats.isCancelled()) throw cancelledBefore(call.what);
   // If this worker shuts down, an attempt on another one makes the call.
   attempt.signal.throwIfAborted();
-  const askedAtMs = Date.now();
   if (callTimeMs() < shortestCallMs) throw tooLate(call.what);
-  const [recorded, stored] = await Promise.allSettled([
-    beats.record({ phase: 'sending', known, spent: spentOf(attempt) }),
-    call.store?.(known),
-  ]);
-  if (recorded.status === 'rejected') throw beats.isCancelled() ? cancelledBefore(call.what) : recorded.reason;
-  if (stored.status === 'rejected') {
+  try {
+    await beats.record({ phase: 'sending', known, spent: spentOf(attempt) });
+    requireTime(call, beats);
+    // Only now: an attempt that has timed out must not replace what a later one has stored.
+    await call.store?.(known);
+    requireTime(call, beats);
+  } catch (error) {
     await notSentAfterAll(call, beats, known);
-    throw notSent(stored.reason, attempt);
+    throw beats.isCancelled() ? cancelledBefore(call.what) : notSent(error, attempt);
   }
   const timeoutMs = callTimeMs();
-  const isLate = timeoutMs < shortestCallMs || Date.now() - askedAtMs > slowestIntentMs;
-  if (isLate) {
-    await notSentAfterAll(call, beats, known);
-    throw tooLate(call.what);
-  }
   let value: Value;
   try {
     value = await attempt.call(() => call.send(Math.min(timeoutMs, call.longestMs ?? longestCallMs)));
@@ -150,16 +145,22 @@ async function prepared<T>({ attempt }: { readonly attempt: Attempt }, make: () 
   }
 }
 
+/** If Temporal does not accept this, the failure of the attempt still says so; see `leave`. */
 async function notSentAfterAll<Value, Known>(
   call: EvidenceCall<Value, Known>,
   beats: IntentBeats<Intent<Known>>,
   known: Known,
 ): Promise<void> {
-  await call.settled?.(known, null).catch(() => undefined);
   // After a cancel there is no further attempt, and Temporal accepts no heartbeat.
   await beats.record({ phase: 'not_sent', spent: spentOf(call.attempt) }).catch((error: unknown) => {
     if (!beats.isCancelled()) throw error;
   });
+  await call.settled?.(known, null).catch(() => undefined);
+}
+
+/** @throws ApplicationFailure `no_time_left` if the attempt has too little time for the call, or may have timed out */
+function requireTime<Value, Known>({ what }: EvidenceCall<Value, Known>, beats: IntentBeats<Intent<Known>>): void {
+  if (callTimeMs() < shortestCallMs || beats.silentMs() > longestSilenceMs) throw tooLate(what);
 }
 
 /** Time limit of a call that starts now, in ms. */
