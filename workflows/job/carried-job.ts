@@ -53,10 +53,7 @@ interface Course {
   wakeCount: number;
   /** Sandboxes, prompts and commands that a person must look after; see `leave`. */
   left: LeftBehind[];
-  /**
-   * True if this run or an earlier run of the chain was created by a reset. It does not know the calls after the reset
-   * point.
-   */
+  /** `was-reset.ts`, which says what it means: ask that. */
   wasReset: boolean;
   inbox: CarriedInbox;
 }

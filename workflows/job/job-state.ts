@@ -20,6 +20,7 @@ import { EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import { type CarriedJob, type Milestone, newJob, unsentPrompt } from './carried-job.js';
 import { jobDetails } from './details.js';
+import { wasReset } from './was-reset.js';
 
 /** Number of wakes that are kept; older ones are dropped. */
 const maxWakes = 200;
@@ -95,6 +96,8 @@ export class JobState {
 
   /** @param atMs when the phase began, in ms since the epoch, by another clock. Default: now */
   enter(phase: JobPhase, atMs = Date.now()): void {
+    // At the latest here, lists learn when a job that was reset began.
+    wasReset(this.carried);
     if (this.carried.phase === phase && this.outcome === null) return;
     this.carried.phase = phase;
     this.carried.sinceMs = Math.max(this.carried.sinceMs, Math.min(atMs, Date.now()));

@@ -21,6 +21,7 @@ import type { CommandUnderWay } from './carried-job.js';
 import type { JobState } from './job-state.js';
 import { resolveUnknownOutcome } from './prompts/await-resolution.js';
 import { readSandbox } from './sandbox/wait-until-usable.js';
+import { wasReset } from './was-reset.js';
 
 type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>;
 type CommandAnswer = Extract<MarkedEnd, { answer: unknown }>['answer'];
@@ -121,7 +122,7 @@ async function send(
   const timeoutSeconds = Math.min(longestCommandSeconds, Math.ceil(job.input.deadlineMs / 1_000));
   const { markerName: name, generation } = underWay;
   const recover = job.carried.command?.recover ?? underWay.recover;
-  const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: job.carried.wasReset && generation === 1 };
+  const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: wasReset(job.carried) && generation === 1 };
   const input = { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength, marker };
   try {
     const options = { summary: summaryOf(summary, `command ${job.carried.commandsDone + 1}`) };

@@ -3,11 +3,10 @@
  * them, and collects files. Then it stops, deletes or keeps the sandbox as the input says. A job always ends with a
  * named outcome; its cleanup runs in a scope that cannot be cancelled.
  */
-import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { JobResult } from '../../src/protocol/job/job-result.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { type JobTermination, jobError, toJobTermination } from '../shared/job-termination.js';
-import { rememberStart } from '../shared/start-memo.js';
 import { startTimers } from './deadline-and-renewals.js';
 import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectDiff, recordDiffBase } from './end/collect-diff.js';
@@ -32,7 +31,6 @@ type FinalEnd =
 
 /** Runs the job to its end, or until it must continue as new. Never throws: errors are in the result. */
 export async function runJob(job: JobState): Promise<JobResult | typeof continuesAsNew> {
-  if (isResetRun()) noteReset(job);
   const work = new CancellationScope();
   const timers = new CancellationScope();
   let isOverdue = false;
@@ -67,24 +65,6 @@ export async function runJob(job: JobState): Promise<JobResult | typeof continue
   job.endError = result.error;
   job.enter('ended');
   return result;
-}
-
-/**
- * True if this run was created by a reset. It has a new run id, and its history lacks the calls after the reset point.
- */
-function isResetRun(): boolean {
-  const { runId, originalExecutionRunId } = workflowInfo();
-  return runId !== originalExecutionRunId;
-}
-
-/**
- * Its duration counts from the first start. Its deadline counts from the reset, because a person who resets a job wants
- * it to run.
- */
-function noteReset(job: JobState): void {
-  job.carried.wasReset = true;
-  job.carried.startedAtMs = Math.min(job.carried.startedAtMs, workflowInfo().startTime.getTime());
-  rememberStart(new Date(job.carried.startedAtMs).toISOString());
 }
 
 async function doWork(job: JobState): Promise<void> {

@@ -9,13 +9,14 @@ import { toJobTermination } from '../../shared/job-termination.js';
 import { files } from '../../shared/proxies.js';
 import { callMachine } from '../call-machine.js';
 import type { JobState } from '../job-state.js';
+import { wasReset } from '../was-reset.js';
 
 /** Before the first prompt, finds the commit from which changes count. */
 export async function recordDiffBase(job: JobState, sandboxId: string): Promise<void> {
   const { collectDiff: path } = job.input;
   if (path === undefined || job.carried.diffBase !== null) return;
   // An earlier run may have sent prompts that this run does not know, and they may have changed the repository.
-  const mayHavePrompted = job.carried.wasReset || job.carried.isFound;
+  const mayHavePrompted = wasReset(job.carried) || job.carried.isFound;
   const input = { sandboxId, path, owner: ownerOf(job, sandboxId), mayHavePrompted };
   const options = { summary: 'find the base of the patch' };
   job.carried.diffBase = await callMachine(job, sandboxId, 'find base', () =>

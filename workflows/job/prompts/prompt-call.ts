@@ -10,6 +10,7 @@ import { cancelEarlyTimers } from '../../shared/shared-timer.js';
 import { summaryOf } from '../../shared/text-in-summaries.js';
 import type { JobPrompt } from '../carried-job.js';
 import type { JobState } from '../job-state.js';
+import { wasReset } from '../was-reset.js';
 import { followSettings } from './follow-settings.js';
 import { recordAccepted } from './record-accepted.js';
 
@@ -46,8 +47,8 @@ function callOf(sending: Sending): { readonly summary: string; readonly input: S
 
 /** True if this run has just created the sandbox, and no call can have prompted in it. */
 function isFirstOfSandbox({ job, index, earlier, mayBeSent }: Sending): boolean {
-  const { isFound, isShared, wasReset } = job.carried;
-  const isOwn = job.input.source.kind === 'create' && !isFound && !isShared && !wasReset;
+  const { isFound, isShared } = job.carried;
+  const isOwn = job.input.source.kind === 'create' && !isFound && !isShared && !wasReset(job.carried);
   return isOwn && index === 0 && earlier === 'ask_record' && !mayBeSent;
 }
 

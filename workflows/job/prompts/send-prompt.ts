@@ -21,6 +21,7 @@ import type { JobPrompt } from '../carried-job.js';
 import { forShareOfCleanUp } from '../finish-despite-cancel.js';
 import type { JobState } from '../job-state.js';
 import { waitUntilUsable } from '../sandbox/wait-until-usable.js';
+import { wasReset } from '../was-reset.js';
 import { resolveUnknownOutcome } from './await-resolution.js';
 import { type Sending, type Sent, send } from './prompt-call.js';
 import { type PromptPlace, promptQuery, promptRecordKey } from './prompt-query.js';
@@ -72,7 +73,7 @@ export async function sendPrompt(job: JobState, place: PromptPlace, follows: boo
 async function earlierOf(job: JobState, { sandboxId, index }: PromptPlace): Promise<SendPromptInput['earlier']> {
   if (job.carried.prompts[index]?.status !== 'not_sent') return 'doubt';
   // Batches require one store for all their workers.
-  if (job.input.origin || !job.carried.wasReset) return 'ask_record';
+  if (job.input.origin || !wasReset(job.carried)) return 'ask_record';
   if (index === 0) return 'doubt';
   const before = promptRecordKey(job, sandboxId, index - 1);
   const read = () => reads.readPromptRecord(before);

@@ -19,6 +19,7 @@ import { finishDespiteCancel } from '../finish-despite-cancel.js';
 import { idempotencyKeyOf, sandboxNameOf } from '../idempotency-key.js';
 import type { JobState } from '../job-state.js';
 import { resolveUnknownOutcome } from '../prompts/await-resolution.js';
+import { wasReset } from '../was-reset.js';
 import { mayBeOfEarlierRun, recoverStopped, settleGone } from './recover-sandbox.js';
 import { readSandbox, waitUntilUsable } from './wait-until-usable.js';
 import { watchSandbox } from './watch-sandbox.js';
@@ -254,11 +255,11 @@ async function attemptToCreate(job: JobState, source: OwnSource): Promise<Attemp
 function sendCreate(job: JobState, source: OwnSource, name: string): Promise<KeyedSandbox> {
   const { origin, ttlSeconds } = job.input;
   // The age of a key counts from the first call that may have been accepted, not from a refused one.
-  job.carried.firstSentAtMs ??= job.carried.wasReset ? job.carried.startedAtMs : Date.now();
+  job.carried.firstSentAtMs ??= wasReset(job.carried) ? job.carried.startedAtMs : Date.now();
   const call = {
     idempotencyKey: idempotencyKeyOf(job.input, job.carried.generation),
     firstSentAtMs: job.carried.firstSentAtMs,
-    lookFirst: job.carried.wasReset || origin?.lookFirst === true,
+    lookFirst: wasReset(job.carried) || origin?.lookFirst === true,
     ...(origin && { ofAnyAge: true }),
     ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(job.carried.generation) }),
   };

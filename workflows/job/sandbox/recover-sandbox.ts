@@ -10,6 +10,7 @@ import { reads } from '../../shared/reads.js';
 import type { JobState } from '../job-state.js';
 import { resolveUnknownOutcome } from '../prompts/await-resolution.js';
 import { promptRecordKey } from '../prompts/prompt-query.js';
+import { wasReset } from '../was-reset.js';
 import { resumeSandbox } from './adopt-sandbox.js';
 
 /**
@@ -31,7 +32,7 @@ export async function recoverStopped(job: JobState, sandboxId: string): Promise<
  * the sandbox is new, and a list may omit it.
  */
 export function mayBeOfEarlierRun(job: JobState): boolean {
-  return job.carried.isFound || job.carried.wasReset || job.input.origin?.lookFirst === true;
+  return job.carried.isFound || wasReset(job.carried) || job.input.origin?.lookFirst === true;
 }
 
 /**
