@@ -11,6 +11,7 @@
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import { describeFailure } from '../retry/classify.js';
+import { createReadLimit } from './read-limit.js';
 
 export interface FollowHubOptions {
   /** Interval between reads while a new follow waits, in ms. Default: 500. */
@@ -80,8 +81,6 @@ const singleEveryMs = 125;
 const rowsPerRead = 100;
 /** How long the length of a list is believed, in ms. */
 const rowsHoldMs = 3_600_000;
-/** Number of reads allowed in a burst after a quiet period. */
-const burst = 8;
 /** Longest interval between reads of a failing list. */
 const rarestListMs = 60_000;
 /** After this many consecutive failures of the list, or this many ms without its answer, follows read by themselves. */
@@ -110,6 +109,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   // read.
   let lastTickMs = 0;
   let notBeforeMs = 0;
+  let listNotBeforeMs = 0;
   let rows = 0;
 
   const readsSingly = () => rows > rowsPerRead * waiters.size && Date.now() < lastTickMs + rowsHoldMs;
@@ -121,7 +121,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   }
 
   function tickDueMs(): number {
-    return Math.max(notBeforeMs, Math.min(...[...waiters].map((waiter) => dueMs(waiter, lastTickMs))));
+    return Math.max(notBeforeMs, listNotBeforeMs, Math.min(...[...waiters].map((waiter) => dueMs(waiter, lastTickMs))));
   }
 
   function hasFailed(error: unknown): void {
@@ -137,7 +137,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
       failures = 0;
       rows = byId.size;
       // A list that takes long is not asked for without a pause.
-      notBeforeMs = 2 * Date.now() - lastTickMs;
+      listNotBeforeMs = 2 * Date.now() - lastTickMs;
       for (const waiter of served) {
         const sandbox = byId.get(waiter.sandboxId);
         if (sandbox) waiter.resolve({ sandbox, atMs: lastTickMs });
@@ -186,9 +186,16 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     return listing ? Infinity : tickDueMs();
   }
 
+  /** Since when follows must do without the list, in ms since the epoch. They do not need it if each is read alone. */
+  function listIsSilentSinceMs(): number {
+    if (readsSingly()) return Infinity;
+    if (failures >= silentAfterFailures) return 0;
+    return listing ? lastTickMs + silentAfterMs : Infinity;
+  }
+
   /** Wakes the follows that may now read by themselves. @returns when the next follow may do so */
   function giveTurns(): number {
-    const silentSinceMs = failures >= silentAfterFailures ? 0 : listing ? lastTickMs + silentAfterMs : Infinity;
+    const silentSinceMs = listIsSilentSinceMs();
     const silentSince = ({ isMissing, readSinceMs }: Waiter) =>
       isMissing ? 0 : readSinceMs === undefined ? silentSinceMs : readSinceMs + silentAfterMs;
     const turnOf = (waiter: Waiter) => Math.max(waiter.lookDueMs, silentSince(waiter));
@@ -286,16 +293,4 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const timer = Number.isFinite(ms) ? setTimeout(finish, ms) : undefined;
     signal.addEventListener('abort', finish);
   });
-}
-
-/** A limit of one read per `everyMs` in this process. */
-function createReadLimit(everyMs: number) {
-  let spentUntilMs = 0;
-  return {
-    /** When the next read is allowed, in ms since the epoch. */
-    nextMs: () => spentUntilMs - (burst - 1) * everyMs,
-    spend() {
-      spentUntilMs = Math.max(Date.now(), spentUntilMs) + everyMs;
-    },
-  };
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFollower, createFollowHub } from '../../../activities/prompt/follow-hub.js';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
 import type { Sandbox } from '../../../src/contract/records/sandbox-records.js';
@@ -73,6 +73,51 @@ describe('the follow hub', () => {
     expect(getSandbox.mock.calls.length).toBeGreaterThan(minutes * 60 * 4);
     stop.abort(new Error('over'));
     await vi.advanceTimersByTimeAsync(120_000);
+  });
+
+  describe('beside 50,000 archived sandboxes', () => {
+    const archived = Array.from({ length: 50_000 }, (_, index) => sandbox(`archived-${index}`, 'archived'));
+
+    /** Follows one sandbox, and counts the calls and what the follow gets. */
+    function follow(list: (call: number) => Promise<Sandbox[]>) {
+      let calls = 0;
+      const { client, getSandbox } = serviceWith(() => {
+        calls += 1;
+        return list(calls);
+      });
+      getSandbox.mockImplementation(async (id) => ({ sandbox: sandbox(id) }));
+      const stop = new AbortController();
+      setMaxListeners(0, stop.signal);
+      onTestFinished(() => stop.abort(new Error('over')));
+      const follower = createFollower(createFollowHub(client), 'a');
+      const seen = { byItself: 0, lists: () => calls, reads: () => getSandbox.mock.calls.length };
+      const forEver = async () => {
+        for (;;) if ((await follower.next(stop.signal)) === undefined) seen.byItself += 1;
+      };
+      forEver().catch(() => undefined);
+      return seen;
+    }
+
+    it('reads single sandboxes at once after a list that took a minute', async () => {
+      const seen = follow(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 60_000));
+        return [...archived, sandbox('a')];
+      });
+      await vi.advanceTimersByTimeAsync(61_000);
+      expect([seen.lists(), seen.reads()]).toEqual([1, 0]);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(seen.reads()).toBeGreaterThan(0);
+    });
+
+    it('no follow reads by itself because two hourly lists have failed', async () => {
+      const seen = follow(async (call) => {
+        if (call > 1) throw refusal(503, 'http_500');
+        return [...archived, sandbox('a')];
+      });
+      await vi.advanceTimersByTimeAsync(2.5 * 3_600_000);
+      expect(seen.lists()).toBe(3);
+      expect(seen.byItself).toBe(0);
+    });
   });
 
   it('never answers with a read that started before the request', async () => {
