@@ -38,6 +38,9 @@ import { storeObjectActivity } from './store/texts.js';
 import { checking, createQueueCheck } from './unserved-queues.js';
 import { createWatchActivities } from './watch.js';
 
+/** The default of `maxActivities`. */
+export const defaultMaxActivities = 100;
+
 /** The dependencies of a worker's activities. */
 export interface ActivityDependencies extends NotifyDependencies {
   /** The client of the service. The caller closes it. */
@@ -50,6 +53,11 @@ export interface ActivityDependencies extends NotifyDependencies {
   readonly taskQueue: string;
   /** Settings of the follows. Default: none. */
   readonly follow?: FollowHubOptions & BriefFollowOptions;
+  /**
+   * Maximum number of concurrent activities of the main task queue: `maxConcurrentActivityTaskExecutions` of its worker.
+   * Three quarters of them may follow a prompt for a moment; the rest stays free for stops. Default: 100.
+   */
+  readonly maxActivities?: number;
   /** Settings of rotations. Default: none. */
   readonly rotation?: RotateOptions;
 }
@@ -65,7 +73,7 @@ export interface ActivityDependencies extends NotifyDependencies {
  */
 export function createActivities(dependencies: ActivityDependencies) {
   requireOptions(dependencies, { client: 'an object', results: 'an object', taskQueue: 'a text' });
-  const { client, results, taskQueue, rotation, follow } = dependencies;
+  const { client, results, taskQueue, rotation, follow, maxActivities = defaultMaxActivities } = dependencies;
   const check = createQueueCheck(taskQueue);
   const secrets = secretsOrRefusal(dependencies.secrets);
   return {
@@ -97,7 +105,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     sendPrompt: checking(check, sendPromptActivity(client, results)),
     sendAndFollowPrompt: checking(
       check,
-      sendAndFollowPromptActivity(client, followHubOf(client, follow), results, follow),
+      sendAndFollowPromptActivity(client, followHubOf(client, follow), results, { ...follow, maxActivities }),
     ),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),

@@ -40,22 +40,31 @@ export interface BriefFollowOptions {
   readonly briefFollowMs?: number;
 }
 
+interface SendAndFollowOptions extends BriefFollowOptions {
+  readonly maxActivities?: number;
+}
+
 /** The activity must end well before its time limit. */
 const longestFollowMs = 30_000;
+/** The part of the activities of a worker that may follow at once. The others are free for stops and new prompts. */
+const shareOfFollows = 3 / 4;
 
 /**
- * Sends a prompt and follows it for a moment. Sends it at most once, even across runs that share the record.
+ * Sends a prompt and follows it for a moment, unless too many activities follow already. Sends it at most once, even
+ * across runs that share the record.
  *
+ * @param options.maxActivities how many activities the worker runs at once. Default: any number may follow
  * @throws ApplicationFailure as `sendPrompt`; nothing is thrown once the prompt was accepted
  */
 export function sendAndFollowPromptActivity(
   client: SandboxClient,
   hub: FollowHub,
   results: ResultStore,
-  { briefFollowMs = 2_000 }: BriefFollowOptions = {},
+  { briefFollowMs = 2_000, maxActivities = Number.POSITIVE_INFINITY }: SendAndFollowOptions = {},
 ) {
   const send = sendPromptActivity(client, results);
   const follow = createFollow(client, hub, results);
+  let follows = 0;
   return async function sendAndFollowPrompt(input: SendAndFollowInput): Promise<SentPromptEnd> {
     const attempt = currentAttempt();
     const before = activityInfo().heartbeatDetails as Partial<Accepted> | undefined;
@@ -63,11 +72,17 @@ export function sendAndFollowPromptActivity(
     const accepted = acceptedOf(input, await send(input));
     const details = (): Accepted => ({ accepted, spent: { calls: attempt.calls(), maybeSent: true } });
     heartbeat(details());
+    if (follows >= Math.floor(maxActivities * shareOfFollows)) return { accepted, end: null };
     const enough = AbortSignal.timeout(Math.min(briefFollowMs, longestFollowMs));
     const signal = anySignal([attempt.signal, enough]);
     // Whatever keeps this follow from the end, the next one meets it too, and can be repeated.
     const following = () => follow(followInputOf(input, accepted), signal);
-    const end = await withHeartbeat(following, details).catch(() => null);
+    follows += 1;
+    const end = await withHeartbeat(following, details)
+      .catch(() => null)
+      .finally(() => {
+        follows -= 1;
+      });
     return { accepted, end };
   };
 }

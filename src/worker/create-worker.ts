@@ -6,6 +6,7 @@ import {
   createFollowActivities,
   createForkActivities,
   createNotifyActivities,
+  defaultMaxActivities,
 } from '../../activities/index.js';
 import { requireCounts, requirePositive } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
@@ -33,8 +34,6 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly namespace?: string;
   /** Maximum number of concurrent follows. A follow mostly waits. Default: 5 000. */
   readonly maxFollows?: number;
-  /** Maximum number of other concurrent activities. Default: 100. */
-  readonly maxActivities?: number;
   /** Maximum number of forks and creates of batches per second, for all workers of the task queue. Default: 20. */
   readonly forksPerSecond?: number;
   /** Maximum number of workflows cached in memory. Default: 800. */
@@ -94,7 +93,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
   requireWorkerConnection(options.connection);
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
   const { dataConverter } = options;
-  const { maxFollows = 5_000, maxActivities = 100, maxCachedWorkflows = 800 } = options;
+  const { maxFollows = 5_000, maxActivities = defaultMaxActivities, maxCachedWorkflows = 800 } = options;
   const { forksPerSecond = defaultForksPerSecond } = options;
   requireCounts({ maxFollows, maxActivities });
   requireCounts({ maxCachedWorkflows }, 0);

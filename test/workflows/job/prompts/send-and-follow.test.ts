@@ -158,3 +158,26 @@ it('a job knows the ids of a prompt that takes longer than a moment', async () =
     await telling.close();
   }
 });
+
+it('prompts that are followed leave a quarter of the activities to others', async () => {
+  const crowded = await createStand({
+    worker: { maxActivities: 4, follow: { minIntervalMs: 100, briefFollowMs: 30_000 } },
+  });
+  try {
+    const long = await Promise.all(
+      Array.from({ length: 3 }, () => crowded.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] })),
+    );
+    const phases = () => Promise.all(long.map(async (job) => (await progressOf(job)).phase));
+    await expect.poll(() => crowded.service.books.prompts()).toHaveLength(3);
+    const fourth = await crowded.start({ prompts: [{ prompt: script(`${untilGo}; echo done`) }] });
+    await expect.poll(async () => (await progressOf(fourth)).phase).toBe('following');
+    expect(await (await crowded.start({})).result()).toMatchObject({ outcome: 'completed' });
+    expect(await phases()).toEqual(['prompting', 'prompting', 'prompting']);
+    for (const job of [...long, fourth]) {
+      await letGo(crowded, (await progressOf(job)).sandboxId);
+      expect(await job.result()).toMatchObject({ outcome: 'completed' });
+    }
+  } finally {
+    await crowded.close();
+  }
+});
