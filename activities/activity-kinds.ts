@@ -23,7 +23,14 @@ export type ReadActivities = Pick<
 /** They change something outside Temporal, each with the evidence or the key of its retry class. */
 export type EffectActivities = Pick<
   SandflowActivities,
-  Changing | 'applyCleanup' | 'claimSandbox' | 'deleteClaimed' | 'leaseSandbox' | 'sendAndFollowPrompt'
+  | Changing
+  | 'applyCleanup'
+  | 'claimSandbox'
+  | 'deleteClaimed'
+  | 'deleteFailingStop'
+  | 'leaseSandbox'
+  | 'resumeFailingStop'
+  | 'sendAndFollowPrompt'
 >;
 
 /** They run commands in a sandbox. */

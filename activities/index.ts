@@ -34,6 +34,7 @@ import { createSandboxReads } from './sandbox/read-details.js';
 import { resumeSandboxActivity, stopSandboxActivity } from './sandbox/stop-resume.js';
 import { createWrites } from './sandbox/write.js';
 import { sendScheduledItemsActivity } from './schedule/send-items.js';
+import { createStopEscalation } from './stop/escalate-stop.js';
 import { storeObjectActivity } from './store/texts.js';
 import { checking, createQueueCheck } from './unserved-queues.js';
 import { createWatchActivities } from './watch.js';
@@ -88,6 +89,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createCommandActivities(client, results),
     ...createSecretActivities(client, secrets, rotation),
     ...createWatchActivities(client, results, taskQueue),
+    ...createStopEscalation(client, taskQueue),
     ...createCleanupPlanning(client, results),
     ...createCleanupApply(client, results, taskQueue),
     ...createCleanupReporting(results),

@@ -126,6 +126,11 @@ export async function releaseClaim(sandboxId: string, { purpose }: Pick<ClaimOpt
   }
 }
 
+/** @throws `sandbox_claimed` if somebody else has claimed the sandbox */
+export function throwIfClaimed(sandboxId: string, held: HoldAnswer): void {
+  if (held.claimedBy.length > 0) throw claimedFailure(sandboxId, held);
+}
+
 function claimedFailure(sandboxId: string, { claimedBy }: HoldAnswer) {
   const message =
     claimedBy.length > 0
@@ -156,7 +161,7 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
     async claimSandbox(sandboxId: string, options: ClaimOptions): Promise<HoldAnswer> {
       return withHeartbeat(async () => {
         const answer = await claimSandbox(sandboxId, options, taskQueue);
-        if (answer.claimedBy.length > 0) throw claimedFailure(sandboxId, answer);
+        throwIfClaimed(sandboxId, answer);
         return answer;
       });
     },
@@ -179,7 +184,7 @@ export function createWatchActivities(client: SandboxClient, results: ResultStor
         if (transcript) await storeTranscript({ client, results, attempt }, transcript);
         const claim = createClaim(sandboxId, { purpose, ends: 'any' }, taskQueue);
         const held = await claim.ask();
-        if (held.claimedBy.length > 0) throw claimedFailure(sandboxId, held);
+        throwIfClaimed(sandboxId, held);
         if (!held.granted) return { leasedBy: held.leasedBy, did: 'nothing', operationId: null, ...stored };
         const answer = await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal })));
         const operationId = deletionOfAnswer(answer);

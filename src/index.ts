@@ -23,6 +23,13 @@ export * from './client/index.js';
 export { type Config, readConfig } from './config.js';
 export { jobWorkflowId } from './contract/workflow-safe/addresses.js';
 export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/workflow-safe/error-codes.js';
+export {
+  type Escalation,
+  type EscalationAction,
+  type EscalationStep,
+  type ParseEscalationOptions,
+  parseEscalation,
+} from './contract/workflow-safe/escalation.js';
 export { SandflowError } from './contract/workflow-safe/sandflow-error.js';
 export * from './encryption/index.js';
 export * from './notify/index.js';
@@ -37,6 +44,8 @@ export type * from './protocol/job/job-result.js';
 export type { Resolution, SandboxEvent } from './protocol/messages.js';
 export type * from './protocol/schedule.js';
 export type {
+  EscalationStepState,
+  EscalationStepView,
   FailedArchivals,
   StopOutcome,
   StopReport,

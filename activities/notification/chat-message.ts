@@ -39,6 +39,8 @@ function textOf(notification: Notification): string {
     }
     case 'stop_failing':
       return `${what} does not end${reason}. The sandbox ${sandboxId ?? ''} costs machine time until it has stopped. See ${next}`;
+    case 'stop_escalating':
+      return `${what} is escalated${reason}. See ${next}`;
     case 'data_expiring':
       return `${what}: saved data will be deleted${reason}. See ${next}`;
   }

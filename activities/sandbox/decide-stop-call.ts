@@ -24,7 +24,8 @@ type Seen = Pick<Sandbox | SandboxView, 'state' | 'stop'>;
 /** @param before null if no earlier request may have been accepted */
 export function decideStop({ state, stop }: Seen, before: BeforeRequest | null): StopDecision {
   if (state === 'cancelled') return 'gone';
-  if (isOpenStop(stop)) return 'joined';
+  // An open stop that was there before the request was ended by our own resume. The read is older than that.
+  if (isOpenStop(stop)) return before !== null && stop?.id === before.previousStopId ? 'ask' : 'joined';
   const isNew = before !== null && stop != null && stop.id !== before.previousStopId;
   if (state === 'archived') return isNew ? 'joined' : 'already_archived';
   if (!isNew) return 'ask';

@@ -15,6 +15,8 @@ import { type BeforeRequest, decideResume, decideStop, type StopDecision } from 
 import { sandboxView } from './view.js';
 
 export interface StopSandboxInput extends ReadFirstOptions {
+  /** Does not stop a sandbox whose agent works. Default: false. */
+  readonly unlessWorking?: boolean | undefined;
   /** A read of the sandbox that was made just now, so that the first attempt need not read. Default: none. */
   readonly seen?: SeenSandbox | undefined;
   /** The history to store before the stop. Default: none. */
@@ -26,8 +28,11 @@ export interface StopSandboxInput extends ReadFirstOptions {
 /** `gone`: the sandbox has been missing for longer than a read may lag. */
 export type StopAnswer =
   | {
-      /** `asked`: the call was made and answered. Otherwise see `StopDecision`. */
-      readonly how: 'asked' | Exclude<StopDecision, 'ask' | 'gone'>;
+      /**
+       * `asked`: the call was made and answered. `in_use`: the agent works, and nothing was asked. Otherwise see
+       * `StopDecision`.
+       */
+      readonly how: 'asked' | 'in_use' | Exclude<StopDecision, 'ask' | 'gone'>;
       /** Null only if an archived sandbox shows no stop. */
       readonly stop: StopView | null;
       /** The latest read of the sandbox. */
@@ -71,11 +76,13 @@ const freshForMs = 2_000;
 
 async function stopOnce(
   client: SandboxClient,
-  { sandboxId, seen }: StopSandboxInput,
+  { sandboxId, unlessWorking = false, seen }: StopSandboxInput,
   tools: ReadFirst,
 ): Promise<StopAnswer> {
   const look = async () => sandboxView(await tools.look());
   const sandbox = canStop(seen, tools) ? seen.view : await look();
+  if (unlessWorking && sandbox.state === 'running')
+    return { how: 'in_use', stop: sandbox.stop, sandbox, before: tools.before() };
   const found = answerOf(sandbox, tools.before());
   // This read may be older than a resume. The answer to a stop request is always current: for an archived sandbox, it
   // contains the last stop.

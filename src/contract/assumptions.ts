@@ -43,6 +43,8 @@ export const assumptions = {
   'A-event-ids': 'The id of an event is `sev_` and 24 hex digits. Only `after` uses it.',
   'A-events':
     'Events of the history, oldest first, and the query parameters besides `conversation`. An answer with fewer than 100 events is the last page. `after` continues after the event with that id.',
+  'A-failing-stop':
+    'A resume also ends a stop while the sandbox is still archiving, and continues on its disk. A stop with a `lastAttemptAt` that has not ended has failed at least once. A sandbox whose stop fails can be deleted.',
   'A-file-limit': 'A file that is read or written as JSON has at most 32 MiB. A larger file is refused with 413.',
   'A-files': 'Query, body and answers of reading and writing a file.',
   'A-fork':

@@ -123,6 +123,12 @@ export interface ClaimRequest {
   readonly lastsMs: number;
 }
 
+/**
+ * The claim of a stop workflow that resumes a sandbox to stop it again, or deletes it. It is released once the next stop
+ * is accepted, or the deletion has ended.
+ */
+export const escalationClaim = { purpose: 'escalate', ends: 'any' } as const satisfies Partial<ClaimRequest>;
+
 export interface HoldAnswer {
   readonly granted: boolean;
   /** Other workflows that have claimed the sandbox; at most ten. */

@@ -5,10 +5,11 @@ export interface Notification {
   /** Id of the message; the same for every delivery attempt. */
   readonly id: string;
   /**
-   * `stop_failing`: a stop has not ended within its alert time. `data_expiring`: the service will soon delete the data
+   * `stop_failing`: a stop has not ended within its alert time. `stop_escalating`: a step of the escalation of a stop
+   * begins, or was left. `data_expiring`: the service will soon delete the data
    * of protected sandboxes.
    */
-  readonly event: 'ended' | 'blocked' | 'stop_failing' | 'data_expiring';
+  readonly event: 'ended' | 'blocked' | 'stop_failing' | 'stop_escalating' | 'data_expiring';
   /** Null for a stop or a cleanup, which belong to no job. */
   readonly jobId: string | null;
   readonly workflowId: string;

@@ -1,5 +1,6 @@
 /** The input, result and progress of a `stopAndAwaitArchive`. Types only. */
 
+import type { Escalation, EscalationAction } from '../contract/workflow-safe/escalation.js';
 import type { PreservedWork } from '../contract/workflow-safe/preserved-work.js';
 import type { JobTiming, NotifyTarget } from './job/job-input.js';
 import type { JobProgress } from './job/job-progress.js';
@@ -13,15 +14,18 @@ export interface StopRequest {
   readonly deadlineMs: number;
   /** When to notify that the stop has not ended, in ms from the arrival of the request; null: never. */
   readonly alertAfterMs: number | null;
-  /** Whom to notify of the alert, of refusals by the service, and of the end. */
+  /** What to do if the stop goes on failing. Default: nothing; the service repeats the stop. */
+  readonly escalate?: Escalation;
+  /** Whom to notify of the alert, of the steps of the escalation, of refusals by the service, and of the end. */
   readonly notify?: NotifyTarget;
 }
 
 /**
- * - `archived`: the stop that this request received has completed.
+ * - `archived`: the stop that this request received has completed, or the stop after a `resume-and-stop` has.
  * - `already_archived`: there was nothing to stop.
  * - `superseded`: somebody resumed the sandbox in the meantime; it is not stopped again.
  * - `gone`: the sandbox does not exist. It is `cancelled`, or reads have answered 404 for longer than they may lag.
+ * - `deleted`: the escalation of this request deleted the sandbox.
  * - `still_failing`: the deadline passed before the sandbox was archived.
  * - `rejected`: the service refused permanently.
  * - `cancelled`: the workflow was cancelled. The service continues an accepted stop.
@@ -31,6 +35,7 @@ export type StopOutcome =
   | 'already_archived'
   | 'superseded'
   | 'gone'
+  | 'deleted'
   | 'still_failing'
   | 'rejected'
   | 'cancelled';
@@ -45,6 +50,36 @@ export interface FailedArchivals {
   readonly lastError: string | null;
   /** When the last attempt ended; null if unknown. */
   readonly lastAttemptAt: string | null;
+}
+
+/**
+ * - `waiting`: not due, or due while no attempt of the stop has failed.
+ * - `announced`: the notification was sent, and the step acts or is retried.
+ * - `done`: it has acted.
+ * - `left`: it has not acted, and will not: `why` says why.
+ */
+export type EscalationStepState = 'waiting' | 'announced' | 'done' | 'left';
+
+/** One step of the escalation of a request. */
+export interface EscalationStepView {
+  readonly action: EscalationAction;
+  /** When the step is due, in ms after the acceptance of the stop. */
+  readonly afterMs: number;
+  /** When the step is due, as an ISO 8601 time; null before the stop is accepted, and once the step has ended. */
+  readonly dueAt: string | null;
+  readonly state: EscalationStepState;
+  /** ISO 8601 time; null before. */
+  readonly announcedAt: string | null;
+  /** When it was done or left, as an ISO 8601 time; null before. */
+  readonly endedAt: string | null;
+  /** What the step may lose, as far as the sandbox showed it when the step was announced; null if nothing. */
+  readonly atRisk: string | null;
+  /** Why it was left, or why it has to be retried; null if neither. */
+  readonly why: string | null;
+  /** Of `resume-and-stop`: the stop that it ended. Otherwise null. */
+  readonly endedStopId: string | null;
+  /** Of `delete`: the deletion, if the service named it. Otherwise null. */
+  readonly operationId: string | null;
 }
 
 /** The progress and end of a request. */
@@ -62,6 +97,8 @@ export interface StopRequestView {
   readonly kept: PreservedWork | null;
   /** Null while no failed attempt was observed. */
   readonly failed: FailedArchivals | null;
+  /** The steps of its escalation; empty without one. */
+  readonly escalation: readonly EscalationStepView[];
   /** How often the stop was requested again because it vanished from the sandbox without being superseded. */
   readonly askedAgain: number;
   /** The workflow that owns the sandbox's name, or null. */
@@ -91,6 +128,25 @@ export interface StopReport {
   readonly apiCalls: number;
 }
 
+/** A step in the state of the workflow. */
+export interface EscalationStepRecord {
+  readonly action: EscalationAction;
+  readonly afterMs: number;
+  state: EscalationStepState;
+  announcedAtMs: number | null;
+  endedAtMs: number | null;
+  atRisk: string | null;
+  why: string | null;
+  endedStopId: string | null;
+  operationId: string | null;
+  /** Number of refusals so far. */
+  refusals: number;
+  /** When a refused step is retried; null if it is not. */
+  retryAtMs: number | null;
+  /** The state before the first call that may have been accepted; null if there was no such call. */
+  sent: { readonly previousStopId: string | null } | null;
+}
+
 /** A request in the state of the workflow. */
 export interface StopRecord {
   /** Without its `notify` once it has ended. */
@@ -111,11 +167,25 @@ export interface StopRecord {
   error: JobError | null;
   /** The state before the first request that may have been accepted; null if there was no such request. */
   asked: { readonly previousStopId: string | null } | null;
+  /** Absent without an escalation, as the following fields are. */
+  steps?: EscalationStepRecord[];
+  /** When the first stop of the request was accepted; the times of the steps count from it. Null before. */
+  acceptedAtMs?: number | null;
+  /** True if the last read showed that an attempt of the stop has failed. */
+  isFailing?: boolean;
+  /** What is not saved of the sandbox at the last read; null if nothing is known to be unsaved. */
+  unsaved?: string | null;
+  /** True after a resume of this workflow, until the next stop is accepted. */
+  stopsAgain?: boolean;
+  /** True while the sandbox is deleted. */
+  isDeleting?: boolean;
 }
 
 /** The state that a run of the workflow passes to the next one. */
 export interface CarriedStop {
   readonly records: StopRecord[];
+  /** The stops that resumes of this workflow have ended, the newest 20; absent if there were none. */
+  resumedFrom?: readonly string[];
   wakes: readonly Wake[];
 }
 

@@ -4,24 +4,11 @@ import { z } from 'zod';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { isTimeZone } from '../contract/time-zone.js';
 import { chats } from '../contract/workflow-safe/chats.js';
+import { durationPattern, readDurationMs } from '../contract/workflow-safe/duration.js';
 import { sandboxStates } from '../contract/workflow-safe/states.js';
 import { patternProblem } from './glob.js';
 import { ownerStatuses } from './ownership.js';
 import { type CleanupPolicy, type Rule, type Window, weekdays } from './policy.js';
-
-const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
-type Unit = keyof typeof unitsMs;
-
-/** The format of a duration in a policy: `90s`, `30m`, `12h`, `7d`, `2w`, `1d12h`. */
-const durationPattern = /^(?:\d+(?:\.\d+)?[smhdw])+$/;
-const part = /(\d+(?:\.\d+)?)([smhdw])/g;
-
-/** @returns ms; undefined if `text` is not a duration, or the duration is longer than a hundred years */
-export function readDurationMs(text: string): number | undefined {
-  if (!durationPattern.test(text)) return undefined;
-  const ms = [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0);
-  return ms <= 100 * 366 * unitsMs.d ? Math.round(ms) : undefined;
-}
 
 const title = z.string().min(1).max(100);
 const pattern = z

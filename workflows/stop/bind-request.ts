@@ -10,6 +10,7 @@ import { toJobTermination } from '../shared/job-termination.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
 import { recordStop } from './request-record.js';
 import { requestStop } from './request-stop.js';
+import { requestNextStop } from './stop-again.js';
 import type { StopWorkflowState } from './stop-state.js';
 
 /**
@@ -21,32 +22,41 @@ export async function requestAndBindStop(stop: StopWorkflowState, record: StopRe
     // If the service loses the stop again and again, requests are repeated at growing intervals.
     if (record.askedAgain > 0)
       await sleep(safetyPollMs(stop.timing, record.askedAgain - 1), { summary: 'before the stop is requested again' });
-    const { sandboxId } = stop.input;
-    const call = { sandboxId, timing: stop.timing, memory: record };
-    await take(stop, record, await requestStop(stop.callerFor(record), call));
+    await take(stop, record, await askToStop(stop, record));
     stop.noteChange();
   } catch (error) {
     if (isCancellation(error)) return;
-    stop.settle(record, { outcome: 'rejected', error: toJobTermination(error).jobError });
+    const { jobError } = toJobTermination(error);
+    const message = `It was resumed to be stopped again, and may run. ${jobError.message}`;
+    stop.settle(record, { outcome: 'rejected', error: record.stopsAgain ? { ...jobError, message } : jobError });
     stop.noteChange();
   }
 }
 
-async function take(state: StopWorkflowState, record: StopRecord, answer: StopAnswer): Promise<void> {
+function askToStop(stop: StopWorkflowState, record: StopRecord): Promise<StopAnswer> {
+  if (record.stopsAgain) return requestNextStop(stop, record);
+  const call = { sandboxId: stop.input.sandboxId, timing: stop.timing, memory: record };
+  return requestStop(stop.callerFor(record), call);
+}
+
+/** Binds the request to the stop in the answer, or ends the request. */
+export async function take(state: StopWorkflowState, record: StopRecord, answer: StopAnswer): Promise<void> {
   if (answer === 'gone') return state.settle(record, { outcome: 'gone' });
   const { how, stop, sandbox } = answer;
   record.owner = sandbox.name === null ? null : (ownerWorkflowId(sandbox.name) ?? null);
-  if (how === 'resumed_since') {
+  const wasResumed = record.stopsAgain === true;
+  record.stopsAgain = undefined;
+  if (how === 'resumed_since' || how === 'in_use') {
     record.stopId = stop?.id ?? null;
     record.status = stop?.status ?? null;
-    // The sandbox was archived, but somebody has resumed it since: do not report it as archived now.
+    // Somebody has resumed the sandbox since, or uses it: do not report it as archived now.
     return state.settle(record, { outcome: 'superseded' });
   }
   if (stop && how !== 'already_archived') return bind(state, record, stop);
   // There was nothing to stop. The last stop shows whether its work was saved.
   const kept = await readKept(state.callerFor(record), { sandbox, stop }, stop?.requestedAt ?? null);
   recordStop(record, stop, Date.now());
-  const outcome = record.askedAgain > 0 ? 'archived' : 'already_archived';
+  const outcome = record.askedAgain > 0 || wasResumed ? 'archived' : 'already_archived';
   state.settle(record, { outcome, kept });
 }
 

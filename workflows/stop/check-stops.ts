@@ -1,16 +1,17 @@
 /** Reads the stops of all waiting requests. A request ends by these reads, not by events. */
 import { isCancellation } from '@temporalio/workflow';
-import type { PreservedWork } from '../../src/contract/workflow-safe/preserved-work.js';
+import { type PreservedWork, unsavedWork } from '../../src/contract/workflow-safe/preserved-work.js';
 import type { StopRecord } from '../../src/protocol/stop.js';
 import { observeStop, readKept, type StopObservation } from '../shared/follow-stop.js';
 import { toJobTermination } from '../shared/job-termination.js';
 import { requestAndBindStop } from './bind-request.js';
+import { dueStep } from './escalation-steps.js';
 import { recordStop } from './request-record.js';
 import type { StopWorkflowState } from './stop-state.js';
 
 /**
  * Checks every stop that a request waits for, once.
- * @returns true if a request has ended or is repeated
+ * @returns true if a request has ended or is repeated, or a step of its escalation is due
  */
 export async function checkStops(stop: StopWorkflowState): Promise<true | undefined> {
   const mark = stop.inbox.mark();
@@ -20,7 +21,14 @@ export async function checkStops(stop: StopWorkflowState): Promise<true | undefi
   for (const record of checked) record.blocked = null;
   stop.since = mark;
   stop.mustRead = false;
-  return checked.some(({ outcome, stopId }) => outcome !== null || stopId === null) || undefined;
+  const nowMs = Date.now();
+  const isChanged = (record: StopRecord) =>
+    record.outcome !== null || record.stopId === null || isStepDue(record, nowMs);
+  return checked.some(isChanged) || undefined;
+}
+
+function isStepDue(record: StopRecord, nowMs: number): boolean {
+  return (dueStep(record)?.atMs ?? Number.POSITIVE_INFINITY) <= nowMs;
 }
 
 async function checkStop(stop: StopWorkflowState, stopId: string): Promise<void> {
@@ -45,7 +53,10 @@ interface Checked {
 }
 
 function apply(stop: StopWorkflowState, record: StopRecord, { seen, kept }: Checked): void {
+  // A read that is older than our resume shows the stop that the resume has ended.
+  if ('stop' in seen && seen.stop?.id !== record.stopId && stop.hasResumedFrom(seen.stop?.id)) return;
   if ('stop' in seen) recordStop(record, seen.stop, Date.now());
+  if (record.steps && 'sandbox' in seen) record.unsaved = unsavedWork(seen.sandbox);
   switch (seen.kind) {
     case 'pending':
       break;
@@ -54,6 +65,8 @@ function apply(stop: StopWorkflowState, record: StopRecord, { seen, kept }: Chec
       break;
     case 'superseded':
     case 'gone':
+      // Possibly by a step whose answer was lost. Its next attempt finds out.
+      if (stop.hasSentStep(record.stopId)) break;
       stop.settle(record, { outcome: seen.kind });
       break;
     case 'vanished':

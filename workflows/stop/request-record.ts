@@ -2,8 +2,10 @@
 
 import type { PreservedWork } from '../../src/contract/workflow-safe/preserved-work.js';
 import type { StopView } from '../../src/contract/workflow-safe/sandbox-view.js';
+import { hasFailedAttempt } from '../../src/contract/workflow-safe/states.js';
 import type { JobError } from '../../src/protocol/job/job-result.js';
 import type { StopOutcome, StopRecord, StopRequest, StopRequestView } from '../../src/protocol/stop.js';
+import { describeSteps, dueStep, newSteps, viewOfSteps } from './escalation-steps.js';
 
 export function newStopRecord(request: StopRequest, nowMs: number): StopRecord {
   return {
@@ -22,21 +24,26 @@ export function newStopRecord(request: StopRequest, nowMs: number): StopRecord {
     blocked: null,
     error: null,
     asked: null,
+    ...(request.escalate && { steps: newSteps(request.escalate), acceptedAtMs: null }),
   };
 }
 
-export function deadlineAtMs({ arrivedAtMs, request }: StopRecord): number {
-  return arrivedAtMs + request.deadlineMs;
+/** How long a request goes on after its deadline to stop what it has resumed, in ms. */
+const timeToStopAgainMs = 2_700_000;
+
+export function deadlineAtMs({ arrivedAtMs, request, stopsAgain }: StopRecord): number {
+  return arrivedAtMs + request.deadlineMs + (stopsAgain ? timeToStopAgainMs : 0);
 }
 
 /** When the alert is due, in ms since the epoch; undefined if it was already raised or is disabled. */
-function alertAtMs({ arrivedAtMs, request, alertedAtMs }: StopRecord): number | undefined {
+export function alertAtMs({ arrivedAtMs, request, alertedAtMs }: StopRecord): number | undefined {
   return request.alertAfterMs === null || alertedAtMs !== null ? undefined : arrivedAtMs + request.alertAfterMs;
 }
 
 /** When the next action of an open request is due, in ms since the epoch. */
 export function nextDueAtMs(record: StopRecord): number {
-  return Math.min(deadlineAtMs(record), alertAtMs(record) ?? Number.POSITIVE_INFINITY);
+  const never = Number.POSITIVE_INFINITY;
+  return Math.min(deadlineAtMs(record), alertAtMs(record) ?? never, dueStep(record)?.atMs ?? never);
 }
 
 /** Shortens a text of the service, because continue-as-new carries the record. */
@@ -53,6 +60,10 @@ export function recordStop(record: StopRecord, stop: StopView | null, nowMs: num
   record.requestedAt = stop?.requestedAt ?? known;
   if (stop === null) return;
   record.status = cutText(stop.status);
+  if (record.steps) {
+    record.acceptedAtMs ??= acceptedAtMs(stop, nowMs);
+    record.isFailing = hasFailedAttempt(stop);
+  }
   if (stop.status !== 'failing') return;
   const lastAttemptAt = stop.lastAttemptAt ?? null;
   const isNewAttempt = record.failed === null || record.failed.lastAttemptAt !== lastAttemptAt;
@@ -62,6 +73,12 @@ export function recordStop(record: StopRecord, stop: StopView | null, nowMs: num
     lastError: cutText(stop.error),
     lastAttemptAt: cutText(lastAttemptAt),
   };
+}
+
+/** The service may show no time, any text, or the time of another clock. */
+function acceptedAtMs({ requestedAt }: StopView, nowMs: number): number {
+  const shown = requestedAt === null ? Number.NaN : Date.parse(requestedAt);
+  return Number.isNaN(shown) ? nowMs : Math.min(shown, nowMs);
 }
 
 export interface Settlement {
@@ -83,12 +100,21 @@ export function settleRecord(record: StopRecord, { outcome, kept = null, error =
     details: JSON.stringify(error.details).length > longestText ? null : error.details,
   };
   record.blocked = null;
+  record.stopsAgain = undefined;
+  record.isDeleting = undefined;
+  record.unsaved = undefined;
   record.endedAtMs = nowMs;
 }
 
-/** One sentence: the observed state of the stop. */
+/** The observed state of the stop, and what its escalation did. */
 export function describeStop(record: StopRecord): string {
+  return `${describeAttempts(record)} ${describeSteps(record)}`.trimEnd();
+}
+
+function describeAttempts(record: StopRecord): string {
   const { stopId, status, failed, blocked } = record;
+  if (stopId === null && record.stopsAgain)
+    return `The sandbox was resumed to be stopped again, and the service has not accepted that stop${blocked ? `: ${blocked.message}` : ' yet'}.`;
   if (stopId === null) return `The service has not accepted the stop${blocked ? `: ${blocked.message}` : ' yet'}.`;
   const seen = `The stop ${stopId} is ${status ?? 'not read yet'}`;
   if (failed === null) return `${seen}; no failed attempt was seen.`;
@@ -99,10 +125,12 @@ export function describeStop(record: StopRecord): string {
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
 export function viewOfRecord(record: StopRecord): StopRequestView {
-  const { request, arrivedAtMs, alertedAtMs, endedAtMs, asked: _, requestedAt: __, ...seen } = record;
+  const { request, arrivedAtMs, alertedAtMs, endedAtMs } = record;
+  const { outcome, stopId, status, kept, failed, askedAgain, owner, blocked, error } = record;
   return {
-    ...seen,
+    ...{ outcome, stopId, status, kept, failed, askedAgain, owner, blocked, error },
     requestId: request.requestId,
+    escalation: viewOfSteps(record),
     phase: record.outcome !== null ? 'ended' : record.stopId === null ? 'asking' : 'waiting',
     arrivedAt: new Date(arrivedAtMs).toISOString(),
     deadlineAt: new Date(deadlineAtMs(record)).toISOString(),

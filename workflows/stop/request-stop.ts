@@ -23,6 +23,8 @@ export interface StopCall {
   readonly sandboxId: string;
   readonly timing: JobTiming;
   readonly memory: StopMemory;
+  /** Does not stop a sandbox whose agent works. Default: false. */
+  readonly unlessWorking?: boolean | undefined;
   /** A read of the sandbox that was made just now, so that the first call need not read. Default: none. */
   readonly seen?: SeenSandbox | undefined;
   /** Called before each call. Returns what to store before the stop. Default: nothing. */
@@ -31,12 +33,12 @@ export interface StopCall {
 
 /** Requests the stop. @throws permanent refusals of the service, as `retryRefusals` does */
 export async function requestStop(caller: Caller, call: StopCall): Promise<StopAnswer> {
-  const { sandboxId, timing, memory, seen, takeBefore } = call;
+  const { sandboxId, timing, memory, unlessWorking, seen, takeBefore } = call;
   const { readLagMs } = timing;
   const summary = `stop ${sandboxId}`;
   const answer = await retryRefusals(caller, 'stop', async () => {
     try {
-      const input = { sandboxId, before: memory.asked, readLagMs, seen, ...takeBefore?.() };
+      const input = { sandboxId, before: memory.asked, readLagMs, unlessWorking, seen, ...takeBefore?.() };
       return await effects.stopSandbox.executeWithOptions({ summary }, [input]);
     } catch (error) {
       memory.asked = sentBeforeOf(error) ?? memory.asked;
@@ -50,7 +52,7 @@ export async function requestStop(caller: Caller, call: StopCall): Promise<StopA
 /**
  * If an activity was refused, an earlier request of it may have been accepted. Returns the state before that request.
  */
-function sentBeforeOf(error: unknown): BeforeRequest | undefined {
+export function sentBeforeOf(error: unknown): BeforeRequest | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure)) return undefined;
   const sent = cause.details?.find((detail): detail is SentBefore => isObject(detail) && 'sentBefore' in detail);

@@ -1,9 +1,9 @@
 /**
  * Stops one sandbox and waits until it is archived, for all callers: one workflow per sandbox, one request per caller.
  *
- *     asking ─► waiting ─► archived | superseded | gone | rejected | still_failing | cancelled
+ *     asking ─► waiting ─► archived | superseded | gone | deleted | rejected | still_failing | cancelled
  *        │  ▲      │
- *        │  └──────┘ the stop vanished without being superseded
+ *        │  └──────┘ the stop vanished without being superseded, or a step of the escalation resumed the sandbox
  *        └─► already_archived | superseded | gone | rejected | still_failing | cancelled
  *
  * Each request is bound to the stop that it received. Only the service's record of that stop ends it, because an event
@@ -18,13 +18,16 @@ import {
   isCancellation,
   setHandler,
 } from '@temporalio/workflow';
+import { escalationProblem } from '../../src/contract/workflow-safe/escalation.js';
 import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from '../../src/protocol/messages.js';
 import type { StopInput, StopReport, StopRequest } from '../../src/protocol/stop.js';
 import { untilStopped } from '../shared/follow-stop.js';
 import { jobError } from '../shared/job-termination.js';
-import { requestAndBindStop } from './bind-request.js';
+import { requestAndBindStop, take } from './bind-request.js';
 import { checkStops } from './check-stops.js';
-import { deadlineAtMs, describeStop, nextDueAtMs, viewOfRecord } from './request-record.js';
+import { escalateIfDue, followStartedDeletion } from './escalate.js';
+import { alertAtMs, deadlineAtMs, describeStop, nextDueAtMs, viewOfRecord } from './request-record.js';
+import { stopDespiteCancel } from './stop-again.js';
 import { StopWorkflowState } from './stop-state.js';
 
 /** A run without any update, because its caller went away, ends after this time. */
@@ -40,8 +43,10 @@ export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
 async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
   const stop = new StopWorkflowState(input);
   // These calls begin before the handlers are set, because a handler receives earlier messages as soon as it is set.
-  for (const record of stop.open)
+  for (const record of stop.open) {
     if (record.stopId === null) stop.inBackground(record, () => requestAndBindStop(stop, record));
+    if (record.isDeleting) stop.inBackground(record, () => followStartedDeletion(stop, record));
+  }
   handleMessages(stop);
   try {
     await condition(() => stop.carried.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
@@ -58,6 +63,9 @@ async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(() =>
+      stopDespiteCancel(stop, (record, answer) => take(stop, record, answer)),
+    );
     const reason = jobError('cancelled', 'The wait for this stop was cancelled; the service continues the stop.');
     for (const record of stop.open) stop.settle(record, { outcome: 'cancelled', error: reason });
     await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && stop.isQuiet));
@@ -87,10 +95,13 @@ function handleMessages(stop: StopWorkflowState): void {
   );
 }
 
-function refuseNonsense(stop: StopWorkflowState, { requestId, deadlineMs, alertAfterMs, notify }: StopRequest): void {
+function refuseNonsense(stop: StopWorkflowState, request: StopRequest): void {
+  const { requestId, deadlineMs, alertAfterMs, escalate, notify } = request;
   if (requestId === '' || requestId.length > 200) throw refused('A request id must have 1 to 200 characters.');
   if (!(deadlineMs >= 1)) throw refused('The deadline must be at least 1 ms.');
   if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert must come after at least 1 ms.');
+  const problem = escalate && escalationProblem(escalate);
+  if (problem !== undefined) throw refused(`The escalation cannot be used: ${problem}.`);
   const { url = '', commandId = '' } = notify ?? {};
   if (url.length > 2_000 || commandId.length > 2_000)
     throw refused('A notify target must have at most 2,000 characters.');
@@ -145,11 +156,14 @@ async function passWhatIsDue(stop: StopWorkflowState): Promise<void> {
   }
   const nowMs = Date.now();
   for (const record of stop.open) {
+    // A step of another request may have changed this one.
+    if (record.outcome !== null) continue;
     if (deadlineAtMs(record) <= nowMs) {
       const code = record.stopId === null ? 'stop_not_accepted' : 'stop_not_ended';
       stop.settle(record, { outcome: 'still_failing', error: jobError(code, describeStop(record)) });
-    } else if (nextDueAtMs(record) <= nowMs) {
-      stop.alert(record);
+      continue;
     }
+    if ((alertAtMs(record) ?? nowMs + 1) <= nowMs) stop.alert(record);
+    await escalateIfDue(stop, record);
   }
 }

@@ -1,5 +1,6 @@
 /** The state of one stop workflow: its requests, its observations and its notifications. */
 import { CancellationScope, log, metricMeter, setCurrentDetails } from '@temporalio/workflow';
+import type { EscalationAction } from '../../src/contract/workflow-safe/escalation.js';
 import type { JobTiming, NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { Wake } from '../../src/protocol/job/job-result.js';
 import type { CarriedStop, StopInput, StopRecord, StopReport, StopRequest } from '../../src/protocol/stop.js';
@@ -9,10 +10,12 @@ import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
 import { sendNotification } from '../shared/send-notification.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
+import { nextStep } from './escalation-steps.js';
 import { cutText, describeStop, newStopRecord, type Settlement, settleRecord, viewOfRecord } from './request-record.js';
 
 const keepEnded = 200;
 const keepWakes = 20;
+const keepResumes = 20;
 /** Temporal accepts 2,000 updates and 10,000 signals per run, and refuses or loses any further ones. */
 const mostUpdates = 1_000;
 const mostSignals = 5_000;
@@ -47,7 +50,7 @@ export class StopWorkflowState {
   }
 
   get waiting(): StopRecord[] {
-    return this.open.filter(({ stopId }) => stopId !== null);
+    return this.open.filter(({ stopId, isDeleting }) => stopId !== null && !isDeleting);
   }
 
   get isQuiet(): boolean {
@@ -77,7 +80,7 @@ export class StopWorkflowState {
     if (record.outcome !== null) return;
     settleRecord(record, settlement, Date.now());
     this.asking.get(record)?.cancel();
-    this.notify(record, 'ended', settlement.outcome, record.error?.message ?? null);
+    void this.notify(record, 'ended', settlement.outcome, record.error?.message ?? null);
     // An ended request needs no further notifications, so continue-as-new need not carry their target.
     record.request = { ...record.request, notify: undefined };
     const { records } = this.carried;
@@ -92,7 +95,31 @@ export class StopWorkflowState {
     const message = describeStop(record);
     log.warn('a stop has not ended in time', { sandboxId, stopId: record.stopId, seen: message });
     metricMeter.createCounter('sandflow_stop_alerts', undefined, 'Stops that did not end in time').add(1);
-    this.notify(record, 'stop_failing', null, message);
+    void this.notify(record, 'stop_failing', null, message);
+  }
+
+  /** Tells of a step before it acts, or why it was left, by log, metric and notification. Returns once it is sent. */
+  async tellOfStep(record: StopRecord, action: EscalationAction, message: string): Promise<void> {
+    const { sandboxId } = this.input;
+    log.warn('the escalation of a stop', { sandboxId, stopId: record.stopId, action, message });
+    metricMeter
+      .createCounter('sandflow_stop_escalations', undefined, 'Steps of escalations that were begun or left')
+      .add(1, { action });
+    await this.notify(record, 'stop_escalating', null, message);
+  }
+
+  noteResume(stopId: string): void {
+    this.carried.resumedFrom = [...(this.carried.resumedFrom ?? []), stopId].slice(-keepResumes);
+  }
+
+  /** True if a resume of this workflow has ended the stop. */
+  hasResumedFrom(stopId: string | undefined): boolean {
+    return stopId !== undefined && (this.carried.resumedFrom ?? []).includes(stopId);
+  }
+
+  /** True if a step of a request may have resumed or deleted the sandbox of this stop, although no answer says so. */
+  hasSentStep(stopId: string | null): boolean {
+    return this.waiting.some((record) => record.stopId === stopId && nextStep(record)?.sent != null);
   }
 
   /** Ends or interrupts all requests in progress, so that the next run can continue from a known state. */
@@ -136,7 +163,7 @@ export class StopWorkflowState {
         for (const one of concerned()) {
           const message = cutText(blocked.message);
           one.blocked = { ...blocked, message, since: new Date().toISOString() };
-          stop.notify(one, 'blocked', null, message);
+          void stop.notify(one, 'blocked', null, message);
         }
         stop.showDetails();
       },
@@ -159,14 +186,16 @@ export class StopWorkflowState {
 
   private notify(
     record: StopRecord,
-    event: 'ended' | 'blocked' | 'stop_failing',
+    event: 'ended' | 'blocked' | 'stop_failing' | 'stop_escalating',
     outcome: string | null,
     text: string | null,
-  ) {
+  ): Promise<void> {
     const notify: NotifyTarget | undefined = record.request.notify;
-    if (!notify) return;
+    if (!notify) return Promise.resolve();
     const caller: Caller = { ...this.callerFor(record), input: { jobId: null, notify } };
-    this.track(CancellationScope.nonCancellable(() => sendNotification(caller, event, outcome, text)));
+    const sent = CancellationScope.nonCancellable(() => sendNotification(caller, event, outcome, text));
+    this.track(sent);
+    return sent;
   }
 
   private track(work: Promise<void>): void {

@@ -3,13 +3,17 @@
 import { isDate } from '../../contract/is-date.js';
 import type { Sandbox, StopOperation } from '../../contract/records/sandbox-records.js';
 import { ownerWorkflowId } from '../../contract/workflow-safe/addresses.js';
-import type { PreservedWork } from '../../contract/workflow-safe/preserved-work.js';
-import { preservedWorkOf } from '../../contract/workflow-safe/preserved-work.js';
+import {
+  type PreservedWork,
+  preservedWorkOf,
+  type SnapshotOfSandbox,
+  unsavedWork,
+} from '../../contract/workflow-safe/preserved-work.js';
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { StopReport, StopRequestView } from '../../protocol/stop.js';
 import { ageText } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
-import { requestText } from './stop-text.js';
+import { escalationStepText, requestText } from './stop-text.js';
 
 export interface KnownOfStop {
   readonly sandboxId: string;
@@ -82,6 +86,7 @@ export function explainStop(known: KnownOfStop): StopExplanation {
       ...(failed ? [attemptsText(failed.attempts, failed.since, nowMs)] : []),
       ...(stop?.lastAttemptAt == null ? [] : [`The last attempt ended ${ago(stop.lastAttemptAt, nowMs)}.`]),
       ...(kept === null ? [] : [keptSentences[kept]]),
+      ...(state === 'failing' && sandbox ? unsavedFacts(sandbox) : []),
       ...requestFacts(report),
       ...ownerFacts(sandbox),
     ],
@@ -159,16 +164,17 @@ function nextOf(state: StopState, { sandbox, stop }: KnownOfStop): string | null
 }
 
 function keptByStop(sandbox: Sandbox, stop: StopOperation): PreservedWork | null {
-  return preservedWorkOf(
-    {
-      snapshots: sandbox.snapshots ?? null,
-      snapshotAvailable: sandbox.snapshotAvailable ?? null,
-      snapshotCompletedAt: sandbox.snapshotCompletedAt ?? null,
-      snapshotVerifiedAt: sandbox.snapshotVerifiedAt ?? null,
-      lastSnapshotStatus: sandbox.lastSnapshotStatus ?? null,
-    },
-    { requestedAt: stop.requestedAt ?? null },
-  );
+  return preservedWorkOf(snapshotOf(sandbox), { requestedAt: stop.requestedAt ?? null });
+}
+
+function snapshotOf(sandbox: Sandbox): SnapshotOfSandbox {
+  return {
+    snapshots: sandbox.snapshots ?? null,
+    snapshotAvailable: sandbox.snapshotAvailable ?? null,
+    snapshotCompletedAt: sandbox.snapshotCompletedAt ?? null,
+    snapshotVerifiedAt: sandbox.snapshotVerifiedAt ?? null,
+    lastSnapshotStatus: sandbox.lastSnapshotStatus ?? null,
+  };
 }
 
 const keptSentences: Readonly<Record<PreservedWork, string>> = {
@@ -176,6 +182,12 @@ const keptSentences: Readonly<Record<PreservedWork, string>> = {
   stale: 'Only an older state is saved: the last snapshot does not include the work up to the stop.',
   none: 'Nothing is saved: there is no snapshot.',
 };
+
+/** What a resume or a deletion may lose while the stop fails. */
+function unsavedFacts(sandbox: Sandbox): string[] {
+  const unsaved = unsavedWork(snapshotOf(sandbox));
+  return unsaved === null ? [] : [unsaved];
+}
 
 function attemptsText(attempts: number, since: string, nowMs: number): string {
   const count = attempts === 1 ? '1 failed attempt' : `At least ${attempts} failed attempts`;
@@ -187,13 +199,22 @@ function requestFacts(report: StopReport | null | undefined): string[] {
   const open = (report?.requests ?? []).filter(({ outcome }) => outcome === null);
   const last = (report?.requests ?? []).findLast(({ outcome }) => outcome !== null);
   if (open.length === 0 && last) {
-    return [`The last sandflow request, ${last.requestId}, ended at ${last.endedAt}: ${requestText(last)}`];
+    const ended = `The last sandflow request, ${last.requestId}, ended at ${last.endedAt}: ${requestText(last)}`;
+    return [ended, ...escalationFacts(last)];
   }
   if (open.length === 0) return ['No sandflow request waits for it.'];
-  return open.map((request) => {
+  return open.flatMap((request) => {
     const alerted = request.alertedAt === null ? '' : `, alert raised at ${request.alertedAt}`;
-    return `Request ${request.requestId} waits until ${request.deadlineAt}${alerted}: ${requestText(request)}`;
+    const { requestId, deadlineAt } = request;
+    return [
+      `Request ${requestId} waits until ${deadlineAt}${alerted}: ${requestText(request)}`,
+      ...escalationFacts(request),
+    ];
   });
+}
+
+function escalationFacts({ requestId, escalation }: StopRequestView): string[] {
+  return escalation.map((step) => `Request ${requestId}, ${escalationStepText(step)}`);
 }
 
 function ownerFacts(sandbox: Sandbox | null): string[] {
@@ -233,6 +254,10 @@ function adviceFor(state: StopState, { sandboxId, sandbox }: KnownOfStop): Advic
         {
           what: 'Get notified if it takes too long:',
           command: `sandflow stop ${sandboxId} --wait --alert-after 10m --notify URL`,
+        },
+        {
+          what: 'Let sandflow resume and stop it again, and notify if that fails, too:',
+          command: `sandflow stop ${sandboxId} --escalate '30m: resume-and-stop, 2h: notify' --notify URL`,
         },
         {
           what: 'Cancel the stop by resuming the sandbox, to fix the cause or save the work elsewhere:',

@@ -7,6 +7,7 @@ Examples:
   sandflow stop bx_2345abcd --wait               wait until it is archived or the deadline passes
   sandflow stop --all --name 'try-*' --yes       every sandbox with a matching name
   sandflow stop bx_2345abcd --alert-after 10m --notify https://hooks.example.com/stops
+  sandflow stop bx_2345abcd --escalate '30m: resume-and-stop, 2h: notify'
 
 Exit codes:
   0    every stop was accepted; with --wait, every sandbox ended archived or already_archived
@@ -27,13 +28,17 @@ export const declareStop = (parent: Parent) =>
     .option('--wait', 'wait until each stop has ended, and print whether the work was saved')
     .option(
       '--deadline <duration>',
-      'stop waiting after this time; the service continues to archive the sandbox',
-      '30m',
+      'stop waiting after this time; the service continues to archive the sandbox (default: 30m or, with --escalate, 30m after its last step)',
     )
     .option('--alert-after <duration>', 'notify if a stop has not ended after this time (default: never)')
     .option(
+      '--escalate <steps>',
+      'what to do if a stop goes on failing: times after its acceptance, each with resume-and-stop, notify or delete',
+    )
+    .option('--escalate-may-delete', 'with --escalate: permit steps that delete the sandbox and all its data')
+    .option(
       '--notify <target>',
-      'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… of the alert, of refusals by the service, and of the end',
+      'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… of the alert, of each step of --escalate, of refusals by the service, and of the end',
     )
     .option('--request <id>', 'request id; repeating it resumes the wait instead of requesting again')
     .option('--json', 'print one JSON object on stdout')

@@ -1,10 +1,12 @@
 /** Builds the request that the arguments of `stop` describe. Pure. */
 import { randomBytes } from 'node:crypto';
 import type { StopRequest } from '../../protocol/stop.js';
+import { deadlineProblem, stopDeadlineMs } from '../../workflow-client/stops/stop-input.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
 import { nameMatches } from '../sandboxes/list-sandboxes.js';
 import { parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
+import { escalationOf } from './escalation-options.js';
 import type { StopCommandOptions } from './options.js';
 
 export interface StopCommand {
@@ -27,7 +29,10 @@ export function readStopCommand(named: readonly string[], options: Omit<StopComm
   if (requestId !== undefined && (requestId === '' || requestId.length > 200)) {
     throw new UsageError('--request must have 1 to 200 characters.');
   }
-  const deadlineMs = parseDurationMs(options.deadline, '--deadline');
+  const escalate = escalationOf(options);
+  const deadlineMs = parseDurationMs(options.deadline, '--deadline') ?? stopDeadlineMs(escalate);
+  const problem = escalate && deadlineProblem(escalate, deadlineMs);
+  if (problem !== undefined) throw new UsageError(`--deadline ${problem}.`);
   const alertAfterMs = parseDurationMs(options.alertAfter, '--alert-after') ?? null;
   if (alertAfterMs !== null && alertAfterMs >= deadlineMs) {
     throw new UsageError('--alert-after must be shorter than --deadline, or no alert is sent.');
@@ -38,6 +43,7 @@ export function readStopCommand(named: readonly string[], options: Omit<StopComm
       requestId: requestId ?? randomBytes(5).toString('hex'),
       deadlineMs,
       alertAfterMs,
+      ...(escalate && { escalate }),
       notify: notifyTargetOf(options.notify),
     },
   };

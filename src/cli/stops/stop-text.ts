@@ -1,6 +1,7 @@
 /** Describes a stop request as text. Pure. */
+import { stepText } from '../../contract/workflow-safe/escalation.js';
 import type { JobError } from '../../protocol/job/job-result.js';
-import type { StopOutcome, StopRequest, StopRequestView } from '../../protocol/stop.js';
+import type { EscalationStepView, StopOutcome, StopRequest, StopRequestView } from '../../protocol/stop.js';
 import { keptTexts } from '../output/job-text.js';
 import { pasteable } from '../output/pasteable.js';
 
@@ -14,6 +15,7 @@ export type StopEnd =
 const hints: Partial<Readonly<Record<StopOutcome, string>>> = {
   superseded: 'it was resumed in the meantime and was not stopped again',
   gone: 'the sandbox does not exist',
+  deleted: 'its escalation deleted the sandbox and its snapshots',
 };
 
 /** True if the request succeeded. */
@@ -52,10 +54,23 @@ export function newsText(view: StopRequestView, seen: StopRequestView | undefine
     return `the service refuses the stop; the request waits until this is resolved: ${view.blocked.message}`;
   }
   if (view.alertedAt !== null && !seen?.alertedAt) return 'not archived after --alert-after; notification sent';
+  const steps = view.escalation.filter(({ state }) => state !== 'waiting');
+  const known = seen?.escalation ?? [];
+  const step = steps.find((one) => one.state !== known.find(({ afterMs }) => afterMs === one.afterMs)?.state);
+  if (step) return escalationStepText(step);
   if (view.failed && view.failed.lastAttemptAt !== seen?.failed?.lastAttemptAt) {
     return `an attempt failed; the service retries: ${view.failed.lastError ?? 'it gave no reason'}`;
   }
   return undefined;
+}
+
+/** What a step of the escalation did or will do: `30m: notify: done`. */
+export function escalationStepText({ state, dueAt, atRisk, why, endedAt, ...step }: EscalationStepView): string {
+  const when =
+    state === 'waiting' ? (dueAt === null ? '' : `, due at ${dueAt}`) : endedAt === null ? '' : ` at ${endedAt}`;
+  const reason = why === null ? '' : ` (${why})`;
+  const risk = state === 'announced' && atRisk !== null ? `. ${atRisk}` : '';
+  return `escalation "${stepText(step)}" ${state}${when}${reason}${risk}`;
 }
 
 /** Says what continues, and names the command that waits for the same requests. It requests no stop twice. */

@@ -5,7 +5,8 @@ import type { SandboxView, StopView } from './sandbox-view.js';
 /** How much of the work was preserved: `saved` means all, `stale` an older state, `none` nothing. */
 export type PreservedWork = 'saved' | 'stale' | 'none';
 
-type SnapshotOfSandbox = Pick<
+/** What a sandbox shows of its snapshots. */
+export type SnapshotOfSandbox = Pick<
   SandboxView,
   'snapshots' | 'snapshotAvailable' | 'snapshotCompletedAt' | 'snapshotVerifiedAt' | 'lastSnapshotStatus'
 >;
@@ -23,4 +24,12 @@ export function preservedWorkOf(sandbox: SnapshotOfSandbox, stop: Pick<StopView,
   if (savedAt === null) return null;
   if (stop.requestedAt === null) return 'saved';
   return Date.parse(savedAt) >= Date.parse(stop.requestedAt) ? 'saved' : 'stale';
+}
+
+/** What is not saved of a sandbox that is not archived: one sentence; null if the service does not show it. */
+export function unsavedWork({ snapshots, snapshotAvailable, ...saved }: SnapshotOfSandbox): string | null {
+  if (snapshots === false) return 'Its snapshots are off: none of its work is saved.';
+  if (snapshotAvailable === false) return 'It has no snapshot: none of its work is saved.';
+  const savedAt = saved.snapshotVerifiedAt ?? saved.snapshotCompletedAt;
+  return savedAt === null ? null : `Its last snapshot is of ${savedAt}: work after that is not saved.`;
 }

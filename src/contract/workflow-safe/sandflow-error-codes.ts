@@ -18,6 +18,7 @@ export const sandflowErrors = {
   bad_job_id: 'usage',
   bad_job_input: 'usage',
   bad_stop_request: 'usage',
+  bad_escalation: 'usage',
   bad_items: 'usage',
   bad_fanout_input: 'usage',
   bad_policy: 'usage',

@@ -52,6 +52,13 @@ export function isOpenStop(stop: { readonly status: string } | null | undefined)
   return stop?.status === 'pending' || stop?.status === 'failing';
 }
 
+/** True if an attempt of the stop has ended and the stop has not: the attempt failed, although it may be repeated now. */
+export function hasFailedAttempt(
+  stop: { readonly status: string; readonly lastAttemptAt?: string | null | undefined } | null,
+): boolean {
+  return isOpenStop(stop) && (stop?.status === 'failing' || stop?.lastAttemptAt != null);
+}
+
 /** The lifecycle events that the service pushes (specification, "Event types"). */
 export const sandboxEventTypes = ['sandbox.ready', 'sandbox.hydrated', 'sandbox.error', 'sandbox.archived'] as const;
 /** A listed event type. */

@@ -3,6 +3,7 @@
 import type { ResumeBody } from '../../contract/requests/sandbox-requests.js';
 import { isCreating, isUsable } from '../../contract/workflow-safe/states.js';
 import { requireStandingToStart } from '../accounts/billing-status.js';
+import { assume } from '../core/assume.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
@@ -29,6 +30,7 @@ export function resumeSandbox(context: Context, sandbox: SandboxRecord, body: Re
   const type = body.type ?? sandbox.type;
   const ttlSeconds = body.ttlSeconds === undefined ? sandbox.ttlSeconds : body.ttlSeconds;
   requireStandingToStart(context, sandbox, { type, ttlSeconds });
+  if (sandbox.state === 'archiving') assume('A-failing-stop');
   return context.database.transaction(() => {
     const stop = sandbox.state === 'archiving' ? superseded(context, sandbox) : sandbox.stop;
     const restoreFrom = archived ? sandbox.snapshotId : sandbox.restoreFrom;

@@ -22,6 +22,13 @@ describe('the decision about a stop, based on the state before it', () => {
     ['archived by an unknown status', 'archived', stop('theirs', 'sealed'), null, 'already_archived'],
     ['being archived without a stop', 'archiving', null, null, 'ask'],
     ['sent, and nothing has changed', 'running', stop('old', 'completed'), sent, 'ask'],
+    [
+      'sent, and the stop that our resume ended still seems open',
+      'archiving',
+      { id: 'old', status: 'failing' },
+      sent,
+      'ask',
+    ],
     ['sent, and never stopped still', 'ready', null, { previousStopId: null }, 'ask'],
     ['sent, and a new stop is pending', 'archiving', stop('new', 'pending'), sent, 'joined'],
     ['sent, and a new stop has completed', 'archived', stop('new', 'completed'), sent, 'joined'],

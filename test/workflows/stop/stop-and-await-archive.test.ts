@@ -94,7 +94,8 @@ describe('a stop', () => {
   });
 
   it('of a sandbox that does not exist is gone', async () => {
-    const sandboxId = 'bx_2a2a2a2a';
+    // No other file stops this id, because all files share the workflows of the stops.
+    const sandboxId = 'bx_3a3a3a3a';
     const { accepted } = await ask(stand, { sandboxId });
     expect(accepted).toMatchObject({ outcome: 'gone', stopId: null });
     expect(stopsOnTheBooks(sandboxId)).toEqual([]);

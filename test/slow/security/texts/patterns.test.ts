@@ -9,13 +9,13 @@ import { parseDurationMs } from '../../../../src/cli/units.js';
 import { readBaseUrl } from '../../../../src/client/request-address.js';
 import { retryAfterMs } from '../../../../src/client/retry-after.js';
 import { parseOwnedSandboxName } from '../../../../src/contract/workflow-safe/addresses.js';
+import { readDurationMs } from '../../../../src/contract/workflow-safe/duration.js';
 import { createTemplate } from '../../../../src/fanout/template.js';
 import { fencedBlocks, shellBlocks } from '../../../../src/local-service/agent/shell-blocks.js';
 import { variablesIn } from '../../../../src/local-service/environments/variables.js';
 import { pathWithoutSecrets } from '../../../../src/local-service/http/call.js';
 import { parsePublicKey } from '../../../../src/local-service/ssh/public-key.js';
 import { plainText } from '../../../../src/report/plain-text.js';
-import { readDurationMs } from '../../../../src/retention/policy-schema.js';
 
 const smallSize = 2_000;
 const growth = 8;

@@ -28,6 +28,7 @@ const request = (over: Partial<StopRequestView> = {}): StopRequestView => ({
   status: 'pending',
   kept: null,
   failed: null,
+  escalation: [],
   askedAgain: 0,
   owner: null,
   arrivedAt: at(21),
@@ -91,6 +92,7 @@ describe('the explanation of a stop', () => {
       'Last error: no disk',
       `At least 3 failed attempts since ${at(15)} (15 m ago).`,
       'The last attempt ended 1 m ago.',
+      'It has no snapshot: none of its work is saved.',
       `Request r1 waits until ${at(-9)}, alert raised at ${at(10)}: stop stop_1 accepted`,
     ]);
   });

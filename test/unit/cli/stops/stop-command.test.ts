@@ -18,6 +18,7 @@ const view: StopRequestView = {
   status: 'pending',
   kept: null,
   failed: null,
+  escalation: [],
   askedAgain: 0,
   owner: null,
   arrivedAt: '2026-01-01T00:00:00.000Z',

@@ -1,0 +1,23 @@
+/** The options `--escalate` and `--escalate-may-delete` of `stop`, `run` and `fanout`. Pure. */
+import { type Escalation, parseEscalation } from '../../contract/workflow-safe/escalation.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import { UsageError } from '../usage-error.js';
+
+export interface EscalationOptions {
+  readonly escalate?: string | undefined;
+  readonly escalateMayDelete?: boolean | undefined;
+}
+
+/** @returns undefined if there is no escalation @throws UsageError naming the step that is wrong */
+export function escalationOf({ escalate, escalateMayDelete }: EscalationOptions): Escalation | undefined {
+  if (escalate === undefined) {
+    if (escalateMayDelete) throw new UsageError('--escalate-may-delete requires --escalate.');
+    return undefined;
+  }
+  try {
+    return parseEscalation(escalate, { mayDelete: escalateMayDelete === true, deleteFlag: '--escalate-may-delete' });
+  } catch (error) {
+    if (error instanceof SandflowError) throw new UsageError(`--escalate: ${error.message}`);
+    throw error;
+  }
+}
