@@ -28,6 +28,7 @@ export type EffectActivities = Pick<
   | 'claimSandbox'
   | 'deleteClaimed'
   | 'deleteFailingStop'
+  | 'handOverStop'
   | 'leaseSandbox'
   | 'resumeFailingStop'
   | 'sendAndFollowPrompt'

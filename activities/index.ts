@@ -35,6 +35,7 @@ import { resumeSandboxActivity, stopSandboxActivity } from './sandbox/stop-resum
 import { createWrites } from './sandbox/write.js';
 import { sendScheduledItemsActivity } from './schedule/send-items.js';
 import { createStopEscalation } from './stop/escalate-stop.js';
+import { createStopHandOver } from './stop/hand-over.js';
 import { storeObjectActivity } from './store/texts.js';
 import { checking, createQueueCheck } from './unserved-queues.js';
 import { createWatchActivities } from './watch.js';
@@ -90,6 +91,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createSecretActivities(client, secrets, rotation),
     ...createWatchActivities(client, results, taskQueue),
     ...createStopEscalation(client, taskQueue),
+    ...createStopHandOver(taskQueue),
     ...createCleanupPlanning(client, results),
     ...createCleanupApply(client, results, taskQueue),
     ...createCleanupReporting(results),

@@ -6,6 +6,7 @@ import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Matrix } from '../../fanout/index.js';
 import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import type { PromptStep } from '../../protocol/job/job-input.js';
+import { escalationOf } from '../stops/escalation-options.js';
 import { anyLength, parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { FanoutOptions, PolicyOptions } from './options.js';
@@ -17,6 +18,7 @@ import type { FanoutOptions, PolicyOptions } from './options.js';
 export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
   const { concurrency, retries, itemDeadline, deadline, budget, type, end, ttl, onUnknown } = options;
   const stopAt = stopAtOf(options);
+  const escalate = escalationOf(options);
   return {
     ...(concurrency !== undefined && { concurrency: parseCount(concurrency, '--concurrency', 1, 2_000) }),
     ...(stopAt && { stopAt }),
@@ -28,6 +30,7 @@ export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
     ...(end !== undefined && { end }),
     ...(ttl !== undefined && { ttlSeconds: parseTtlSeconds(ttl) }),
     ...(onUnknown !== undefined && { onUnknownOutcome: onUnknown }),
+    ...(escalate && { escalate }),
   };
 }
 

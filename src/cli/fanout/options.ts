@@ -57,6 +57,11 @@ const withPolicy = <A extends unknown[], O extends OptionValues>(
     .option('--item-deadline <duration>', `hard deadline of each item${unset('1h')}`)
     .option('--deadline <duration>', `hard deadline of the batch, before clean-up${unset('1d')}`)
     .option(
+      '--escalate <steps>',
+      'what to do if the stop of a fork goes on failing, such as "30m: resume-and-stop, 2h: notify"; see `stop`',
+    )
+    .option('--escalate-may-delete', 'with --escalate: permit steps that delete the fork and all its data')
+    .option(
       '--budget <duration>',
       'limit of machine time for all forks together, like 10h or 90m; a larger machine size counts more',
     )

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { JobInput, SandboxSource } from '../../protocol/job/job-input.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
+import { escalationOf } from '../stops/escalation-options.js';
 import { parseDurationMs, parseTtlSeconds } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { RunOptions } from './options.js';
@@ -50,6 +51,7 @@ export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
     onUnknownOutcome: options.onUnknown,
     maxGenerations,
     notify: notifyTargetOf(options.notify),
+    escalate: escalationOf(options),
   };
 }
 

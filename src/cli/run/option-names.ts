@@ -34,6 +34,7 @@ const optionOfRoot: Readonly<Record<string, string>> = {
   collect: '--get',
   collectDiff: '--get-diff',
   notify: '--notify',
+  escalate: '--escalate',
 };
 
 /** The options whose JSON holds fields that have no option of their own. */

@@ -64,6 +64,11 @@ export const declareRun = (parent: Parent) =>
       '--notify <target>',
       'notify a URL, slack:URL, teams:URL, discord:URL, command:… or command-id:… when the job ends or is blocked',
     )
+    .option(
+      '--escalate <steps>',
+      'what to do if the stop at the end goes on failing, such as "30m: resume-and-stop, 2h: notify"; see `stop`',
+    )
+    .option('--escalate-may-delete', 'with --escalate: permit steps that delete the sandbox and all its data')
     .option('--no-snapshots', 'create the sandbox with snapshots off')
     .option('--no-monitoring', 'create the sandbox with monitoring off')
     .option('--no-env', 'create the sandbox without an environment')

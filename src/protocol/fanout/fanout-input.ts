@@ -5,6 +5,7 @@ import type { Text } from '../../contract/workflow-safe/stored-text.js';
 import type {
   FilePut,
   JobEnd,
+  JobEscalation,
   JobInput,
   JobTiming,
   NotifyTarget,
@@ -97,6 +98,8 @@ export interface FanoutPolicy {
   readonly monitoring?: boolean;
   /** Further fields of the requests that create the forks, sent unchanged. Default: none. */
   readonly forkBody?: OtherFields;
+  /** What to do about a stop of a fork or of the prepared source that has not ended: see `JobInput`. Default: nothing. */
+  readonly escalate?: JobEscalation;
 }
 
 /** A batch without its items, which follow in chunks. */

@@ -1,5 +1,6 @@
 /** The input of a `createThenPrompt` job. Types only. */
 import type { Chat } from '../../contract/workflow-safe/chats.js';
+import type { Escalation } from '../../contract/workflow-safe/escalation.js';
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
 import type { Text } from '../../contract/workflow-safe/stored-text.js';
@@ -154,12 +155,23 @@ export interface JobInput {
   readonly maxGenerations: number;
   /** Set by a batch, for its items and for the job that prepares its source. */
   readonly origin?: JobOrigin;
+  /**
+   * What to do about a stop that has not ended when the job ends: the workflow `sandbox-stop/<sandboxId>` follows it and
+   * takes these steps. Default: nothing, and the result names the sandbox in `left`.
+   */
+  readonly escalate?: JobEscalation;
   /** History length, in events, after which the job continues as a new run. Default: when Temporal suggests it. */
   readonly maxHistoryEvents?: number;
   /** The target of notifications. Default: none. */
   readonly notify?: NotifyTarget;
   /** Overrides of the intervals of the job. Default: none. */
   readonly timing?: Partial<JobTiming>;
+}
+
+/** The escalation of a stop that a job leaves behind. */
+export interface JobEscalation extends Escalation {
+  /** Whom its steps notify. Default: the target of the job or the batch. */
+  readonly notify?: NotifyTarget;
 }
 
 /** Who is notified when a job ends or is blocked. */

@@ -6,6 +6,7 @@ import { maxBytesInChunk, maxRetries } from '../../contract/workflow-safe/fanout
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/workflow-safe/stored-text.js';
 import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
+import { jobEscalationSchema } from '../jobs/escalation-schema.js';
 import {
   checkSize,
   collectedPathSchema,
@@ -16,13 +17,13 @@ import {
   forkBodySchema,
   jobTimingSchema,
   longMs as ms,
-  notifyTargetSchema,
   patchNameTaken,
   promptStepSchema,
   remotePathSchema,
   snapshotBodySchema,
   ttlSecondsSchema,
 } from '../jobs/job-input.js';
+import { notifyTargetSchema } from '../jobs/notify-target.js';
 import { parseWith } from '../parse-with.js';
 
 /**
@@ -94,6 +95,7 @@ export const fanoutPolicySchema = z.strictObject({
   snapshots: z.boolean().optional(),
   monitoring: z.boolean().optional(),
   forkBody: forkBodySchema.optional(),
+  escalate: jobEscalationSchema.optional(),
 }) satisfies z.ZodType<FanoutPolicy>;
 
 /** The settings that a batch needs, and those that have a default: see `FanoutPolicy`. */

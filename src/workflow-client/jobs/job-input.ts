@@ -1,12 +1,10 @@
 /** Validates the input of a job before anything starts. */
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { sandboxIdSchema, sandboxTypes } from '../../contract/records/sandbox-records.js';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { maxTtlSeconds, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { deploymentProblem, jobIdProblem } from '../../contract/workflow-safe/addresses.js';
-import { chats } from '../../contract/workflow-safe/chats.js';
 import { patchName } from '../../contract/workflow-safe/patch-name.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import {
@@ -19,6 +17,8 @@ import {
 import type { JobInput } from '../../protocol/job/job-input.js';
 import type { Resolution } from '../../protocol/messages.js';
 import { parseWith } from '../parse-with.js';
+import { jobEscalationSchema } from './escalation-schema.js';
+import { notifyTargetSchema } from './notify-target.js';
 import { openObject } from './open-object.js';
 
 const positiveMs = z.number().int().positive();
@@ -107,19 +107,6 @@ export const filePutSchema = z.strictObject({
   content: z.union([z.strictObject({ base64: z.base64() }), z.strictObject({ ref: reference })]),
 });
 
-export const notifyTargetSchema = z
-  .strictObject({
-    url: z
-      .url({ protocol: /^https?$/ })
-      .max(2_000)
-      .optional(),
-    chat: z.enum(chats).optional(),
-    commandId: z.string().regex(notifyCommandIdPattern, 'is not the id of a command').optional(),
-    command: z.never({ error: noCommandText }).optional(),
-  })
-  .refine((target) => target.url !== undefined || target.commandId !== undefined, 'needs a url or a commandId')
-  .refine((target) => target.url !== undefined || target.chat === undefined, 'needs the url of the chat');
-
 export const jobTimingSchema = z
   .strictObject({
     safetyPollFirstMs: positiveMs,
@@ -163,6 +150,7 @@ const checkedJobSchema = z
     onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']).default('wait'),
     maxGenerations: z.number().int().min(1).max(999).default(3),
     notify: notifyTargetSchema.optional(),
+    escalate: jobEscalationSchema.optional(),
     timing: jobTimingSchema.optional(),
     maxHistoryEvents: z.number().int().positive().optional(),
   })

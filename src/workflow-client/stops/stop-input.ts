@@ -5,9 +5,10 @@ import { durationText } from '../../contract/workflow-safe/duration.js';
 import { type Escalation, lastStepMs, timeForLastStepMs } from '../../contract/workflow-safe/escalation.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { StopRequest } from '../../protocol/stop.js';
-import { jobTimingSchema, longMs as ms, notifyTargetSchema } from '../jobs/job-input.js';
+import { escalationSchema } from '../jobs/escalation-schema.js';
+import { jobTimingSchema, longMs as ms } from '../jobs/job-input.js';
+import { notifyTargetSchema } from '../jobs/notify-target.js';
 import { parseWith } from '../parse-with.js';
-import { escalationSchema } from './escalation-schema.js';
 
 export const stopOptionsSchema = z.strictObject({
   sandboxId: sandboxIdSchema,

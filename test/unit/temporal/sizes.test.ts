@@ -14,6 +14,7 @@ const files = [
   { path: 'b', content: { ref: 'r' } },
 ];
 const body = { environment: 'env', from: 'snap', setupScript: 'true' };
+const escalate = { steps: [{ afterMs: 1_000, action: 'notify' }], notify: { url: 'https://example.com', commandId: 'mail-me' } };
 const notify = { url: 'https://example.com', commandId: 'mail-me' };
 const job = {
   deployment: 'dev',
@@ -32,6 +33,7 @@ const job = {
   onUnknownOutcome: 'wait',
   maxGenerations: 1,
   notify,
+  escalate,
 };
 const policy = {
   concurrency: 1,
@@ -44,6 +46,7 @@ const policy = {
   end: 'stop',
   ttlSeconds: 1,
   onUnknownOutcome: 'wait',
+  escalate,
 };
 const batch = { deployment: 'dev', batchId: 'b', policy, title: 't', notify };
 const preparing = { kind: 'prepare', put: files, commands: ['true', stored], prompts: [step, storedStep] };

@@ -99,7 +99,7 @@ function chunkInput(
   record: ChunkRecord,
   { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
 ): ChunkInput {
-  const { deployment, batchId, policy, timing } = batch.input;
+  const { deployment, batchId, policy, notify, timing } = batch.input;
   return {
     deployment,
     batchId,
@@ -112,7 +112,7 @@ function chunkInput(
     retryFailed: record.retryFailed,
     source: source.item,
     sourceType: source.type,
-    policy,
+    policy: policy.escalate ? { ...policy, escalate: { notify, ...policy.escalate } } : policy,
     deadlineAtMs: batch.deadlineAtMs,
     timing,
     pace: batch.pace,

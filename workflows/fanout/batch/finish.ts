@@ -5,6 +5,7 @@ import type { FanoutOutcome } from '../../../src/protocol/fanout/fanout-input.js
 import type { FanoutResult } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
+import { handOverStop, mustHandOver } from '../../job/end/hand-over-stop.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import { problemWithin } from '../../job/end/within-time.js';
 import type { JobState } from '../../job/job-state.js';
@@ -19,6 +20,8 @@ import { readLasting, sourceJob } from '../source/caller.js';
 import type { BatchState } from './batch-state.js';
 import { outcomeOf } from './end-decision.js';
 import { endedMessage } from './ended-message.js';
+
+const handOverWithinMs = 60_000;
 
 export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.enter('ending');
@@ -60,13 +63,28 @@ async function endSource(batch: BatchState): Promise<JobError | null> {
     const cleanUpMs = batch.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
     const lateText = `The prepared sandbox ${sandboxId} was not stopped or deleted in time; check it.`;
     const problem = await problemWithin(cleanUpMs, end, lateText);
-    if (problem === null) return nameWhatIsLeft(batch, job, source.end);
-    const why = 'The prepared sandbox was not stopped or deleted as requested.';
+    const follower = source.end === 'stop' ? await handOver(job, sandboxId, problem) : null;
+    if (problem === null) return nameWhatIsLeft(batch, job, source.end, follower);
+    const why = ['The prepared sandbox was not stopped or deleted as requested.', follower ?? ''].join(' ').trimEnd();
     batch.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
     return problem;
   } finally {
     batch.sourceJob = null;
   }
+}
+
+/** Gives a stop that has not ended to a workflow that escalates it. @returns what follows the stop, or null */
+async function handOver(job: JobState, sandboxId: string, problem: JobError | null): Promise<string | null> {
+  if (!mustHandOver(job, sandboxId, problem)) return null;
+  let follower: string | null = null;
+  await problemWithin(
+    handOverWithinMs,
+    async () => {
+      follower = await handOverStop(job, sandboxId);
+    },
+    'The stop was not handed over in time.',
+  );
+  return follower;
 }
 
 /** False only for a sandbox that has no machine. */
@@ -77,7 +95,12 @@ function mayRun({ state }: SandboxView): boolean {
 /**
  * Reports a sandbox that was not stopped or deleted as requested, although no call failed. Returns the error, or null.
  */
-function nameWhatIsLeft(batch: BatchState, job: JobState, end: 'stop' | 'delete'): JobError | null {
+function nameWhatIsLeft(
+  batch: BatchState,
+  job: JobState,
+  end: 'stop' | 'delete',
+  follower: string | null,
+): JobError | null {
   const {
     sandbox,
     deletion,
@@ -87,7 +110,7 @@ function nameWhatIsLeft(batch: BatchState, job: JobState, end: 'stop' | 'delete'
   const ended = end === 'stop' ? stop : deletion;
   if (sandbox === null || ended === null || ended.status === 'completed' || ended.status === 'gone') return null;
   const what = `The ${end === 'stop' ? 'stop' : 'deletion'} of the prepared sandbox was last seen ${ended.status}`;
-  const why = `${what}${ended.error ? `: ${ended.error}` : ''}.`;
+  const why = [`${what}${ended.error ? `: ${ended.error}` : ''}.`, follower ?? ''].join(' ').trimEnd();
   const { id: sandboxId, name: sandboxName } = sandbox;
   batch.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName, conversationId: null, why }]);
   return jobError('clean_up_unfinished', why);

@@ -47,6 +47,7 @@ export function itemInput(
       deadlineMs: item.deadlineMs ?? policy.itemDeadlineMs,
       ttlSeconds: policy.ttlSeconds,
       onUnknownOutcome: policy.onUnknownOutcome,
+      ...(policy.escalate && { escalate: policy.escalate }),
       maxGenerations,
       origin: {
         key: batchKey,

@@ -22,6 +22,7 @@ export function sourceJob(batch: BatchState, sandboxId: string): JobState {
     onUnknownOutcome: 'abandon',
     maxGenerations: 1,
     notify,
+    ...(policy.escalate && { escalate: policy.escalate }),
     timing,
   });
 }

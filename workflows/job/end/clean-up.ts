@@ -15,13 +15,14 @@ import { unwatchSandbox } from '../sandbox/watch-sandbox.js';
 import { collectDiff, nameMissingDiff } from './collect-diff.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
+import { handOverStop, mustHandOver } from './hand-over-stop.js';
 import { hasEndedAsRequested } from './has-ended.js';
 import { stopSandbox } from './stop-sandbox.js';
 import { storeTranscriptOfKept } from './transcript.js';
 import { problemWithin, wasCutShort } from './within-time.js';
 
 /** Fractions of the cleanup time. The rest is for the stop or the deletion of the sandbox. */
-const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8 } as const;
+const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8, handOver: 1 / 8 } as const;
 
 export interface JobEnding {
   readonly outcome: JobOutcome;
@@ -45,9 +46,11 @@ export async function cleanUp(job: JobState, ending: JobEnding): Promise<JobErro
       job.resultToStore = { ...beforeEnd(resultOf(job, ending.outcome, ending.error)), untilMs };
     }
     const end = endOf(job, ending);
-    problem = await within(leftMs(job), () => endSandbox(job, sandboxId, end));
+    const handOverMs = job.input.escalate === undefined ? 0 : wholeMs * share.handOver;
+    problem = await within(Math.max(1, leftMs(job) - handOverMs), () => endSandbox(job, sandboxId, end));
     if (problem === null) job.reached('ended');
     nameWhatIsLeft(job, problem, end);
+    if (end === 'stop') await handOverWhatIsLeft(job, sandboxId, problem, handOverMs);
   }
   if (job.carried.watched) await within(wholeMs * share.lost, () => unwatchSandbox(job));
   if (job.carried.lost.length > 0) await within(wholeMs * share.lost, () => stopLostSandboxes(job));
@@ -131,6 +134,21 @@ function nameWhatIsLeft(job: JobState, problem: JobError | null, end: JobEnd): v
   const reason = (end === 'stop' ? stop?.error : deletion?.error) ?? problem?.message;
   const why = `The ${end === 'stop' ? 'stop' : 'deletion'} ${seen}${reason ? `: ${reason}` : ''}.`;
   job.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
+}
+
+/** Gives a stop that has not ended to a workflow that escalates it. */
+async function handOverWhatIsLeft(
+  job: JobState,
+  sandboxId: string,
+  problem: JobError | null,
+  ms: number,
+): Promise<void> {
+  if (!mustHandOver(job, sandboxId, problem)) return;
+  await within(Math.max(1, ms), async () => {
+    const follower = await handOverStop(job, sandboxId);
+    const told = job.carried.left.find((one) => one.kind === 'sandbox' && one.sandboxId === sandboxId);
+    if (follower !== null && told) job.leave({ ...told, why: `${told.why} ${follower}` });
+  });
 }
 
 function nameUnconfirmed(job: JobState): void {

@@ -120,6 +120,7 @@ describe('the job that run requests', () => {
     [{ ttl: '10' }, '--ttl: "10" is not a duration'],
     [{ ttl: '5ms' }, '--ttl must be at least 1s'],
     [{ deadline: 'soon' }, '--deadline: "soon" is not a duration'],
+    [{ escalate: '30m: delete' }, 'permit that with --escalate-may-delete'],
     [{ notify: 'mail me' }, '--notify must be a URL'],
     [{ notify: 'command: ' }, '--notify must be a URL'],
     [{ notify: 'command-id: a b' }, '--notify must be a URL'],

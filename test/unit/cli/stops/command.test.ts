@@ -97,6 +97,19 @@ describe('the explanation of a stop', () => {
     ]);
   });
 
+  it('shows each step of an escalation', () => {
+    const step = { afterMs: 1_800_000, announcedAt: null, atRisk: null, endedStopId: null, operationId: null };
+    const escalation = [
+      { ...step, action: 'notify', state: 'done', dueAt: null, endedAt: at(1), why: null },
+      { ...step, action: 'delete', afterMs: 7_200_000, state: 'waiting', dueAt: at(-9), endedAt: null, why: null },
+    ] as const;
+    const { facts } = explain({ stop: stopOf('failing'), report: reportOf(request({ escalation })) });
+    expect(facts.slice(-2)).toEqual([
+      `Request r1, escalation "30m: notify" done at ${at(1)}`,
+      `Request r1, escalation "2h: delete" waiting, due at ${at(-9)}`,
+    ]);
+  });
+
   it('shows attempts of this stop only, and how the last request ended if none is open', () => {
     const failed = { since: at(90), attempts: 9, lastError: 'no disk', lastAttemptAt: at(80) };
     const earlier = request({ stopId: 'stop_0', failed, outcome: 'superseded', endedAt: at(70) });

@@ -5,7 +5,7 @@ import { readStopCommand } from '../../../../src/cli/stops/stop-request.js';
 import { endText, isGood, newsText, reattachHint, type StopEnd } from '../../../../src/cli/stops/stop-text.js';
 import type { SandboxClient } from '../../../../src/client/index.js';
 import { notifyCommandId } from '../../../../src/notify/index.js';
-import type { StopRequestView } from '../../../../src/protocol/stop.js';
+import type { EscalationStepView, StopRequestView } from '../../../../src/protocol/stop.js';
 import { aSandbox } from '../../client/http-harness.js';
 import { cli } from '../in-process.js';
 
@@ -28,6 +28,18 @@ const view: StopRequestView = {
   blocked: null,
   error: null,
 };
+const step: EscalationStepView = {
+  action: 'resume-and-stop',
+  afterMs: 1_800_000,
+  dueAt: null,
+  state: 'waiting',
+  announcedAt: null,
+  endedAt: null,
+  atRisk: null,
+  why: null,
+  endedStopId: null,
+  operationId: null,
+};
 const seen = (over: Partial<StopRequestView>): StopEnd => ({ kind: 'seen', view: { ...view, ...over } });
 
 describe('the arguments of stop', () => {
@@ -42,6 +54,16 @@ describe('the arguments of stop', () => {
     [[id, '--alert-after', '1h'], 'must be shorter than --deadline'],
     [[id, '--notify', 'me'], '--notify must be a URL'],
     [[id, '--request', ''], '--request'],
+    [
+      [id, '--escalate', '30m: reboot'],
+      '--escalate: The escalation cannot be used: step 1, "30m: reboot": unknown action',
+    ],
+    [[id, '--escalate', '6h: delete'], 'permit that with --escalate-may-delete'],
+    [[id, '--escalate-may-delete'], '--escalate-may-delete requires --escalate'],
+    [
+      [id, '--escalate', '2h: notify', '--deadline', '2h'],
+      '--deadline must be later than the last step of the escalation (2h)',
+    ],
   ])('%j exits with 2 before it reads the settings', async (args, message) => {
     const unread = () => Promise.reject(new Error('the settings were read'));
     const { exitCode, stdout, stderr } = await cli(['stop', ...args], { readConfig: unread });
@@ -61,6 +83,15 @@ describe('the arguments of stop', () => {
     });
     const all = readStopCommand([], { all: true, deadline: '30m', request: 'nightly' });
     expect(all).toMatchObject({ sandboxIds: undefined, request: { requestId: 'nightly', alertAfterMs: null } });
+  });
+});
+
+it('--escalate waits for its last step, and may delete only if that is permitted', () => {
+  const escalate = '30m: resume-and-stop, 6h: delete';
+  const { request } = readStopCommand([id], { escalate, escalateMayDelete: true });
+  expect(request).toMatchObject({
+    deadlineMs: 6.5 * 3_600_000,
+    escalate: { steps: [{ action: 'resume-and-stop' }, { action: 'delete' }], mayDelete: true },
   });
 });
 
@@ -158,6 +189,14 @@ describe('the output of a stop request', () => {
     const blocked = { reason: 'service_refuses', step: 'stop', since: 'c', message: 'unauthorized' } as const;
     expect(newsText({ ...view, blocked }, view)).toContain('unauthorized');
     expect(newsText({ ...view, blocked }, { ...view, blocked })).toBeUndefined();
+    const escalating = {
+      ...view,
+      escalation: [{ ...step, state: 'announced' as const, atRisk: 'It has no snapshot.' }],
+    };
+    expect(newsText(escalating, view)).toBe('escalation "30m: resume-and-stop" announced. It has no snapshot.');
+    expect(newsText(escalating, escalating)).toBeUndefined();
+    const left = { ...view, escalation: [{ ...step, state: 'left' as const, why: 'leased by a', endedAt: 'c' }] };
+    expect(newsText(left, escalating)).toBe('escalation "30m: resume-and-stop" left at c (leased by a)');
   });
 });
 

@@ -1,0 +1,38 @@
+/** Hands a stop over to the workflow that follows all stops of its sandbox. */
+import { activityInfo, Context } from '@temporalio/activity';
+import { WithStartWorkflowOperation, WorkflowUpdateStage } from '@temporalio/client';
+import { deploymentOfWorkflow, sandboxStopId } from '../../src/contract/workflow-safe/addresses.js';
+import { requestStopUpdate, workflowTypes } from '../../src/protocol/messages.js';
+import type { StopRequest } from '../../src/protocol/stop.js';
+import { withHeartbeat } from '../retry/attempt.js';
+
+export function createStopHandOver(taskQueue: string) {
+  return {
+    /**
+     * Requests a stop as `requestStop` does, and starts its workflow if there is none. Returns once the workflow has the
+     * request. Safe to repeat with the same request id; once that workflow has ended, a repetition finds the sandbox
+     * archived.
+     * @returns the id of the workflow
+     */
+    async handOverStop(sandboxId: string, request: StopRequest): Promise<string> {
+      return withHeartbeat(async () => {
+        const workflowId = sandboxStopId(sandboxId);
+        const deployment = deploymentOfWorkflow(activityInfo().workflowExecution?.workflowId ?? '');
+        await Context.current().client.workflow.startUpdateWithStart(requestStopUpdate, {
+          args: [request],
+          updateId: request.requestId,
+          waitForStage: WorkflowUpdateStage.ACCEPTED,
+          startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.stopAndAwaitArchive, {
+            workflowId,
+            taskQueue,
+            args: [{ sandboxId }],
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            staticSummary:
+              deployment === undefined ? `stop ${sandboxId}` : `stop ${sandboxId}, deployment ${deployment}`,
+          }),
+        });
+        return workflowId;
+      });
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** Validates whom to notify. */
+import { z } from 'zod';
+import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
+import { chats } from '../../contract/workflow-safe/chats.js';
+
+export const notifyTargetSchema = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(2_000)
+      .optional(),
+    chat: z.enum(chats).optional(),
+    commandId: z.string().regex(notifyCommandIdPattern, 'is not the id of a command').optional(),
+    command: z.never({ error: noCommandText }).optional(),
+  })
+  .refine((target) => target.url !== undefined || target.commandId !== undefined, 'needs a url or a commandId')
+  .refine((target) => target.url !== undefined || target.chat === undefined, 'needs the url of the chat');
