@@ -49,28 +49,21 @@ export async function readCommand(words: readonly string[], context: CommandCont
     );
   }
   const { io } = context;
-  let read: (() => Promise<ReadCommand>) | undefined;
+  let read: ReadCommand | undefined;
   const program = new Command('sandflow').exitOverride().configureOutput({ outputError: () => undefined });
   const parent = program as unknown as Parent;
-  // A batch can be read twice, so it is read only once the options are known to fit.
-  declareRun(parent).action((prompts, options) => {
-    read = async () => {
-      const { readRun } = await import('../run/read-run.js');
-      for (const get of options.get) requireNoPlace(get);
-      return { kind: 'job', read: await readRun(prompts, withEnd(options), io), options: withEnd(options) };
-    };
+  declareRun(parent).action(async (prompts, options) => {
+    for (const get of options.get) requireNoPlace(get);
+    const { readRun } = await import('../run/read-run.js');
+    read = { kind: 'job', read: await readRun(prompts, withEnd(options), io), options: withEnd(options) };
   });
-  declareFanout(parent).action((items, options) => {
-    read = async () => {
-      const { readFanout } = await import('../fanout/read-fanout.js');
-      return { kind: 'batch', read: await readFanout(items, withEnd(options), io), options: withEnd(options) };
-    };
+  declareFanout(parent).action(async (items, options) => {
+    const { readFanout } = await import('../fanout/read-fanout.js');
+    read = { kind: 'batch', read: await readFanout(items, withEnd(options), io), options: withEnd(options) };
   });
-  declareCleanupRun(declareCleanup(parent)).action((path, { ignoreWindow }) => {
-    read = async () => {
-      const file = await readPolicyFile(path, io);
-      return { kind: 'cleanup', file: ignoreWindow ? { ...file, policy: withOpenWindows(file.policy) } : file };
-    };
+  declareCleanupRun(declareCleanup(parent)).action(async (path, { ignoreWindow }) => {
+    const file = await readPolicyFile(path, io);
+    read = { kind: 'cleanup', file: ignoreWindow ? { ...file, policy: withOpenWindows(file.policy) } : file };
   });
   applyDefaults(program, context);
   program.hook('preAction', (_, command) => {
@@ -88,7 +81,7 @@ export async function readCommand(words: readonly string[], context: CommandCont
     throw new UsageError(`The command of the schedule: ${sentence} ${whatRuns}`);
   }
   if (!read) throw new UsageError(whatRuns);
-  return read();
+  return read;
 }
 
 /** A run of a schedule has no machine on which it could save a file. */
