@@ -1,8 +1,10 @@
 /** The only module that reads the environment. Other modules receive the settings that they need. */
+
 import { createHash } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { refuseHomeMark } from './contract/home-mark.js';
+import { unifyProxySettings } from './contract/proxies.js';
 import { headerSecret, keepSecret, keepUrlSecrets } from './contract/secrecy/known-secrets.js';
 import { webhookSecretsIn } from './contract/secrecy/webhook-secrets.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
@@ -247,4 +249,9 @@ function noLocalService(env: Environment, temporalConfigured: boolean): string |
  */
 function deploymentOfHome(home: string): string {
   return createHash('sha256').update(`${hostname()}\n${home}`).digest('hex').slice(0, 6);
+}
+
+/** Gives HTTPS_PROXY, HTTP_PROXY and NO_PROXY one meaning for this process and its children. Safe to repeat. */
+export function shareProxies(): void {
+  unifyProxySettings(process.env);
 }

@@ -1,5 +1,6 @@
 /** How to reach Temporal: its own settings in the environment and in its configuration file. */
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import { type TunnelProxy, tunnelTo } from './contract/proxies.js';
 import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from './contract/urls.js';
 import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
@@ -8,8 +9,8 @@ export interface TemporalConfig {
   /** True when an address is configured; otherwise an embedded server is used. */
   readonly configured: boolean;
   readonly connect: ClientConnectConfig;
-  /** True if the environment names a proxy for gRPC. The address then need not be reachable directly. */
-  readonly throughProxy?: boolean;
+  /** The proxy that leads to the address, which then need not be reachable directly. Absent: there is none. */
+  readonly proxy?: TunnelProxy;
 }
 
 /** @throws SandflowError `bad_configuration`, which quotes neither an address nor the file; `bad_api_key` */
@@ -21,10 +22,11 @@ export function readTemporalConfig(env: Readonly<Record<string, string | undefin
     const setting = env.TEMPORAL_ADDRESS ? 'TEMPORAL_ADDRESS' : "The address in Temporal's configuration file";
     throw new SandflowError('bad_configuration', `${setting} ${problem}.`);
   }
+  const proxy = address ? tunnelTo(address, env) : undefined;
   return {
     configured: Boolean(address),
     connect: { ...loaded, connectionOptions: usableTemporalSettings(loaded.connectionOptions) },
-    throughProxy: ['grpc_proxy', 'https_proxy', 'http_proxy'].some((name) => env[name]),
+    ...(proxy && { proxy }),
   };
 }
 

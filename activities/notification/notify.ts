@@ -1,7 +1,7 @@
 /** Notifies the user's URL or command that a job or a stop ended, is blocked, or does not end. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { type Dispatcher, request } from 'undici';
+import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { chats } from '../../src/contract/workflow-safe/chats.js';
 import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
@@ -35,6 +35,7 @@ const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
  * @throws ApplicationFailure `notify_failed`; final if another attempt cannot help
  */
 export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
+  const dispatcher = new EnvHttpProxyAgent();
   return async function notify({ url, chat, commandId, ...others }: NotifyTarget, told: Notification): Promise<void> {
     // Anyone with access to Temporal can name another target, such as the text of a command.
     const [unknown] = Object.keys(others);
@@ -49,12 +50,12 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
       if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
       if (chat !== undefined) {
         if (!chats.includes(chat)) throw failed(`A notification goes to one of the chats ${chats.join(', ')}.`, true);
-        await post(url, { body: JSON.stringify(chatMessage(chat, notification)), signed: {}, signal });
+        await post(url, { body: JSON.stringify(chatMessage(chat, notification)), signed: {}, signal, dispatcher });
       } else {
         const secrets = notifySecrets ? await own(notifySecrets) : [];
         const timestamp = Math.floor(Date.now() / 1_000);
         const signed = notificationHeaders({ secrets, id: notification.id, timestamp, rawBody: body });
-        await post(url, { body, signed, signal });
+        await post(url, { body, signed, signal, dispatcher });
       }
     }
     if (commandId === undefined) return;
@@ -89,13 +90,14 @@ interface Post {
   /** The headers of the signature. */
   readonly signed: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  readonly dispatcher: Dispatcher;
 }
 
 /** Sends the notification. Follows no redirects, because the server that answers must not choose another receiver. */
-async function post(url: string, { body, signed, signal }: Post): Promise<void> {
+async function post(url: string, { body, signed, signal, dispatcher }: Post): Promise<void> {
   const headers = { 'content-type': 'application/json', ...signed };
   // An invalid URL throws synchronously, not through the promise.
-  const sent = (async () => request(url, { method: 'POST', headers, body, signal }))();
+  const sent = (async () => request(url, { method: 'POST', headers, body, signal, dispatcher }))();
   const { status, answer } = await sent.then(
     // The body is read even after a success, so that the connection can be used again.
     async ({ statusCode, body: rest }) => ({ status: statusCode, answer: await beginOf(rest) }),

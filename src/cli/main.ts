@@ -32,7 +32,11 @@ const exitCode = await runCli(process.argv.slice(2), {
   stderr: process.stderr,
   cwd: currentFolder(),
   main: { command: process.execPath, args: [fileURLToPath(import.meta.url)] },
-  readConfig: async () => (await import('../config.js')).readConfig(),
+  readConfig: async () => {
+    const { readConfig, shareProxies } = await import('../config.js');
+    shareProxies();
+    return readConfig();
+  },
   umask: (mask) => void process.umask(mask),
   interrupted: interrupt.signal,
 });

@@ -1,6 +1,6 @@
 /** Makes the call of every method: sends the request, then returns a parsed response or throws a typed error. */
 import { finished } from 'node:stream';
-import { Pool } from 'undici';
+import { EnvHttpProxyAgent, Pool } from 'undici';
 import {
   type EndpointName,
   endpoints,
@@ -52,10 +52,14 @@ export type Open = <Name extends RawEndpointName>(
 type Sent = Pick<ExchangeRequest, 'method' | 'path' | 'headers' | 'body'> &
   Pick<PlainRequest, 'query' | 'confirmDelete'>;
 
+/** For one connection, undici would take a client that reports a connection closed by the server as a failed call. */
+const poolOf = (origin: URL | string, options: object) => new Pool(origin, options);
+
 export function createCaller(given: SandboxClientOptions) {
   const { origin, basePath } = readBaseUrl(given.baseUrl, given.allowHttp);
   const { onCall, timeoutMs: defaultTimeoutMs = 30_000, connections = 128 } = given;
-  const pool = given.dispatcher ?? new Pool(origin, { connections, pipelining: 1, allowH2: false });
+  const pool =
+    given.dispatcher ?? new EnvHttpProxyAgent({ connections, pipelining: 1, allowH2: false, factory: poolOf });
 
   /** Checks the request, then gets the key: an invalid request is never sent. */
   async function prepare(endpoint: CallName, sent: Sent, options: StreamOptions) {

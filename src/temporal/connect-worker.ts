@@ -1,6 +1,7 @@
 /** Connects to Temporal as a worker. Also used by the bridge. Loads the SDK's native part, which clients do not need. */
 import { Client, type ClientOptions } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
+import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
+import type { TunnelProxy } from '../contract/proxies.js';
 import { splitTarget, type TemporalTarget } from './connect.js';
 import { unreachable } from './errors.js';
 import { requireOwnCopy } from './own-copy.js';
@@ -15,6 +16,14 @@ export interface WorkerConnection {
   readonly namespace: string;
 }
 
+/** Options of `connectWorker`. */
+export interface ConnectWorkerOptions {
+  /** How long to wait for the server, in ms. Default: 10000. */
+  readonly timeoutMs?: number;
+  /** The proxy that leads to the server: `config.temporal.proxy`. Default: none. */
+  readonly proxy?: TunnelProxy | undefined;
+}
+
 /**
  * Connects the native client on which workers run. If Temporal's runtime does not run yet, it starts with a log on
  * stderr; call `logTo`, `serveMetrics` or `Runtime.install` first for another one.
@@ -25,12 +34,12 @@ export interface WorkerConnection {
  */
 export async function connectWorker(
   target: TemporalTarget,
-  options: { readonly timeoutMs?: number } = {},
+  options: ConnectWorkerOptions = {},
 ): Promise<WorkerConnection> {
-  const { timeoutMs = connectTimeoutMs } = options;
+  const { timeoutMs = connectTimeoutMs, proxy } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
   installWorkerLogger();
-  const connecting = NativeConnection.connect(connectionOptions);
+  const connecting = NativeConnection.connect({ ...connectionOptions, proxy: proxy && proxyConfig(proxy) });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
@@ -44,6 +53,10 @@ export async function connectWorker(
   } finally {
     clearTimeout(timer);
   }
+}
+
+function proxyConfig({ address, login }: TunnelProxy): NativeConnectionOptions['proxy'] {
+  return { type: 'http-connect', targetHost: address, ...(login && { basicAuth: login }) };
 }
 
 /** @throws SandflowError `bad_argument` for a connection of another copy of `@temporalio/worker` */

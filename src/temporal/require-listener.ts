@@ -49,13 +49,13 @@ export async function requireTemporal(
   { temporal }: { readonly temporal: ConfiguredTemporal },
   options?: RequireListenerOptions,
 ): Promise<void> {
-  if (temporal.configured && !temporal.throughProxy) await requireListener(temporal.connect, options);
+  if (temporal.configured && !temporal.proxy) await requireListener(temporal.connect, options);
 }
 
 interface ConfiguredTemporal {
   readonly configured: boolean;
   readonly connect: TemporalTarget;
-  readonly throughProxy?: boolean;
+  readonly proxy?: unknown;
 }
 
 interface Place {

@@ -30,7 +30,7 @@ export async function serveBridge({ port, metrics }: BridgePorts, options: Bridg
   const { ring, dataConverter } = await openEncryption(config);
   installErrorLogger();
   // The connection of a worker signals for about two thirds of the CPU time of a client.
-  const connected = await connectWorker(config.temporal.connect);
+  const connected = await connectWorker(config.temporal.connect, { proxy: config.temporal.proxy });
   const temporalClient = clientOfWorker(connected, { dataConverter });
   const log = createLogLines(io.stderr);
   try {

@@ -25,7 +25,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
   if (options.metrics === undefined) logTo(log);
   else serveMetrics(options.metrics, { log });
   const { ring, dataConverter, results } = await openEncoding(config);
-  const { connection, namespace } = await connectWorker(config.temporal.connect);
+  const { connection, namespace } = await connectWorker(config.temporal.connect, { proxy: config.temporal.proxy });
   const client = clientOf(sandboxService, { connections: 128 });
   let stopAsking = () => {};
   try {

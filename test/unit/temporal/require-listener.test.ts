@@ -58,7 +58,7 @@ describe('a dead TEMPORAL_ADDRESS', () => {
   it('is not checked behind a proxy', async () => {
     const env = {
       ...configured,
-      TEMPORAL_ADDRESS: dead,
+      TEMPORAL_ADDRESS: 'temporal.invalid:1',
       https_proxy: 'http://127.0.0.1:1',
       SANDFLOW_PATIENCE_SECONDS: '0.2',
     };

@@ -14,7 +14,10 @@ const files = [
   { path: 'b', content: { ref: 'r' } },
 ];
 const body = { environment: 'env', from: 'snap', setupScript: 'true' };
-const escalate = { steps: [{ afterMs: 1_000, action: 'notify' }], notify: { url: 'https://example.com', commandId: 'mail-me' } };
+const escalate = {
+  steps: [{ afterMs: 1_000, action: 'notify' }],
+  notify: { url: 'https://example.com', commandId: 'mail-me' },
+};
 const notify = { url: 'https://example.com', commandId: 'mail-me' };
 const job = {
   deployment: 'dev',

@@ -1,0 +1,63 @@
+/** Which proxy the environment names. Tier: unit. */
+import { describe, expect, it } from 'vitest';
+import { tunnelTo, unifyProxySettings } from '../../../src/contract/proxies.js';
+import { withoutSecrets } from '../../../src/contract/workflow-safe/without-secrets.js';
+
+const unified = (env: Record<string, string>) => {
+  const all: Record<string, string | undefined> = { ...env };
+  unifyProxySettings(all);
+  return all;
+};
+
+describe('the variables of proxies', () => {
+  it.each(['https_proxy', 'HTTPS_PROXY'])('get both spellings from %s, and leave loopback out', (name) => {
+    expect(unified({ [name]: 'http://proxy.test:3128' })).toEqual({
+      https_proxy: 'http://proxy.test:3128',
+      HTTPS_PROXY: 'http://proxy.test:3128',
+      no_proxy: 'localhost,127.0.0.1,::1,[::1]',
+      NO_PROXY: 'localhost,127.0.0.1,::1,[::1]',
+    });
+  });
+
+  it('keep what NO_PROXY names', () => {
+    expect(unified({ http_proxy: 'http://p.test', NO_PROXY: 'a.test, 127.0.0.1' })).toMatchObject({
+      no_proxy: 'a.test,127.0.0.1,localhost,::1,[::1]',
+    });
+  });
+
+  it('change nothing without a proxy', () => {
+    expect(unified({ HOME: '/root' })).toEqual({ HOME: '/root' });
+  });
+});
+
+describe('the proxy of Temporal', () => {
+  const proxy = { HTTPS_PROXY: 'http://proxy.test:3128' };
+
+  it.each([
+    ['temporal.test:7233', {}, undefined],
+    ['temporal.test:7233', proxy, 'proxy.test:3128'],
+    ['temporal.test', { http_proxy: 'http://proxy.test' }, 'proxy.test:80'],
+    ['temporal.test:7233', { ...proxy, grpc_proxy: 'http://grpc.test:1' }, 'grpc.test:1'],
+    ['temporal.test:7233', { ...proxy, no_proxy: 'other.test,temporal.test' }, undefined],
+    ['temporal.test:7233', { ...proxy, NO_PROXY: '.test' }, undefined],
+    ['temporal.test:7233', { ...proxy, NO_PROXY: '*.test' }, undefined],
+    ['temporal.test:7233', { ...proxy, NO_PROXY: '*' }, undefined],
+    ['temporal.test:7233', { ...proxy, NO_PROXY: 'temporal.test:7233' }, undefined],
+    ['temporal.test:7233', { ...proxy, NO_PROXY: 'temporal.test:443' }, 'proxy.test:3128'],
+    ['nottemporal.test:7233', { ...proxy, NO_PROXY: 'temporal.test' }, 'proxy.test:3128'],
+    ['127.0.0.1:7233', proxy, undefined],
+    ['[::1]:7233', proxy, undefined],
+    ['localhost:7233', proxy, undefined],
+  ])('to %s with %o is %s', (address, env, expected) => {
+    expect(tunnelTo(address, env)?.address).toBe(expected);
+  });
+
+  it('has the login of its URL, which is kept as a secret', () => {
+    const env = { https_proxy: 'http://user:pass%40word9@proxy.test:3128' };
+    expect(tunnelTo('temporal.test:7233', env)).toEqual({
+      address: 'proxy.test:3128',
+      login: { username: 'user', password: 'pass@word9' },
+    });
+    expect(withoutSecrets('it is pass@word9')).not.toContain('pass@word9');
+  });
+});
