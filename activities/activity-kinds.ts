@@ -59,7 +59,7 @@ export type BulkActivities = Pick<
 >;
 
 /** They read from Temporal. */
-export type LookupActivities = Pick<SandflowActivities, 'describeWorkflows'>;
+export type LookupActivities = Pick<SandflowActivities, 'describeWorkflows' | 'readStopRequest'>;
 
 /** They read a whole account. */
 export type PlanningActivities = Pick<SandflowActivities, 'lookAtOtherCleanups' | 'planCleanup'>;

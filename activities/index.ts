@@ -36,6 +36,7 @@ import { createWrites } from './sandbox/write.js';
 import { sendScheduledItemsActivity } from './schedule/send-items.js';
 import { createStopEscalation } from './stop/escalate-stop.js';
 import { createStopHandOver } from './stop/hand-over.js';
+import { readStopRequest } from './stop/stop-request.js';
 import { storeObjectActivity } from './store/texts.js';
 import { checking, createQueueCheck } from './unserved-queues.js';
 import { createWatchActivities } from './watch.js';
@@ -97,6 +98,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createCleanupReporting(results),
     ...createFanoutStore(results),
     describeWorkflows,
+    readStopRequest,
     sendScheduledItems: sendScheduledItemsActivity(results),
     createSandbox: checking(check, createSandboxActivity(client, results)),
     forkSandbox: checking(check, forkSandboxActivity(client, results)),

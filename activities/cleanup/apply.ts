@@ -1,13 +1,16 @@
 /** Applies one planned action of a cleanup. */
-import { Context } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints/endpoints.js';
+import { escalatingRequest } from '../../src/protocol/escalating-request.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { factsOf } from '../../src/retention/index.js';
 import { type Attempt, repeatable } from '../retry/attempt.js';
 import { deletionOfAnswer } from '../sandbox/accepted-operation.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import { stopSandboxActivity } from '../sandbox/stop-resume.js';
+import { createStopHandOver } from '../stop/hand-over.js';
+import { readStopRequest } from '../stop/stop-request.js';
 import { createClaim, releaseClaim } from '../watch.js';
 import { type ActionPorts, type AppliedAction, doAction, type Removal } from './guarded-action.js';
 import { askOwner } from './owners.js';
@@ -21,6 +24,7 @@ export interface ApplyCleanupInput {
 
 export function createCleanupApply(client: SandboxClient, results: ResultStore, taskQueue: string) {
   const stopSandbox = stopSandboxActivity(client, results);
+  const { handOverStop } = createStopHandOver(taskQueue);
 
   return {
     /**
@@ -33,6 +37,7 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
       const planned = chunk.actions[index];
       if (!planned) throw new RangeError(`The chunk ${chunkRef} has no action ${index}.`);
       const { policy, allowed, deployment } = chunk;
+      const requestId = activityInfo().workflowExecution?.workflowId ?? '';
       const claimOptions = { purpose: `action ${planned.number}`, ends: 'any' } as const;
       const claim = createClaim(planned.facts.id, claimOptions, taskQueue);
       return repeatable((attempt) => {
@@ -43,6 +48,11 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
           release: (sandboxId) => releaseClaim(sandboxId, claimOptions),
           ownerOf: (sandbox) => askOwner(Context.current().client, sandbox, deployment),
           nowMs: () => Date.now(),
+          async escalate(sandboxId) {
+            const { escalate, notify } = policy;
+            if (escalate) await handOverStop(sandboxId, escalatingRequest({ requestId, escalate, notify }));
+          },
+          isEscalated: async (sandboxId) => (await readStopRequest(sandboxId, requestId)) !== null,
           async stop(sandboxId) {
             const stopped = await stopSandbox({ sandboxId });
             return stopped === 'gone' ? null : (stopped.stop?.id ?? null);

@@ -12,13 +12,13 @@ import {
 import type { ClaimOptions } from '../watch.js';
 
 /**
- * The result of the call. `gone`: the resource was already deleted, by somebody else or by an earlier attempt whose
+ * The result of the call. `escalating`: the workflow of the sandbox's stops has the request. `gone`: the resource was already deleted, by somebody else or by an earlier attempt whose
  * answer was lost.
  */
 export interface AppliedAction {
   readonly number: number;
   readonly sandboxId: string;
-  readonly did: 'stopping' | 'deleting' | 'gone' | 'skipped';
+  readonly did: 'stopping' | 'escalating' | 'deleting' | 'gone' | 'skipped';
   readonly guard: string | null;
   readonly why: string | null;
   /** Id of the stop or the deletion operation; null if the service did not return one. */
@@ -46,6 +46,10 @@ export interface ActionPorts {
   readonly nowMs: () => number;
   /** @returns id of the stop */
   readonly stop: (sandboxId: string, previousStopId: string | null) => Promise<string | null>;
+  /** Hands the failing stop over to the workflow of the sandbox's stops. */
+  readonly escalate: (sandboxId: string) => Promise<void>;
+  /** True if an earlier attempt has handed it over. */
+  readonly isEscalated: (sandboxId: string) => Promise<boolean>;
   readonly deleteSandbox: (sandboxId: string) => Promise<Removal>;
   readonly deleteSnapshot: (snapshotId: string) => Promise<Removal>;
 }
@@ -73,6 +77,8 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
   const { id: sandboxId, stopId } = planned.facts;
   const answer = { number, sandboxId, guard: null, why: null, operationId: null, claim: null };
   const remove = () => (snapshotId === null ? ports.deleteSandbox(sandboxId) : ports.deleteSnapshot(snapshotId));
+  const escalating = { ...answer, did: 'escalating', operationId: stopId } as const;
+  if (action === 'escalate' && isRepeated && (await ports.isEscalated(sandboxId))) return escalating;
   let isHeld = false;
   const begun = (did: 'stopping' | 'deleting', operationId: string | null, { claimGranted = true } = {}) => {
     isHeld = claimGranted;
@@ -92,6 +98,11 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     const held = await ports.confirm(sandboxId);
     const late = verdictOf({ ...look, claimGranted: held.granted, leasedBy: held.leasedBy });
     if (!late.isDue) return { ...answer, did: 'skipped', guard: late.guard, why: late.why };
+    if (action === 'escalate') {
+      await ports.escalate(sandboxId);
+      // The claim is released, because that workflow claims the sandbox itself.
+      return escalating;
+    }
     if (action !== 'stop') {
       const removal = await remove();
       if (removal === 'gone') return { ...answer, did: 'gone' };
@@ -133,6 +144,6 @@ function stopOfEarlier({ planned, facts }: ApplyLook): string | null {
 }
 
 function isRemoved({ planned: { action, snapshotId }, facts, snapshots }: ApplyLook): boolean {
-  if (action === 'stop') return false;
+  if (action === 'stop' || action === 'escalate') return false;
   return snapshotId === null ? facts === null : !snapshots.some(({ id }) => id === snapshotId);
 }

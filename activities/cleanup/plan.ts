@@ -11,11 +11,13 @@ import {
   isWindowOpen,
   type PlannedAction,
   planCleanup,
+  type SandboxFacts,
   type SnapshotFacts,
   windowsText,
 } from '../../src/retention/index.js';
 import type { Attempt } from '../retry/attempt.js';
 import { repeatable } from '../retry/attempt.js';
+import { followerOf } from '../stop/stop-request.js';
 import { addByKey } from './add-by-key.js';
 import { readNight } from './night.js';
 import { createOwnerReader } from './owners.js';
@@ -108,11 +110,17 @@ async function readCandidates(
   const ask = async () => {
     for (let facts = left.pop(); facts; facts = left.pop()) {
       attempt.signal.throwIfAborted();
-      candidates.push({ facts, owner: await ownerOf(facts) });
+      candidates.push({ facts, owner: await ownerOf(facts), ...(await withFollower(policy, facts)) });
     }
   };
   await Promise.all(Array.from({ length: askAtOnce }, ask));
   return { candidates, unreadable };
+}
+
+/** Only policies that escalate ask who waits for a failing stop. */
+async function withFollower({ rules }: CleanupPolicy, { id, stopFailingSince }: SandboxFacts) {
+  if (stopFailingSince === null || !rules.some(({ action }) => action === 'escalate')) return {};
+  return { follower: await followerOf(Context.current().client, id) };
 }
 
 /** Reads the complete snapshots, by sandbox. */

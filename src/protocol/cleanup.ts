@@ -93,12 +93,21 @@ export interface CleanupPlanned {
 /**
  * - `stopped`, `deleted`: done, and confirmed by the record of the stop or deletion.
  * - `gone`: nothing was left to stop or delete, for example after a call with a lost answer. Counts as done.
+ * - `escalating`: the workflow of the sandbox's stops follows its failing stop, and takes the steps of the policy.
  * - `skipped`: a guard refused the action; `guard` names it.
  * - `failed`: the service refused the action, or the action failed even after retries.
  * - `not_confirmed`: accepted, but not confirmed in time. The service continues.
  * - `not_reached`: the cleanup was cancelled before this action.
  */
-export type ActionOutcome = 'stopped' | 'deleted' | 'gone' | 'skipped' | 'failed' | 'not_confirmed' | 'not_reached';
+export type ActionOutcome =
+  | 'stopped'
+  | 'deleted'
+  | 'gone'
+  | 'escalating'
+  | 'skipped'
+  | 'failed'
+  | 'not_confirmed'
+  | 'not_reached';
 
 /** The result of one action of a plan. */
 export interface ActionResult {

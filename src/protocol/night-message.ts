@@ -5,6 +5,7 @@ const texts: readonly (readonly [ActionOutcome, string])[] = [
   ['stopped', 'stopped'],
   ['deleted', 'deleted'],
   ['gone', 'already gone'],
+  ['escalating', 'escalating'],
   ['skipped', 'skipped'],
   ['failed', 'failed'],
   ['not_confirmed', 'not confirmed'],

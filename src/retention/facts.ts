@@ -4,7 +4,7 @@
  */
 import { isDate } from '../contract/is-date.js';
 import type { Sandbox } from '../contract/records/sandbox-records.js';
-import { isUsable } from '../contract/workflow-safe/states.js';
+import { hasFailedAttempt, isUsable } from '../contract/workflow-safe/states.js';
 
 /** Whether the work in a sandbox is saved. `unknown` if the service does not say. */
 export type Saved = 'saved' | 'stale' | 'none' | 'expired' | 'unknown';
@@ -24,6 +24,8 @@ export interface SandboxFacts {
   readonly dollars: number | null;
   readonly stopId: string | null;
   readonly stopStatus: string | null;
+  /** When the stop was requested of which an attempt has failed; null if no stop fails. */
+  readonly stopFailingSince: string | null;
   readonly stoppedAt: string | null;
   readonly dataExpiredAt: string | null;
   /** Time of the last known activity; null if the sandbox is busy, or if the service does not say. */
@@ -48,6 +50,7 @@ export function factsOf(sandbox: Sandbox): SandboxFacts {
     dollars: sandbox.cost?.dollars ?? null,
     stopId: stop?.id ?? null,
     stopStatus: stop?.status ?? null,
+    stopFailingSince: stop && hasFailedAttempt(stop) ? (stop.requestedAt ?? stop.lastAttemptAt ?? null) : null,
     stoppedAt: stop?.status === 'completed' ? (stop.endedAt ?? null) : null,
     dataExpiredAt: sandbox.dataExpiredAt ?? null,
     idleSince: idleSinceOf(sandbox),
@@ -88,5 +91,18 @@ function savedOf(sandbox: Sandbox): Saved {
  */
 export function changedSince(planned: SandboxFacts, now: SandboxFacts): (keyof SandboxFacts)[] {
   const { dollars: _, ...compared } = planned;
-  return (Object.keys(compared) as (keyof typeof compared)[]).filter((fact) => planned[fact] !== now[fact]);
+  return differences(compared, now);
+}
+
+/**
+ * The same for a failing stop, whose attempts change the record of the sandbox all the time. Its rule tells whether it
+ * still fails.
+ */
+export function changedSinceOfFailing(planned: SandboxFacts, now: SandboxFacts): (keyof SandboxFacts)[] {
+  const { id, name, stopId } = planned;
+  return differences({ id, name, stopId }, now);
+}
+
+function differences(compared: Partial<SandboxFacts>, now: SandboxFacts): (keyof SandboxFacts)[] {
+  return (Object.keys(compared) as (keyof SandboxFacts)[]).filter((fact) => compared[fact] !== now[fact]);
 }

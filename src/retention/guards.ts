@@ -3,11 +3,11 @@
  * action. Pure. The guards form a list, so that a test can remove each guard and show that the cleanup then loses
  * something that it must keep.
  */
-import { changedSince, type SandboxFacts } from './facts.js';
+import { changedSince, changedSinceOfFailing, type SandboxFacts } from './facts.js';
 import { fitsAny } from './glob.js';
 import { ruleFor } from './match.js';
 import type { Ownership } from './ownership.js';
-import { isOwn, ownerRefusal } from './plan-refusals.js';
+import { isOwn, mayDelete, ownerRefusal } from './plan-refusals.js';
 import type { PlannedAction, SnapshotFacts } from './plan-types.js';
 import type { CleanupPolicy } from './policy.js';
 import { deletableSnapshots } from './snapshots.js';
@@ -57,7 +57,8 @@ export const guards: readonly Guard[] = [
   {
     name: 'changed',
     refuses: ({ facts, planned }) => {
-      const changed = facts === null ? [] : changedSince(planned.facts, facts);
+      const changedOf = planned.action === 'escalate' ? changedSinceOfFailing : changedSince;
+      const changed = facts === null ? [] : changedOf(planned.facts, facts);
       return changed.length > 0 ? `it has changed since the plan: ${changed.join(', ')}` : null;
     },
   },
@@ -93,8 +94,10 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'access',
-    refuses: ({ facts, planned }) =>
-      facts !== null && planned.action !== 'stop' && !isOwn(facts.access) ? 'only its creator may delete it' : null,
+    refuses: ({ policy, facts, planned }) =>
+      facts !== null && mayDelete(policy, planned.action) && !isOwn(facts.access)
+        ? 'only its creator may delete it'
+        : null,
   },
   {
     name: 'window',

@@ -2,7 +2,7 @@
 export { factsOf, type SandboxFacts } from './facts.js';
 export { fitsAny, patternProblem } from './glob.js';
 export { type ApplyLook, judge, type Verdict } from './guards.js';
-export type { Candidate } from './match.js';
+export type { Candidate, StopFollower } from './match.js';
 export { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from './ownership.js';
 export { planCleanup } from './plan.js';
 export type {
@@ -16,4 +16,5 @@ export type {
 export type { CleanupPolicy } from './policy.js';
 export { readPolicy } from './read-policy.js';
 export { firstWindowCron } from './schedule-time.js';
+export { type SweepOptions, sweepPolicy } from './sweep-policy.js';
 export { isWindowOpen, nightBeganAtMs, windowsText, withOpenWindows } from './window.js';

@@ -8,6 +8,15 @@ import type { CleanupPolicy, Rule, RuleMatch } from './policy.js';
 export interface Candidate {
   readonly facts: SandboxFacts;
   readonly owner: Ownership;
+  /** Who waits for its failing stop; null or absent if nobody does. */
+  readonly follower?: StopFollower | null;
+}
+
+/** A request that waits for a failing stop. */
+export interface StopFollower {
+  readonly requestId: string;
+  /** The next step of its escalation; null if it has none, or all have ended. */
+  readonly nextStep: string | null;
 }
 
 /** The states that a deletion applies to if its rule names none: stopped or failed sandboxes, never running ones. */
@@ -31,10 +40,14 @@ function fitsRule(rule: Rule, { facts, owner }: Candidate, nowMs: number): boole
     fitsGroup(match, facts) &&
     (states === null || states.includes(facts.state)) &&
     longerThan(match.olderThanMs, sinceMs(facts.createdAt, nowMs)) &&
+    (action !== 'escalate' || facts.stopFailingSince !== null) &&
+    longerThan(match.stopFailingForMs ?? null, sinceMs(facts.stopFailingSince, nowMs)) &&
     longerThan(match.idleForMs, sinceMs(facts.idleSince, nowMs)) &&
     longerThan(match.costAboveDollars, facts.dollars ?? undefined) &&
     (match.dataExpired === null || match.dataExpired === (facts.dataExpiredAt !== null)) &&
-    (match.owned === null ? owner.status !== 'kept' || action === 'keep' : match.owned.includes(owner.status))
+    (match.owned === null
+      ? owner.status !== 'kept' || action === 'keep' || action === 'escalate'
+      : match.owned.includes(owner.status))
   );
 }
 

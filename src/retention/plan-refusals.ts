@@ -17,7 +17,7 @@ interface Draft {
 
 /** The first reason that holds, or null if the action is due. */
 export function refusalOf({ policy, candidate, rule, isKept, snapshots }: Draft): Decision | null {
-  const { facts, owner } = candidate;
+  const { facts, owner, follower } = candidate;
   if (rule === null && owner.status === 'kept') {
     return {
       reason: 'kept_by_owner',
@@ -33,12 +33,22 @@ export function refusalOf({ policy, candidate, rule, isKept, snapshots }: Draft)
   if (isKept) return { reason: 'kept_as_newest', why: `it is one of the newest ${rule.keepLast} of its group` };
   const stands = stateRefusal(rule.action, facts.state);
   if (stands) return stands;
-  if (rule.action !== 'stop' && !isOwn(facts.access))
+  if (rule.action === 'escalate' && follower?.nextStep != null) {
+    const why = `the request ${follower.requestId} already escalates its stop, next by "${follower.nextStep}"`;
+    return { reason: 'escalated_already', why };
+  }
+  if (mayDelete(policy, rule.action) && !isOwn(facts.access))
     return { reason: 'not_yours', why: 'only its creator may delete it' };
   if (rule.action === 'delete-snapshot' && snapshots.length === 0) {
     return { reason: 'nothing_to_do', why: 'it has no snapshot that may be deleted' };
   }
   return null;
+}
+
+/** True if the action may end in a deletion. */
+export function mayDelete({ escalate }: CleanupPolicy, action: RuleAction): boolean {
+  if (action === 'escalate') return escalate?.steps.some((step) => step.action === 'delete') ?? false;
+  return action !== 'stop';
 }
 
 /** Teammates may only stop a sandbox (specification, "Access rules"). */
@@ -70,6 +80,7 @@ function stateRefusal(action: RuleAction, state: string): Decision | null {
   if (state === 'cancelled') return { reason: 'nothing_to_do', why: 'the service has removed it' };
   if (isCreating(state)) return { reason: 'in_between', why: 'it is being created' };
   if (action === 'stop' && state === 'archived') return { reason: 'nothing_to_do', why: 'it is already stopped' };
+  if (action === 'escalate') return null;
   if (state === 'archiving') return { reason: 'in_between', why: 'it is being stopped' };
   return null;
 }

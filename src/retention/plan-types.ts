@@ -1,6 +1,6 @@
 /** The input and the output of planning. Types only. */
 import type { SandboxFacts, Saved } from './facts.js';
-import type { Candidate } from './match.js';
+import type { Candidate, StopFollower } from './match.js';
 import type { Ownership } from './ownership.js';
 import type { CleanupPolicy, RuleAction } from './policy.js';
 
@@ -36,12 +36,24 @@ export type KeepReason =
   | 'nothing_to_do'
   | 'in_between'
   | 'not_yours'
+  | 'escalated_already'
   | 'over_limit';
 
 export interface Decision {
   readonly reason: KeepReason;
   /** One sentence for people, without a full stop. */
   readonly why: string;
+}
+
+/** A stop of which an attempt has failed and that has not ended. */
+export interface FailingStopEntry {
+  readonly stopId: string;
+  /** When it was requested, as an ISO 8601 time. */
+  readonly since: string;
+  /** The request that waits for it; null if nobody does. */
+  readonly follower: StopFollower | null;
+  /** The first step of the policy's escalation if its time has come; null otherwise. */
+  readonly dueStep: string | null;
 }
 
 /** One line of a plan: every sandbox has one. */
@@ -59,6 +71,8 @@ export interface PlanEntry {
    * deleted.
    */
   readonly dataExpiresAt: string | null;
+  /** Its failing stop; null if none fails. */
+  readonly failingStop: FailingStopEntry | null;
   /** The rule that the sandbox fits, or null. */
   readonly rule: string | null;
   /** The action of that rule. */

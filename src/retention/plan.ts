@@ -6,6 +6,7 @@
  * or is one of the newest of its group, or if there is nothing to do; the plan names the first of these reasons. The
  * remaining actions are done oldest sandbox first, up to the night's limit.
  */
+import { stepText } from '../contract/workflow-safe/escalation.js';
 import { type Candidate, fitsGroup, groupOf, ruleFor, sinceMs } from './match.js';
 import { refusalOf } from './plan-refusals.js';
 import type { CleanupPlan, Decision, PlanEntry, PlanInput, PlannedAction, SnapshotFacts } from './plan-types.js';
@@ -54,7 +55,8 @@ export function planCleanup(input: PlanInput): CleanupPlan {
   const actions: PlannedAction[] = [];
   const entries = drafts.map((drafted): PlanEntry => {
     const { candidate, rule, refusal, keeps, snapshots } = drafted;
-    if (refusal !== null || rule === null || rule.action === 'keep') return entryOf(drafted, nowMs, refusal);
+    const entry = (refused: Decision | null, of = drafted) => entryOf(of, { policy, nowMs }, refused);
+    if (refusal !== null || rule === null || rule.action === 'keep') return entry(refusal);
     const { facts, owner } = candidate;
     const { action } = rule;
     const wanted = action === 'delete-snapshot' ? snapshots.map(({ id }) => id) : [null];
@@ -63,9 +65,9 @@ export function planCleanup(input: PlanInput): CleanupPlan {
       const number = actions.length + 1;
       actions.push({ number, action, rule: rule.rule, facts, owner, snapshotId, keeps });
     }
-    if (granted.length === wanted.length) return entryOf(drafted, nowMs, null);
+    if (granted.length === wanted.length) return entry(null);
     const why = `the limit allows ${allowed}${takenTonight > 0 ? ' more' : ''} tonight; left for the next night`;
-    return entryOf({ ...drafted, snapshots: snapshots.slice(0, granted.length) }, nowMs, { reason: 'over_limit', why });
+    return entry({ reason: 'over_limit', why }, { ...drafted, snapshots: snapshots.slice(0, granted.length) });
   });
   return {
     at: new Date(nowMs).toISOString(),
@@ -125,7 +127,11 @@ function newestPerGroup(rule: Rule, candidates: readonly Candidate[]): ReadonlyM
   return groups;
 }
 
-function entryOf({ candidate, rule, snapshots }: Drafted, nowMs: number, refusal: Decision | null): PlanEntry {
+function entryOf(
+  { candidate, rule, snapshots }: Drafted,
+  { policy, nowMs }: Pick<PlanInput, 'policy' | 'nowMs'>,
+  refusal: Decision | null,
+): PlanEntry {
   const { facts, owner } = candidate;
   const expiresAtMs = dataExpiresAtMs(facts);
   return {
@@ -138,10 +144,19 @@ function entryOf({ candidate, rule, snapshots }: Drafted, nowMs: number, refusal
     saved: facts.saved,
     savedAt: facts.savedAt,
     dataExpiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+    failingStop: failingStopOf(candidate, policy, nowMs),
     rule: rule?.rule ?? null,
     wanted: rule?.action ?? null,
     action: refusal === null && rule !== null && rule.action !== 'keep' ? rule.action : null,
     snapshotIds: snapshots.map(({ id }) => id),
     ...(refusal ?? { reason: null, why: null }),
   };
+}
+
+function failingStopOf({ facts, follower = null }: Candidate, { escalate }: CleanupPolicy, nowMs: number) {
+  const { stopId, stopFailingSince: since } = facts;
+  if (stopId === null || since === null) return null;
+  const [first] = escalate?.steps ?? [];
+  const isDue = first !== undefined && (sinceMs(since, nowMs) ?? 0) >= first.afterMs;
+  return { stopId, since, follower, dueStep: isDue ? stepText(first) : null };
 }

@@ -5,6 +5,8 @@ import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { isTimeZone } from '../contract/time-zone.js';
 import { chats } from '../contract/workflow-safe/chats.js';
 import { durationPattern, readDurationMs } from '../contract/workflow-safe/duration.js';
+import { type Escalation, parseEscalation } from '../contract/workflow-safe/escalation.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { sandboxStates } from '../contract/workflow-safe/states.js';
 import { patternProblem } from './glob.js';
 import { ownerStatuses } from './ownership.js';
@@ -52,6 +54,7 @@ const match = z
       .describe('Patterns of environment names; null: no environment'),
     creator: oneOrMore(pattern).optional().describe("Patterns of the creator's display name or account id"),
     costAbove: z.number().nonnegative().optional().describe('Dollars since the first of the month, at list price'),
+    stopFailingFor: duration.optional().describe('Its stop fails, and was requested longer ago than this'),
     dataExpired: z.boolean().optional().describe('Whether its data was deleted, 14 days after its stop'),
     owned: oneOrMore(z.enum(ownerStatuses))
       .optional()
@@ -65,7 +68,9 @@ const rule = z
   .strictObject({
     rule: title.describe('Title, for plans and reports'),
     match: match.default({}),
-    action: z.enum(['stop', 'delete-sandbox', 'delete-snapshot', 'keep']),
+    action: z
+      .enum(['stop', 'escalate', 'delete-sandbox', 'delete-snapshot', 'keep'])
+      .describe('escalate applies only to sandboxes whose stop fails'),
     keepLast: z
       .number()
       .int()
@@ -175,9 +180,24 @@ export const policySchema = z
       .refine(({ url, chat }) => url !== undefined || chat === undefined, 'must have the url of the chat')
       .optional()
       .describe('Receives warnings, and refusals of the service'),
+    escalate: z
+      .string()
+      .min(1)
+      .max(2_000)
+      .optional()
+      .describe(
+        'Steps for stops that go on failing: those that rules with the action escalate select, and those of this cleanup. For example "30m: resume-and-stop, 2h: notify"',
+      ),
+    escalateMayDelete: z
+      .boolean()
+      .default(false)
+      .describe('Permits steps of escalate that delete the sandbox and all its data'),
     rules: z.array(rule).min(1, 'must have at least one rule').max(200).describe('The first rule that matches applies'),
   })
-  .superRefine(({ rules }, context) => {
+  .superRefine((policy, context) => {
+    const { rules } = policy;
+    const problem = problemOfEscalation(policy);
+    if (problem !== null) context.addIssue({ code: 'custom', path: ['escalate'], message: problem });
     const seen = new Set<string>();
     for (const [index, { rule: named }] of rules.entries()) {
       if (seen.has(named)) {
@@ -186,6 +206,28 @@ export const policySchema = z
       seen.add(named);
     }
   });
+
+type WrittenEscalation = { readonly escalate?: string | undefined; readonly escalateMayDelete: boolean };
+
+function escalationOf({ escalate, escalateMayDelete }: WrittenEscalation): Escalation | null {
+  if (escalate === undefined) return null;
+  return parseEscalation(escalate, { mayDelete: escalateMayDelete, deleteFlag: 'escalateMayDelete: true' });
+}
+
+function problemOfEscalation(
+  policy: WrittenEscalation & { readonly rules: readonly { readonly action: string }[] },
+): string | null {
+  const { escalate, escalateMayDelete, rules } = policy;
+  try {
+    escalationOf(policy);
+  } catch (error) {
+    if (error instanceof SandflowError) return error.message;
+    throw error;
+  }
+  if (escalate !== undefined) return null;
+  if (escalateMayDelete) return 'is needed for escalateMayDelete';
+  return rules.some(({ action }) => action === 'escalate') ? 'is needed for a rule with the action escalate' : null;
+}
 
 /** Creates the policy from the values of the file. `idOfCommand` returns the id that stands for a command. */
 export function policyOf(read: z.output<typeof policySchema>, idOfCommand: (command: string) => string): CleanupPolicy {
@@ -197,6 +239,7 @@ export function policyOf(read: z.output<typeof policySchema>, idOfCommand: (comm
     protect: read.protect,
     warnBeforeExpiryMs: read.warnBeforeExpiry,
     notify: read.notify ? targetOf(read.notify, idOfCommand) : null,
+    escalate: escalationOf(read),
     rules: read.rules.map(ruleOf),
   };
 }
@@ -238,6 +281,7 @@ function ruleOf(read: z.output<typeof rule>): Rule {
       creators: given.creator ?? null,
       costAboveDollars: given.costAbove ?? null,
       dataExpired: given.dataExpired ?? null,
+      stopFailingForMs: given.stopFailingFor ?? null,
       owned: given.owned ?? null,
     },
   };

@@ -1,9 +1,12 @@
 /** A cleanup policy that has been read: durations are in ms, and every default is filled in. Types only. */
 import type { Chat } from '../contract/workflow-safe/chats.js';
+import type { Escalation } from '../contract/workflow-safe/escalation.js';
 import type { OwnerStatus } from './ownership.js';
 
-/** `keep` does nothing to the sandboxes that its rule matches, and no later rule applies to them. */
-export type RuleAction = 'stop' | 'delete-sandbox' | 'delete-snapshot' | 'keep';
+/**
+ * `escalate` gives a failing stop to the workflow of the sandbox's stops, with the escalation of the policy. `keep` does
+ * nothing to the sandboxes that its rule matches, and no later rule applies to them. */
+export type RuleAction = 'stop' | 'escalate' | 'delete-sandbox' | 'delete-snapshot' | 'keep';
 
 /**
  * The conditions of a rule, which must all hold. A null condition always holds. If a fact about a sandbox is unknown, a
@@ -25,6 +28,8 @@ export interface RuleMatch {
   readonly costAboveDollars: number | null;
   /** Whether its snapshot data has been deleted, 14 days after its stop. */
   readonly dataExpired: boolean | null;
+  /** Its stop fails, and was requested longer ago than this, in ms. */
+  readonly stopFailingForMs: number | null;
   readonly owned: readonly OwnerStatus[] | null;
 }
 
@@ -86,6 +91,10 @@ export interface CleanupPolicy {
   readonly warnBeforeExpiryMs: number | null;
   /** Receives warnings, and refusals of the service. */
   readonly notify: { readonly url?: string; readonly chat?: Chat; readonly commandId?: string } | null;
+  /**
+   * The steps of rules with the action `escalate`, and of stops of this cleanup that have not ended in time; null: none.
+   */
+  readonly escalate: Escalation | null;
   /** The first rule that a sandbox fits counts. */
   readonly rules: readonly Rule[];
 }

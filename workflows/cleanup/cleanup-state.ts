@@ -37,6 +37,7 @@ const noCounts: CleanupCounts = {
   stopped: 0,
   deleted: 0,
   gone: 0,
+  escalating: 0,
   skipped: 0,
   failed: 0,
   not_confirmed: 0,
@@ -71,9 +72,9 @@ export class CleanupState implements Caller {
    * actions.
    */
   reserve(actions: number): void {
-    const { stopped, deleted, gone, failed, not_confirmed: unconfirmed } = this.carried.counts;
+    const { stopped, deleted, gone, escalating = 0, failed, not_confirmed: unconfirmed } = this.carried.counts;
     const fleet = this.carried.planned?.fleet ?? null;
-    const acted = stopped + deleted + gone + failed + unconfirmed + actions;
+    const acted = stopped + deleted + gone + escalating + failed + unconfirmed + actions;
     const memo: CleanupMemo = { policy: this.cleanup.policy.name, mode: this.cleanup.mode, acted, fleet };
     upsertMemo({ ...memo });
   }
@@ -87,7 +88,7 @@ export class CleanupState implements Caller {
 
   count(results: readonly ActionResult[]): void {
     const counts = { ...this.carried.counts };
-    for (const { outcome } of results) counts[outcome] += 1;
+    for (const { outcome } of results) counts[outcome] = (counts[outcome] ?? 0) + 1;
     this.carried.counts = counts;
   }
 

@@ -14,6 +14,7 @@ import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
 import { holdingClaim } from '../watch/hold-claim.js';
 import type { CleanupState } from './cleanup-state.js';
+import { followEscalation, handOverIfFailing } from './escalate-stops.js';
 
 export interface OneAction {
   readonly chunkRef: string;
@@ -25,9 +26,16 @@ export interface OneAction {
 /**
  * Runs one action. Throws only if the whole cleanup is cancelled: failures are reported, and the next action follows.
  */
-export async function runCleanupAction(
+export async function runCleanupAction(cleanup: CleanupState, action: OneAction): Promise<ActionResult> {
+  const begun: { sandboxId?: string } = {};
+  const result = await runAction(cleanup, action, begun);
+  return handOverIfFailing(cleanup, result, begun);
+}
+
+async function runAction(
   cleanup: CleanupState,
   { chunkRef, index, number }: OneAction,
+  begun: { sandboxId?: string },
 ): Promise<ActionResult> {
   const nothing = { number, guard: null, operationId: null };
   let last: ActionResult = {
@@ -45,7 +53,14 @@ export async function runCleanupAction(
         if (applied.did === 'skipped' && attempt > 1) return { ...last, why: `${last.why}; then ${applied.why}` };
         if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
         if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing left to delete');
+        if (applied.did === 'escalating') {
+          last = resultOf(applied, 'escalating', null);
+          return await followEscalation(cleanup, applied, (seen) => {
+            last = seen;
+          });
+        }
         last = resultOf(applied, 'not_confirmed', 'the service accepted it, but did not finish it in time');
+        if (applied.did === 'stopping') begun.sandboxId = applied.sandboxId;
         last = await holding(cleanup, applied, () =>
           applied.did === 'stopping' ? awaitStop(cleanup, applied, since) : awaitDeletion(cleanup, applied),
         );
@@ -55,7 +70,7 @@ export async function runCleanupAction(
       }
     });
   } catch (error) {
-    const isBegun = last.outcome === 'not_confirmed';
+    const isBegun = last.outcome === 'not_confirmed' || last.outcome === 'escalating';
     if (!isCancellation(error)) {
       const { message } = toJobTermination(error).jobError;
       if (isBegun) return { ...last, why: `the service accepted it; then: ${message}` };

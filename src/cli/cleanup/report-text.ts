@@ -60,13 +60,22 @@ function tableOf(entries: readonly ReportEntry[], width: number | undefined): st
   return formatTable(['SANDBOX', 'NAME', 'STATE', 'AGE', 'OWNER', 'SAVED', 'RULE', 'DECISION'], rows, { width });
 }
 
-function decisionText({ results, action, why, snapshotIds }: ReportEntry): string {
+function decisionText({ results, action, why, snapshotIds, failingStop }: ReportEntry): string {
   if (results.length > 0) {
     const texts = results.map(({ outcome, why: reason }) => (reason === null ? outcome : `${outcome}: ${reason}`));
     return [...new Set(texts)].join('; ');
   }
+  if (action === 'escalate') return `escalate: ${failingText(failingStop)}`;
   const count = snapshotIds.length > 0 ? ` (${snapshotIds.length})` : '';
   return action === null ? `skipped: ${why ?? ''}` : `${action}${count}`;
+}
+
+/** Since when a stop fails, who waits for it, and which step is due. */
+function failingText(failing: ReportEntry['failingStop']): string {
+  if (failing === null) return '';
+  const { since, follower, dueStep } = failing;
+  const who = follower === null ? 'nobody follows it' : `the request ${follower.requestId} follows it`;
+  return `requested at ${since}, ${who}, ${dueStep === null ? 'no step is due yet' : `"${dueStep}" is due`}`;
 }
 
 const ownerText = ({ owner }: ReportEntry) =>

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';
 import { cleanupId, cleanupPrefix } from '../../contract/workflow-safe/addresses.js';
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type {
   CleanupInput,
   CleanupMemo,
@@ -30,12 +31,18 @@ export interface StartCleanupOptions {
   readonly policy: CleanupPolicy;
   /** `plan` changes nothing. */
   readonly mode: CleanupInput['mode'];
+  /**
+   * Id of the run, unique for this policy: 1 to 60 characters of `a-zA-Z0-9._:-`. A repeat with the same id returns the
+   * first run. Default: a new id.
+   */
+  readonly runId?: string;
   /** Overrides of the default settings. Default: none. */
   readonly settings?: Partial<CleanupSettings>;
 }
 
 /**
- * Starts one cleanup. Not safe to repeat, but harmless: if two cleanups run at once, the later one does nothing.
+ * Starts one cleanup. Safe to repeat with the same `runId`, as long as Temporal keeps the workflow. Without it, a
+ * repetition is harmless: if two cleanups run at once, the later one does nothing.
  * @throws SandflowError `bad_policy` before anything is started
  * @example
  * const handle = await startCleanup(client, { deployment, taskQueue, policy, mode: 'apply' });
@@ -46,15 +53,34 @@ export async function startCleanup(client: Client, options: StartCleanupOptions)
   requireOptions(options, { taskQueue: 'a text', policy: 'an object' });
   const { deployment, taskQueue, policy, mode, settings } = options;
   checkCleanup(options);
+  const runId = options.runId ?? `${new Date().toISOString()}-${randomBytes(2).toString('hex')}`;
+  if (!runIdPattern.test(runId)) throw badRunId(runId);
+  const workflowId = `${cleanupId(deployment, policy.name)}-${runId}`;
   const memo: CleanupMemo = { policy: policy.name, mode, acted: 0, fleet: null };
-  return client.workflow.start<(input: CleanupInput) => Promise<CleanupSummary>>(workflowTypes.retentionCleanup, {
-    workflowId: `${cleanupId(deployment, policy.name)}-${new Date().toISOString()}-${randomBytes(2).toString('hex')}`,
-    taskQueue,
-    args: [{ deployment, policy, mode, settings }],
-    workflowIdConflictPolicy: 'FAIL',
-    memo: { ...memo },
-    staticSummary: `${mode === 'plan' ? 'plan' : 'cleanup'} ${policy.name}`,
-  });
+  try {
+    return await client.workflow.start<(input: CleanupInput) => Promise<CleanupSummary>>(
+      workflowTypes.retentionCleanup,
+      {
+        workflowId,
+        taskQueue,
+        args: [{ deployment, policy, mode, settings }],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        memo: { ...memo },
+        staticSummary: `${mode === 'plan' ? 'plan' : 'cleanup'} ${policy.name}`,
+      },
+    );
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return client.workflow.getHandle(workflowId);
+    throw error;
+  }
+}
+
+const runIdPattern = /^[a-zA-Z0-9._:-]{1,60}$/;
+
+function badRunId(runId: string): SandflowError {
+  const message = `The run id "${runId.slice(0, 80)}" must have 1 to 60 characters of a-z, A-Z, 0-9, ".", "_", ":" and "-".`;
+  return new SandflowError('bad_argument', message);
 }
 
 /** A run of a cleanup as lists show it. */

@@ -215,7 +215,10 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['cleanup validate binary.yaml', 'The policy binary.yaml is not text in UTF-8. Save it as UTF-8.'],
   // Cleanups
   ['cleanup plan nosuch.yaml', 'The policy nosuch.yaml cannot be read. Check that it exists'],
-  ['cleanup run burn.yaml', 'rules[0].action: must be stop, delete-sandbox, delete-snapshot or keep, not "burn"'],
+  [
+    'cleanup run burn.yaml',
+    'rules[0].action: must be stop, escalate, delete-sandbox, delete-snapshot or keep, not "burn"',
+  ],
   ['cleanup validate typo.yaml', 'typo.yaml:4: rules[0].mach: unknown field'],
   ['cleanup validate empty.yaml', 'rules: is missing'],
   ['schedule add nights', 'No command given. Write it after --'],

@@ -2,7 +2,16 @@ import { expect, test } from 'vitest';
 import type { CleanupSummary } from '../../../src/protocol/cleanup.js';
 import { nightMessage } from '../../../src/protocol/night-message.js';
 
-const none = { stopped: 0, deleted: 0, gone: 0, skipped: 0, failed: 0, not_confirmed: 0, not_reached: 0 };
+const none = {
+  stopped: 0,
+  deleted: 0,
+  gone: 0,
+  escalating: 0,
+  skipped: 0,
+  failed: 0,
+  not_confirmed: 0,
+  not_reached: 0,
+};
 const night: CleanupSummary = {
   workflowId: 'w',
   policy: 'nightly',

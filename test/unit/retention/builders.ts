@@ -26,6 +26,7 @@ export const factsWith = (over: Partial<SandboxFacts> = {}): SandboxFacts => ({
   dollars: null,
   stopId: 'stop_1',
   stopStatus: 'completed',
+  stopFailingSince: null,
   stoppedAt: daysAgo(5),
   dataExpiredAt: null,
   idleSince: daysAgo(5),
@@ -55,7 +56,7 @@ export const ruleWith = ({
   ...over,
   match: {
     ...{ names: null, states: null, olderThanMs: null, idleForMs: null, environments: null, creators: null },
-    ...{ costAboveDollars: null, dataExpired: null, owned: null },
+    ...{ costAboveDollars: null, stopFailingForMs: null, dataExpired: null, owned: null },
     ...match,
   },
 });
@@ -68,6 +69,7 @@ export const policyWith = (over: Partial<CleanupPolicy> = {}): CleanupPolicy => 
   protect: [],
   warnBeforeExpiryMs: null,
   notify: null,
+  escalate: null,
   rules: [ruleWith()],
   ...over,
 });

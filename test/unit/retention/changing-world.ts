@@ -74,6 +74,8 @@ export function changingWorld(
           const leasedBy = parts.leasedBy ?? [];
           return { granted: leasedBy.length === 0, claimedBy: [], leasedBy };
         },
+        escalate: () => Promise.reject(new Error('no rule escalates')),
+        isEscalated: () => Promise.reject(new Error('no rule escalates')),
         async release() {
           order.push('release');
           seen.releases += 1;

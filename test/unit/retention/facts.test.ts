@@ -69,7 +69,14 @@ describe('facts of a sandbox', () => {
     expect(factsOf(sandbox(full as Partial<Sandbox>))).toEqual({
       ...{ id: 'bx_22222222', name: 'a', state: 'archived', access: 'use', createdAt: at(1), updatedAt: at(2) },
       ...{ archiveAfter: at(7), environment: 'web', createdBy: 'ann', createdById: 'user_1', dollars: 3 },
-      ...{ stopId: 'stop_1', stopStatus: 'completed', stoppedAt: at(4), dataExpiredAt: null, idleSince: at(4) },
+      ...{
+        stopId: 'stop_1',
+        stopStatus: 'completed',
+        stopFailingSince: null,
+        stoppedAt: at(4),
+        dataExpiredAt: null,
+        idleSince: at(4),
+      },
       ...{ saved: 'saved', savedAt: at(4) },
     });
   });

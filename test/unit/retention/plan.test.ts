@@ -156,6 +156,7 @@ test('an entry shows what the decision rests on', () => {
   expect(plan.entries[0]).toEqual({
     ...{ sandboxId: 'bx_a', name: 'ci-1', state: 'archived', ageMs: 10 * 86_400_000, idleMs: 5 * 86_400_000 },
     ...{ owner: { status: 'none', workflowId: null }, saved: 'saved', savedAt: daysAgo(5), dataExpiresAt: daysAgo(-9) },
+    failingStop: null,
     ...{ rule: 'old', wanted: 'delete-sandbox', action: 'delete-sandbox', snapshotIds: [], reason: null, why: null },
   });
   expect(plan.entries[1]).toMatchObject({ dataExpiresAt: null, rule: null, wanted: null });

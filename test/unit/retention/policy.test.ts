@@ -41,7 +41,7 @@ rules:
       expect.stringMatching(/^p\.yaml:5: rules\[0\]\.match\.state\[1\]: must be \w+(?:, \w+)* or \w+, not "gone"$/),
       'p.yaml:5: rules[0].match.olderThan: must be text, not 3',
       expect.stringMatching(/^p\.yaml:5: rules\[0\]\.match\.owned: must be .* or .*, not "mine"$/),
-      'p.yaml:6: rules[0].action: must be stop, delete-sandbox, delete-snapshot or keep, not "burn"',
+      'p.yaml:6: rules[0].action: must be stop, escalate, delete-sandbox, delete-snapshot or keep, not "burn"',
       'p.yaml:7: rules[0].keepLast: must be at least 0',
       'p.yaml:8: rules[1].rule: is missing',
       'p.yaml:10: rules[1].colour: unknown field',

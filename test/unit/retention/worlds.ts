@@ -51,6 +51,7 @@ const facts = (id: string): fc.Arbitrary<SandboxFacts> =>
     dollars: maybe(fc.integer({ min: 0, max: 50 })),
     stopId: fc.constantFrom(null, 'stop_1', 'stop_2'),
     stopStatus: fc.constantFrom(null, 'completed'),
+    stopFailingSince: maybe(at),
     stoppedAt: maybe(at),
     dataExpiredAt: maybe(at),
     idleSince: maybe(at),
@@ -166,6 +167,7 @@ const rule = (title: string): fc.Arbitrary<Rule> =>
       environments: fc.constantFrom(null, null, ['w*'], [null]),
       creators: fc.constantFrom(null, null, null, ['ann']),
       costAboveDollars: fc.constantFrom(null, null, null, 10),
+      stopFailingForMs: fc.constantFrom(null, null, 3 * dayMs),
       dataExpired: fc.constantFrom(null, null, true, false),
       owned: fc.constantFrom(null, null, ['closed' as const], ['none' as const, 'closed' as const]),
     }),
@@ -179,6 +181,7 @@ export const policy: fc.Arbitrary<CleanupPolicy> = fc.record({
   protect: fc.constantFrom([], ['golden-*'], ['ci-1']),
   warnBeforeExpiryMs: fc.constantFrom(null, 3 * dayMs),
   notify: fc.constant(null),
+  escalate: fc.constant(null),
   rules: fc.tuple(rule('first'), rule('second'), rule('third')),
 });
 

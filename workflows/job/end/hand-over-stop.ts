@@ -3,9 +3,9 @@
  * job and escalates it.
  */
 import { workflowInfo } from '@temporalio/workflow';
-import { escalationText, lastStepMs, timeForLastStepMs } from '../../../src/contract/workflow-safe/escalation.js';
+import { escalationText } from '../../../src/contract/workflow-safe/escalation.js';
+import { escalatingRequest } from '../../../src/protocol/escalating-request.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
-import type { StopRequest } from '../../../src/protocol/stop.js';
 import { effects } from '../../shared/proxies.js';
 import type { JobState } from '../job-state.js';
 import { hasEndedAsRequested } from './has-ended.js';
@@ -28,13 +28,8 @@ export async function handOverStop({ input }: JobState, sandboxId: string): Prom
   if (escalate === undefined) return null;
   const { notify = input.notify, ...escalation } = escalate;
   const { workflowId, firstExecutionRunId } = workflowInfo();
-  const request: StopRequest = {
-    requestId: `${workflowId.slice(0, 120)}-${firstExecutionRunId}`,
-    deadlineMs: lastStepMs(escalation) + timeForLastStepMs,
-    alertAfterMs: null,
-    escalate: escalation,
-    ...(notify && { notify }),
-  };
+  const requestId = `${workflowId}-${firstExecutionRunId}`;
+  const request = escalatingRequest({ requestId, escalate: escalation, notify });
   const summary = `hand the stop of ${sandboxId} over`;
   const follower = await effects.handOverStop.executeWithOptions({ summary }, [sandboxId, request]);
   return `${follower} follows the stop, and escalates it (${escalationText(escalation)}).`;

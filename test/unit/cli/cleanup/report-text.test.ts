@@ -30,7 +30,7 @@ const summaryWith = (
   startedAt: '',
   endedAt: '',
   planned: { ...planned, ...over },
-  counts: { stopped: 0, deleted: 0, gone: 0, skipped: 0, failed: 0, not_confirmed: 0, not_reached: 0 },
+  counts: { stopped: 0, deleted: 0, gone: 0, escalating: 0, skipped: 0, failed: 0, not_confirmed: 0, not_reached: 0 },
   machinesLeft: null,
   reportRef: null,
   apiCalls: 0,

@@ -1,0 +1,36 @@
+/** `sandflow stops sweep`: a cleanup whose policy escalates failing stops. */
+import { patternProblem, sweepPolicy } from '../../retention/index.js';
+import { runPolicy } from '../cleanup/run-cleanup.js';
+import type { CommandContext } from '../command.js';
+import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
+import { anyLength, parseCount, parseDurationMs } from '../units.js';
+import { UsageError } from '../usage-error.js';
+import { escalationOf } from './escalation-options.js';
+import type { SweepCommandOptions } from './options.js';
+
+const mostStops = 10_000;
+
+/** @returns the exit code */
+export async function sweepStops(options: SweepCommandOptions, context: CommandContext): Promise<number> {
+  const { dryRun = false, apply = false, notify } = options;
+  if (dryRun === apply) throw new UsageError('Use --dry-run to see what a sweep would do, or --apply to do it.');
+  const escalate = escalationOf(options);
+  if (escalate === undefined) throw new UsageError('Say what to do with --escalate, like "30m: resume-and-stop".');
+  for (const pattern of options.protect) {
+    const problem = pattern === '' ? 'is empty' : patternProblem(pattern);
+    if (problem !== null) throw new UsageError(`--protect: "${pattern}" ${problem}.`);
+  }
+  const target = notifyTargetOf(notify);
+  const policy = sweepPolicy({
+    escalate,
+    failingForMs: parseDurationMs(options.failingFor, '--failing-for', anyLength),
+    protect: options.protect,
+    maxActions: parseCount(options.limit, '--limit', 1, mostStops),
+    ...(target && { notify: target }),
+  });
+  context.undone = 'started no sweep';
+  const keep = async () => {
+    if (notify !== undefined) await keepNotifyCommand(notify, await context.io.readConfig());
+  };
+  return runPolicy({ policy, mode: apply ? 'apply' : 'plan', keep, only: 'failing stops' }, options, context);
+}
