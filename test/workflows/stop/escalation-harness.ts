@@ -9,11 +9,7 @@ export const steps = (text: string): Escalation => parseEscalation(text, { mayDe
 export const failing = (stand: Stand) => stand.fault({ kind: 'stop_fails', times: 100_000 });
 
 /** Requests the stop of a sandbox that the service fails to archive. */
-export async function failingStop(
-  stand: Stand,
-  escalate: Escalation,
-  over: { readonly maxHistoryEvents?: number } = {},
-) {
+export async function failingStop(stand: Stand, escalate: Escalation, over: { readonly maxMessages?: number } = {}) {
   const sandboxId = await readySandbox(stand);
   await failing(stand);
   return { sandboxId, requested: await ask(stand, { sandboxId, escalate, ...over }) };

@@ -105,7 +105,7 @@ it('a read that is older than the resume does not end or unbind the next stop', 
 describe('a step', () => {
   it('that was taken is not repeated by the next runs of the workflow', async () => {
     const { sandboxId, requested } = await failingStop(stand, steps('1s: resume-and-stop, 2s: notify'), {
-      maxHistoryEvents: 60,
+      maxMessages: 12,
     });
     const newestRun = async () => (await stopWorkflow(stand, sandboxId).describe()).runId;
     const ended = async () => (await stopProgress(stand.client, requested)).escalation.map(({ state }) => state);
