@@ -19,7 +19,7 @@ export interface SweepOptions {
 }
 
 /**
- * A policy that escalates every failing stop of the account, for `startCleanup` and `applyCleanupSchedule`.
+ * A policy that escalates every failing stop of the account, for `startCleanup` and `scheduledCleanup`.
  * @example
  * const policy = sweepPolicy({ escalate: parseEscalation('30m: resume-and-stop, 2h: notify') });
  * const handle = await startCleanup(client, { deployment, taskQueue, policy, mode: 'apply', runId: '2026-05-01' });

@@ -49,7 +49,7 @@ export async function addSchedule(
     const when = next === undefined || times === null ? 'it never runs' : `next run ${inZone(next, times.zone)}`;
     const delay = jitterMs > 0 ? `, up to ${formatDuration(jitterMs)} later` : '';
     io.stdout.write(`${name} ${done[what]}; ${when}${delay}\n`);
-    if (read.command.kind === 'cleanup') warnOfWindows(read.command.file.policy, schedule, io);
+    if (read.command.kind === 'cleanup') warnOfWindows(read.command.policy, schedule, io);
     for (const odd of oddTimes) io.stderr.write(`${oddTimeText(odd)}\n`);
   } finally {
     await closeCommand(read.command);

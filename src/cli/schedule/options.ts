@@ -5,6 +5,7 @@ Examples:
   sandflow schedule add nightly --cron "30 2 * * 1-5" --zone Europe/Vienna -- run task.md --get out/report.md
   sandflow schedule add issues --cron @daily -- fanout issues.csv --prompt "Fix {{issue}}" --source bx_2345abcd
   sandflow schedule add cleanup -- cleanup run policy.yaml     when the first window of the policy opens
+  sandflow schedule add sweep --cron @hourly -- stops sweep --escalate "30m: resume-and-stop, 2h: notify"
   sandflow schedule show nightly                               what it runs, its next and its last runs
   sandflow schedule apply schedules.yaml                       a set of schedules, as a file says
   sandflow jobs list --schedule nightly                        its runs
@@ -13,7 +14,7 @@ Examples:
 export const declareSchedules = (parent: Parent) =>
   parent
     .command('schedule')
-    .description('Run jobs, batches and cleanups by a timetable, on Temporal Schedules')
+    .description('Run jobs, batches, cleanups and sweeps by a timetable, on Temporal Schedules')
     .addHelpText('after', help);
 
 const overlaps = ['skip', 'buffer-one', 'buffer-all', 'cancel-other', 'allow-all'] as const;
@@ -23,7 +24,7 @@ Examples:
   sandflow schedule add nightly --cron "30 2 * * 1-5" --zone Europe/Vienna -- run task.md
   sandflow schedule add often --cron "@every 6h" --overlap buffer-one -- run "Update the index"
 
-What follows -- is a command of sandflow: run, fanout or cleanup run. It is checked now, as that command checks it. Its
+What follows -- is a command of sandflow: run, fanout, cleanup run or stops sweep. It is checked now, as that command checks it. Its
 prompts, files and items are stored now, and do not change with the files.
 
 Cron: minute, hour, day of the month, month, day of the week (0 is Sunday). Both days must match, if both are given.
@@ -37,7 +38,7 @@ export const declareAdd = (parent: Parent) =>
     .command('add')
     .description('Add a schedule: what it runs follows --')
     .argument('<name>', 'its name: lower-case letters and digits, with dashes between them')
-    .argument('[command...]', 'after --: run, fanout or cleanup run, with arguments and options')
+    .argument('[command...]', 'after --: run, fanout, cleanup run or stops sweep, with arguments and options')
     .option('--cron <expression>', 'when it runs (default for a cleanup: when the first window of its policy opens)')
     .option('--zone <name>', 'time zone of --cron, like Europe/Vienna (default: the zone of this machine)')
     .addOption(

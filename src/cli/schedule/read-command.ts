@@ -3,24 +3,31 @@
  * module, so that a mistake is answered at once.
  */
 import { Command, CommanderError } from 'commander';
-import { withOpenWindows } from '../../retention/index.js';
+import type { Config } from '../../config.js';
+import { type CleanupPolicy, withOpenWindows } from '../../retention/index.js';
 import { declareCleanup, declareRun as declareCleanupRun } from '../cleanup/options.js';
-import { type PolicyFile, readPolicyFile } from '../cleanup/policy-file.js';
+import { readPolicyFile } from '../cleanup/policy-file.js';
 import { type CommandContext, type Parent, withEnd } from '../command.js';
 import { applyDefaults } from '../config/apply-defaults.js';
 import { declareFanout, type FanoutOptions } from '../fanout/options.js';
 import type { FanoutCommand } from '../fanout/read-fanout.js';
 import { locate } from '../located.js';
 import { requireMeantValues } from '../meant-values.js';
+import { keepCommand, keepNotifyCommand } from '../notify/notify-target.js';
 import { declareRun, type RunOptions } from '../run/options.js';
 import type { RunCommand } from '../run/read-run.js';
+import { declareStops, declareSweep } from '../stops/options.js';
 import { UsageError } from '../usage-error.js';
 
 /** What the words of a command say, checked. */
 export type ReadCommand =
   | { readonly kind: 'job'; readonly read: RunCommand; readonly options: RunOptions }
   | { readonly kind: 'batch'; readonly read: FanoutCommand; readonly options: FanoutOptions }
-  | { readonly kind: 'cleanup'; readonly file: PolicyFile };
+  | {
+      readonly kind: 'cleanup';
+      readonly policy: CleanupPolicy;
+      keepNotify(config: Pick<Config, 'notify'>): Promise<void>;
+    };
 
 /** They name one run, or watch it: a schedule does neither. By their names in the parser. */
 const refused: Readonly<Record<string, string>> = {
@@ -36,7 +43,7 @@ const refused: Readonly<Record<string, string>> = {
   quiet: '--quiet',
 };
 
-const whatRuns = 'A schedule runs `run`, `fanout` or `cleanup run`.';
+const whatRuns = 'A schedule runs `run`, `fanout`, `cleanup run` or `stops sweep`.';
 
 /**
  * @param words the words after `--`, such as `run`, `task.md`
@@ -62,8 +69,19 @@ export async function readCommand(words: readonly string[], context: CommandCont
     read = { kind: 'batch', read: await readFanout(items, withEnd(options), io), options: withEnd(options) };
   });
   declareCleanupRun(declareCleanup(parent)).action(async (path, { ignoreWindow }) => {
-    const file = await readPolicyFile(path, io);
-    read = { kind: 'cleanup', file: ignoreWindow ? { ...file, policy: withOpenWindows(file.policy) } : file };
+    const { policy, notifyCommand } = await readPolicyFile(path, io);
+    read = {
+      kind: 'cleanup',
+      policy: ignoreWindow ? withOpenWindows(policy) : policy,
+      keepNotify: async (config) => {
+        if (notifyCommand !== undefined) await keepCommand(notifyCommand, config);
+      },
+    };
+  });
+  declareSweep(declareStops(parent)).action(async (options) => {
+    const { readSweep } = await import('../stops/sweep-stops.js');
+    const keepNotify = (config: Pick<Config, 'notify'>) => keepNotifyCommand(options.notify, config);
+    read = { kind: 'cleanup', policy: readSweep(options), keepNotify };
   });
   applyDefaults(program, context);
   program.hook('preAction', (_, command) => {

@@ -63,7 +63,7 @@ function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, command: Rea
     throw new UsageError('--cron is missing. Say when the schedule runs, like --cron "30 2 * * 1-5".');
   }
   if (zone !== undefined) throw new UsageError('--zone requires --cron: without it, the policy has a zone of its own.');
-  return firstWindowCron(command.file.policy);
+  return firstWindowCron(command.policy);
 }
 
 const zoneOfThisMachine = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;

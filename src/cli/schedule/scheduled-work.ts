@@ -8,7 +8,7 @@ import type { Platform } from '../connect/platform.js';
 import { matrixOf } from '../fanout/batch-input.js';
 import { filledItems } from '../fanout/run-fanout.js';
 import type { CliIo } from '../io.js';
-import { keepCommand, keepNotifyCommand } from '../notify/notify-target.js';
+import { keepNotifyCommand } from '../notify/notify-target.js';
 import type { Notices } from '../output/reporter.js';
 import { jobInputOf } from '../run/job-input.js';
 import { checkedJobInput } from '../run/option-names.js';
@@ -55,9 +55,8 @@ export async function storeWork(
       return scheduledBatch(temporal, input, items, { ...storing, labels: read.labels });
     }
     case 'cleanup': {
-      const { policy, notifyCommand } = command.file;
-      if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
-      return scheduledCleanup({ deployment: config.deployment, policy });
+      await command.keepNotify(await io.readConfig());
+      return scheduledCleanup({ deployment: config.deployment, policy: command.policy });
     }
   }
 }

@@ -1,5 +1,5 @@
 /** `sandflow stops sweep`: a cleanup whose policy escalates failing stops. */
-import { patternProblem, sweepPolicy } from '../../retention/index.js';
+import { type CleanupPolicy, patternProblem, sweepPolicy } from '../../retention/index.js';
 import { runPolicy } from '../cleanup/run-cleanup.js';
 import type { CommandContext } from '../command.js';
 import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
@@ -14,23 +14,26 @@ const mostStops = 10_000;
 export async function sweepStops(options: SweepCommandOptions, context: CommandContext): Promise<number> {
   const { dryRun = false, apply = false, notify } = options;
   if (dryRun === apply) throw new UsageError('Use --dry-run to see what a sweep would do, or --apply to do it.');
+  const policy = readSweep(options);
+  context.undone = 'started no sweep';
+  const keep = async () => keepNotifyCommand(notify, await context.io.readConfig());
+  return runPolicy({ policy, mode: apply ? 'apply' : 'plan', keep, only: 'failing stops' }, options, context);
+}
+
+/** @throws UsageError; SandflowError `bad_escalation` */
+export function readSweep(options: SweepCommandOptions): CleanupPolicy {
   const escalate = escalationOf(options);
   if (escalate === undefined) throw new UsageError('Say what to do with --escalate, like "30m: resume-and-stop".');
   for (const pattern of options.protect) {
     const problem = pattern === '' ? 'is empty' : patternProblem(pattern);
     if (problem !== null) throw new UsageError(`--protect: "${pattern}" ${problem}.`);
   }
-  const target = notifyTargetOf(notify);
-  const policy = sweepPolicy({
+  const target = notifyTargetOf(options.notify);
+  return sweepPolicy({
     escalate,
     failingForMs: parseDurationMs(options.failingFor, '--failing-for', anyLength),
     protect: options.protect,
     maxActions: parseCount(options.limit, '--limit', 1, mostStops),
     ...(target && { notify: target }),
   });
-  context.undone = 'started no sweep';
-  const keep = async () => {
-    if (notify !== undefined) await keepNotifyCommand(notify, await context.io.readConfig());
-  };
-  return runPolicy({ policy, mode: apply ? 'apply' : 'plan', keep, only: 'failing stops' }, options, context);
 }

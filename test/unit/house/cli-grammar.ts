@@ -46,7 +46,16 @@ export function groupNames(): string[] {
 }
 
 /** What is wrong with `sandflow <words>`: an unknown command or option, or a value that its option refuses. */
-export function grammarProblems(words: readonly string[]): string[] {
+export function grammarProblems(given: readonly string[]): string[] {
+  // What follows -- is the command that a schedule runs.
+  const end = given.indexOf('--');
+  if (given[0] === 'schedule' && end > 0) {
+    return [...grammarProblems(given.slice(0, end)), ...grammarProblems(given.slice(end + 1))];
+  }
+  return problemsOf(given);
+}
+
+function problemsOf(words: readonly string[]): string[] {
   let command = program();
   let rest = [...words];
   for (let next = findIn(command, rest[0]); next; next = findIn(command, rest[0])) {

@@ -136,9 +136,10 @@ async function nextDay(cli: CliHome): Promise<void> {
 
 /** The ids of all runs that Temporal says were due since the schedule was added. */
 async function dueIds(cli: CliHome, name: string): Promise<string[]> {
-  const client = await connectTemporal(await findTemporal(readConfig({ SANDFLOW_HOME: cli.home })));
+  const config = readConfig({ SANDFLOW_HOME: cli.home });
+  const client = await connectTemporal(await findTemporal(config));
   onTestFinished(() => client.connection.close());
-  const scheduleId = `schedule/default/${name}`;
+  const scheduleId = `schedule/${config.deployment}/${name}`;
   const { info } = await client.schedule.getHandle(scheduleId).describe();
   const seconds = (at: Date) => ({ seconds: Math.floor(at.getTime() / 1_000) as never });
   const last = info.recentActions.at(-1)?.scheduledAt ?? new Date();
