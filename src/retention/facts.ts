@@ -26,6 +26,8 @@ export interface SandboxFacts {
   readonly stopStatus: string | null;
   /** When the stop was requested of which an attempt has failed; null if no stop fails. */
   readonly stopFailingSince: string | null;
+  /** Time in ms from that request to the last attempt, both by the clock of the service; null if no stop fails. */
+  readonly stopFailedForMs: number | null;
   readonly stoppedAt: string | null;
   readonly dataExpiredAt: string | null;
   /** Time of the last known activity; null if the sandbox is busy, or if the service does not say. */
@@ -51,6 +53,7 @@ export function factsOf(sandbox: Sandbox): SandboxFacts {
     stopId: stop?.id ?? null,
     stopStatus: stop?.status ?? null,
     stopFailingSince: stop && hasFailedAttempt(stop) ? (stop.requestedAt ?? stop.lastAttemptAt ?? null) : null,
+    stopFailedForMs: stop && hasFailedAttempt(stop) ? failedForMs(stop) : null,
     stoppedAt: stop?.status === 'completed' ? (stop.endedAt ?? null) : null,
     dataExpiredAt: sandbox.dataExpiredAt ?? null,
     idleSince: idleSinceOf(sandbox),
@@ -105,4 +108,14 @@ export function changedSinceOfFailing(planned: SandboxFacts, now: SandboxFacts):
 
 function differences(compared: Partial<SandboxFacts>, now: SandboxFacts): (keyof SandboxFacts)[] {
   return (Object.keys(compared) as (keyof SandboxFacts)[]).filter((fact) => compared[fact] !== now[fact]);
+}
+
+function failedForMs({ requestedAt, lastAttemptAt }: StopTimes): number | null {
+  const ms = Date.parse(lastAttemptAt ?? '') - Date.parse(requestedAt ?? '');
+  return Number.isNaN(ms) ? null : ms;
+}
+
+interface StopTimes {
+  readonly requestedAt?: string | null | undefined;
+  readonly lastAttemptAt?: string | null | undefined;
 }

@@ -41,7 +41,7 @@ function fitsRule(rule: Rule, { facts, owner }: Candidate, nowMs: number): boole
     (states === null || states.includes(facts.state)) &&
     longerThan(match.olderThanMs, sinceMs(facts.createdAt, nowMs)) &&
     (action !== 'escalate' || facts.stopFailingSince !== null) &&
-    longerThan(match.stopFailingForMs ?? null, sinceMs(facts.stopFailingSince, nowMs)) &&
+    longerThan(match.stopFailingForMs ?? null, failingForMs(facts, nowMs)) &&
     longerThan(match.idleForMs, sinceMs(facts.idleSince, nowMs)) &&
     longerThan(match.costAboveDollars, facts.dollars ?? undefined) &&
     (match.dataExpired === null || match.dataExpired === (facts.dataExpiredAt !== null)) &&
@@ -49,6 +49,11 @@ function fitsRule(rule: Rule, { facts, owner }: Candidate, nowMs: number): boole
       ? owner.status !== 'kept' || action === 'keep' || action === 'escalate'
       : match.owned.includes(owner.status))
   );
+}
+
+/** The clock of the service may be ahead of this one, so its own times count, too. */
+function failingForMs({ stopFailingSince, stopFailedForMs }: SandboxFacts, nowMs: number): number {
+  return Math.max(sinceMs(stopFailingSince, nowMs) ?? 0, stopFailedForMs ?? 0);
 }
 
 /** True if a sandbox fits the name, environment and creator conditions of a rule. Ignores its age and state. */

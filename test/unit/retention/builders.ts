@@ -27,6 +27,7 @@ export const factsWith = (over: Partial<SandboxFacts> = {}): SandboxFacts => ({
   stopId: 'stop_1',
   stopStatus: 'completed',
   stopFailingSince: null,
+  stopFailedForMs: null,
   stoppedAt: daysAgo(5),
   dataExpiredAt: null,
   idleSince: daysAgo(5),

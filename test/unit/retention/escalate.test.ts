@@ -33,6 +33,12 @@ describe('a rule that escalates', () => {
       });
   });
 
+  it('counts the time between request and last attempt if the clock of the service is ahead', () => {
+    const ahead = { ...failing, stopFailingSince: ago(-60 * minute) };
+    expect(entryOf(candidateWith({ ...ahead, stopFailedForMs: 30 * minute }))?.action).toBe('escalate');
+    expect(entryOf(candidateWith({ ...ahead, stopFailedForMs: 0 }))?.action).toBeNull();
+  });
+
   it.each([
     ['a running sandbox', { state: 'ready', stopFailingSince: null }, 'no_rule'],
     ['a stop that is too young', { ...failing, stopFailingSince: ago(minute) }, 'no_rule'],
@@ -109,6 +115,7 @@ test.each([
 ])('a stop that is %s, with its last attempt at %s', (status, lastAttemptAt, isFailing) => {
   const stop = { id: 'stop_1', status, requestedAt: daysAgo(2), lastAttemptAt, error: null, endedAt: null };
   expect(factsOf({ ...aSandbox, stop }).stopFailingSince).toBe(isFailing ? daysAgo(2) : null);
+  expect(factsOf({ ...aSandbox, stop }).stopFailedForMs).toBe(isFailing && lastAttemptAt ? 86_400_000 : null);
 });
 
 describe('a policy file', () => {

@@ -73,6 +73,7 @@ describe('facts of a sandbox', () => {
         stopId: 'stop_1',
         stopStatus: 'completed',
         stopFailingSince: null,
+        stopFailedForMs: null,
         stoppedAt: at(4),
         dataExpiredAt: null,
         idleSince: at(4),

@@ -52,6 +52,7 @@ const facts = (id: string): fc.Arbitrary<SandboxFacts> =>
     stopId: fc.constantFrom(null, 'stop_1', 'stop_2'),
     stopStatus: fc.constantFrom(null, 'completed'),
     stopFailingSince: maybe(at),
+    stopFailedForMs: maybe(fc.nat({ max: 10 ** 9 })),
     stoppedAt: maybe(at),
     dataExpiredAt: maybe(at),
     idleSince: maybe(at),
