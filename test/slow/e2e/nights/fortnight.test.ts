@@ -1,6 +1,7 @@
 /**
  * Fourteen nights on one stack: real Temporal Schedules, 40 s apart, and a day of the service's clock after each night.
- * The worker is killed in every night, Temporal in one. Tier: slow, 11 min, mostly waiting.
+ * The worker is killed in every night, Temporal in one. In the third night, stops begin to fail: for ten minutes, for five
+ * hours, and for ever. Tier: slow, 11 min, mostly waiting.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,12 +11,24 @@ import { scheduledRunId } from '../../../../src/contract/workflow-safe/schedule-
 import { findTemporal } from '../../../../src/supervisor/find-temporal.js';
 import { connectTemporal } from '../../../../src/temporal/connect.js';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
-import { booksOf, embeddedBooks, killPart, partPids, patient, shell } from '../../../e2e/stack/fixture.js';
+import {
+  arm,
+  booksOf,
+  embeddedBooks,
+  embeddedService,
+  killPart,
+  partPids,
+  patient,
+  shell,
+} from '../../../e2e/stack/fixture.js';
 
 const nights = 14;
 const everyMs = 40_000;
 /** The service's clock is moved only if no run is due soon: a day ends every sandbox that runs. */
 const quietMs = 8_000;
+/** As long as in the service, so that a day has as many attempts. */
+const attemptEveryMs = 300_000;
+const names = ['job', 'batch', 'clean', 'sweep'];
 
 interface Listed {
   readonly id: string;
@@ -26,7 +39,10 @@ interface Listed {
 it('a fortnight of nights misses nothing and doubles nothing', { timeout: 2_400_000 }, async () => {
   const cli = createCliHome();
   onTestFinished(() => cli.close());
-  writeFileSync(join(cli.home, 'local-service.json'), JSON.stringify({ faultsEnabled: true }));
+  writeFileSync(
+    join(cli.home, 'local-service.json'),
+    JSON.stringify({ faultsEnabled: true, timings: { stopRetryMs: attemptEveryMs } }),
+  );
   writeFileSync(join(cli.home, 'items.txt'), 'say one\nsay two\nsay three\n');
   const rules = [{ rule: 'old jobs', match: { name: 'sf-*-job-*' }, keepLast: 3, action: 'delete-sandbox' }];
   writeFileSync(join(cli.home, 'policy.json'), JSON.stringify({ name: 'old', limits: { maxPercent: 100 }, rules }));
@@ -51,15 +67,33 @@ it('a fortnight of nights misses nothing and doubles nothing', { timeout: 2_400_
   );
   await done(cli, 'schedule', 'add', 'clean', ...times, 'cleanup', 'run', 'policy.json');
 
+  const escalate = ['--escalate', '2s: resume-and-stop, 4s: notify, 6s: delete', '--escalate-may-delete'];
+  await done(
+    cli,
+    'schedule',
+    'add',
+    'sweep',
+    ...times,
+    'stops',
+    'sweep',
+    ...escalate,
+    '--failing-for',
+    '1m',
+    '--protect',
+    'keep-*',
+  );
+  let failing: Failing | undefined;
+
   for (let night = 1; night <= nights; night += 1) {
     await expect.poll(async () => (await runsOf(cli, 'jobs', 'job')).length, slowly).toBeGreaterThanOrEqual(night);
     await expect.poll(() => partPids(cli, 'worker').length, patient).toBe(1);
     killPart(cli, 'worker');
     if (night === nights / 2) killPart(cli, 'temporal');
     await expect.poll(() => allEnded(cli), slowly).toBe(true);
+    if (night === 3) failing = await stopsThatFail(cli);
     if (night < nights) await nextDay(cli);
   }
-  for (const name of ['job', 'batch', 'clean']) await done(cli, 'schedule', 'pause', name);
+  for (const name of names) await done(cli, 'schedule', 'pause', name);
   await expect.poll(() => allEnded(cli), slowly).toBe(true);
 
   const books = await embeddedBooks(cli);
@@ -96,9 +130,59 @@ it('a fortnight of nights misses nothing and doubles nothing', { timeout: 2_400_
   expect(
     books.sandboxes.filter(({ state }) => state === 'running' || state === 'ready').map(({ name }) => name),
   ).toEqual([]);
-  const { schedule } = JSON.parse(await done(cli, 'schedule', 'show', 'clean', '--json'));
-  expect(schedule.runs.map(({ outcome }: Listed) => outcome)).toEqual(Array(10).fill('applied'));
+  for (const name of ['clean', 'sweep']) {
+    const { schedule } = JSON.parse(await done(cli, 'schedule', 'show', name, '--json'));
+    expect(schedule, name).toMatchObject({ missed: 0, skipped: 0 });
+    expect(
+      schedule.runs.map(({ outcome }: Listed) => outcome),
+      name,
+    ).toEqual(Array(10).fill('applied'));
+  }
+  const stateOf = (id: string | undefined) => books.sandboxes.find((sandbox) => sandbox.id === id)?.state ?? 'deleted';
+  const states = Object.fromEntries(Object.entries(failing ?? {}).map(([what, id]) => [what, stateOf(id)]));
+  expect(states).toEqual({ tenMinutes: 'archived', fiveHours: 'archived', forEver: 'deleted', kept: 'archiving' });
+  // What is left is told by each sweep, and by the list of failing stops.
+  const [last] = (await lastRuns(cli, 'sweep')).filter(({ outcome }) => outcome === 'applied');
+  const report = JSON.parse((await cli.run(['cleanup', 'report', last?.id ?? '', '--all', '--json'])).stdout);
+  expect(
+    report.plan.entries.find((entry: { facts: { id: string } }) => entry.facts.id === failing?.kept),
+  ).toMatchObject({
+    action: null,
+    reason: 'protected',
+  });
+  expect(await done(cli, 'stops', 'list', '--failing')).toContain(failing?.kept);
 });
+
+interface Failing {
+  readonly tenMinutes: string;
+  readonly fiveHours: string;
+  readonly forEver: string;
+  readonly kept: string;
+}
+
+/** Sandboxes whose stops were requested without sandflow, so that nobody follows them. */
+async function stopsThatFail(cli: CliHome): Promise<Failing> {
+  const stopOf = async (name: string, failsForMs: number): Promise<string> => {
+    const { sandbox } = JSON.parse(await done(cli, 'api', 'POST', '/sandboxes', '--field', `name=${name}`));
+    const isReady = async () => JSON.parse(await done(cli, 'api', 'GET', `/sandboxes/${sandbox.id}`)).sandbox.state;
+    await expect.poll(isReady, slowly).toBe('ready');
+    const times = Math.ceil(failsForMs / attemptEveryMs);
+    await arm(embeddedService(cli), [{ kind: 'stop_fails', sandboxId: sandbox.id, times }]);
+    await done(cli, 'api', 'POST', `/sandboxes/${sandbox.id}/stop`);
+    return sandbox.id;
+  };
+  const hourMs = 3_600_000;
+  return {
+    tenMinutes: await stopOf('fails-ten-minutes', hourMs / 6),
+    fiveHours: await stopOf('fails-five-hours', 5 * hourMs),
+    forEver: await stopOf('fails-for-ever', 10_000 * hourMs),
+    kept: await stopOf('keep-fails', 10_000 * hourMs),
+  };
+}
+
+async function lastRuns(cli: CliHome, name: string): Promise<Listed[]> {
+  return JSON.parse(await done(cli, 'schedule', 'show', name, '--json')).schedule.runs;
+}
 
 /** A command costs more than a look at the books. */
 const slowly = { timeout: 600_000, interval: 1_000 };
@@ -121,7 +205,10 @@ async function runsOf(cli: CliHome, noun: 'jobs' | 'fanout', name: string): Prom
 async function allEnded(cli: CliHome): Promise<boolean> {
   const { stdout } = await cli.run(['schedule', 'list', '--json']);
   const { schedules } = JSON.parse(stdout || '{}');
-  return schedules?.length === 3 && schedules.every((one: { lastRun: Listed }) => one.lastRun?.outcome !== 'running');
+  return (
+    schedules?.length === names.length &&
+    schedules.every((one: { lastRun: Listed }) => one.lastRun?.outcome !== 'running')
+  );
 }
 
 async function nextDay(cli: CliHome): Promise<void> {
