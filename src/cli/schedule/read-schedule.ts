@@ -4,6 +4,7 @@ import { isTimeZone } from '../../contract/time-zone.js';
 import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
 import type { ScheduleTimes } from '../../protocol/schedule.js';
 import { firstWindowCron } from '../../retention/index.js';
+import { cronProblem } from '../../workflow-client/schedules/cron-problem.js';
 import type { CommandContext } from '../command.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
@@ -57,6 +58,8 @@ function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, command: Rea
   }
   if (cron !== undefined) {
     if (/^(CRON_)?TZ=/.test(cron)) throw new UsageError('--cron must not name a time zone. Use --zone.');
+    const problem = cronProblem(cron);
+    if (problem !== undefined) throw new UsageError(`--cron ${problem}.`);
     return { cron, zone: zone ?? zoneOfThisMachine() };
   }
   if (command.kind !== 'cleanup') {

@@ -7,6 +7,7 @@ import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addre
 import { payloadBytes } from '../../contract/workflow-safe/stored-text.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';
 import { parseWith } from '../parse-with.js';
+import { cronProblem } from './cron-problem.js';
 
 /**
  * What happens if a run is due while the last one has not ended: it is skipped; one, or all, wait for the end; the last
@@ -24,9 +25,11 @@ const maxWorkBytes = 500_000;
 const timesSchema = z.object({
   cron: z
     .string()
-    .min(1, 'must not be empty')
     .max(200)
-    .refine((cron) => !/^(CRON_)?TZ=/.test(cron), 'must not name a time zone: use the option of its own'),
+    .superRefine((cron, context) => {
+      const problem = cronProblem(cron);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    }),
   zone: z.string().refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Vienna'),
 });
 
@@ -50,7 +53,8 @@ export function checkSchedule(options: {
 }): void {
   const { deployment, name, work } = options;
   checkDeployment(deployment);
-  const refuse = (why: string) => new SandflowError('bad_schedule', `The schedule cannot be used: ${why}.`);
+  const refuse = (why: string) =>
+    new SandflowError('bad_schedule', `The schedule "${name.slice(0, 80)}" cannot be used: ${why}.`);
   const problem = scheduleNameProblem(deployment, name);
   if (problem) throw refuse(`the name ${problem}`);
   parseWith(optionsSchema, options, refuse);

@@ -89,8 +89,13 @@ describe('a schedule of the command line', () => {
     });
   });
 
-  it('names an expression that Temporal refuses', async () => {
-    expect(await run('schedule', 'add', 'wrong', '--cron', 'every night', '--', 'run', 'say hello')).toMatchObject({
+  it('names an expression that cannot be used, also one that only Temporal knows', async () => {
+    const add = (cron: string) => run('schedule', 'add', 'wrong', '--cron', cron, '--', 'run', 'say hello');
+    expect(await add('every night')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--cron has 2 fields, but must have 5'),
+    });
+    expect(await add('@every 0s')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('The schedule "wrong" cannot be used: Temporal refuses it: '),
     });
@@ -182,6 +187,7 @@ describe('a schedule of the command line', () => {
       stderr: expect.stringContaining('half.yaml: schedule bad: --cron is missing.'),
     });
     expect(await run('schedule', 'show', 'good')).toMatchObject({ exitCode: 2 });
+  });
   });
 });
 
