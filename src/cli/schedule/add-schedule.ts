@@ -37,8 +37,11 @@ export async function addSchedule(
   try {
     const { what, schedule } = await withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
       await warnOfEmbedded(platform.config, reporter);
-      const { putRead } = await import('./put-schedule.js');
-      const put = await putRead(read, options.replace ? 'replace' : 'refuse', platform, { io, notices: reporter });
+      const { preparedRead } = await import('./put-schedule.js');
+      const { putSchedule } = await import('../../workflow-client/schedules/schedule-client.js');
+      const prepared = await preparedRead(read, platform, { io, notices: reporter });
+      const ifExists = options.replace ? 'replace' : 'refuse';
+      const put = await putSchedule(platform.temporal, { ...prepared, ifExists });
       const { readSchedule: readBack } = await import('../../workflow-client/schedules/read-schedules.js');
       const { deployment } = platform.config;
       return { what: put, schedule: await readBack(platform.temporal, { deployment, name }) };

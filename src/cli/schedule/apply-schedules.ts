@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { checkInput, fieldText } from '../../contract/texts/input-problems.js';
+import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printJson } from '../output/json.js';
@@ -44,7 +45,7 @@ export async function applySchedules(file: string, options: ApplyOptions, contex
   try {
     // Everything is checked before anything is changed.
     for (const wish of wishes) reads.push(await readSchedule(wish, besideFile).catch(named(file, wish.name)));
-    const changed = await change(reads, options, context);
+    const changed = await change(file, reads, options, context);
     if (options.json) return printJson(io.stdout, { schedules: changed, error: null });
     const rows = changed.map(({ name, what }) => [name, what]);
     if (rows.length > 0) io.stdout.write(formatTable(['SCHEDULE', 'DONE'], rows, { width: tableWidth(io.stdout) }));
@@ -58,17 +59,29 @@ interface Changed {
   readonly what: 'created' | 'replaced' | 'unchanged' | 'removed';
 }
 
-function change(reads: readonly ReadSchedule[], options: ApplyOptions, context: CommandContext): Promise<Changed[]> {
+function change(
+  file: string,
+  reads: readonly ReadSchedule[],
+  options: ApplyOptions,
+  context: CommandContext,
+): Promise<Changed[]> {
   const { io } = context;
   return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
     await warnOfEmbedded(platform.config, reporter);
-    const { putRead } = await import('./put-schedule.js');
-    const { changeSchedule, scheduleNames } = await import('../../workflow-client/schedules/schedule-client.js');
+    const { preparedRead } = await import('./put-schedule.js');
+    const { changeSchedule, putSchedule, scheduleNames } = await import(
+      '../../workflow-client/schedules/schedule-client.js'
+    );
     const { deployment } = platform.config;
+    const prepared: PutScheduleOptions[] = [];
+    // The service may refuse one of them, so nothing is changed before all are prepared.
+    for (const read of reads) {
+      prepared.push(await preparedRead(read, platform, { io, notices: reporter }).catch(named(file, read.name)));
+    }
     const changed: Changed[] = [];
     context.undone = undefined;
-    for (const read of reads) {
-      changed.push({ name: read.name, what: await putRead(read, 'replace', platform, { io, notices: reporter }) });
+    for (const one of prepared) {
+      changed.push({ name: one.name, what: await putSchedule(platform.temporal, { ...one, ifExists: 'replace' }) });
     }
     if (!options.removeOthers) return changed;
     const wanted = new Set(reads.map(({ name }) => name));
@@ -95,8 +108,17 @@ async function readFileOf(file: string, cwd: string): Promise<z.output<typeof fi
   const document = parseDocument(text, { prettyErrors: false });
   const [wrong] = document.errors;
   if (wrong) throw new UsageError(`${file} is not YAML: ${wrong.message}`);
-  const { data, problems } = checkInput(fileSchema, document.toJS({ maxAliasCount: 100 }) ?? {});
+  const { data, problems } = checkInput(fileSchema, plain(document, file) ?? {});
   if (problems === null) return data.schedules;
   const lines = problems.map(({ path, message }) => `${path.length === 0 ? '' : `${fieldText(path)}: `}${message}`);
   throw new UsageError(`${file}: ${lines.join('; ')}.`);
+}
+
+/** @throws UsageError for an alias of nothing, or aliases that would fill the memory */
+function plain(document: ReturnType<typeof parseDocument>, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (cause) {
+    throw new UsageError(`${file} is not YAML: ${cause instanceof Error ? cause.message : cause}.`, { cause });
+  }
 }

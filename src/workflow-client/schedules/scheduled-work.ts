@@ -119,7 +119,7 @@ export function scheduledCleanup(options: {
 function withSchedule({ schedule, labels = {} }: ScheduledWorkOptions): Labels {
   if (scheduleLabel in labels) {
     const why = `the label "${scheduleLabel}" is the name of the schedule. Choose another label`;
-    throw new SandflowError('bad_schedule', `The schedule cannot be used: ${why}.`);
+    throw new SandflowError('bad_schedule', `The schedule "${schedule}" cannot be used: ${why}.`);
   }
   return { ...labels, [scheduleLabel]: schedule };
 }

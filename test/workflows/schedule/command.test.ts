@@ -187,7 +187,25 @@ describe('a schedule of the command line', () => {
       stderr: expect.stringContaining('half.yaml: schedule bad: --cron is missing.'),
     });
     expect(await run('schedule', 'show', 'good')).toMatchObject({ exitCode: 2 });
+    await write('alias.yaml', 'schedules:\n  - {name: good, cron: "@daily", command: [run, *nothing]}\n');
+    expect(await run('schedule', 'apply', 'alias.yaml')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^error: alias\.yaml is not YAML: Unresolved alias/),
+    });
   });
+
+  it.each([
+    ['an expression', 'cron: 99 * * * *, command: [run, say hello]', /--cron has the minute "99"/],
+    ['a delay', 'cron: "@daily", jitter: 2d, command: [run, say hello]', /jitterMs: must be at most a day/],
+    ['a label', 'cron: "@daily", command: [run, say hello, --label, schedule=x]', /the label "schedule"/],
+    ['a source', 'cron: "@daily", command: [run, say hello, --sandbox, bx_2345abcd]', /bx_2345abcd/],
+  ])('changes nothing if the last one of a file has %s that cannot be used', async (_, last, why) => {
+    const first = '{name: before, cron: "@daily", command: [run, say hello]}';
+    await write('last.yaml', `schedules:\n  - ${first}\n  - {name: last, ${last}}\n`);
+    const applied = await run('schedule', 'apply', 'last.yaml');
+    expect(applied).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(why) });
+    expect(applied.stderr).toContain('last');
+    expect(await run('schedule', 'show', 'before')).toMatchObject({ exitCode: 2 });
   });
 });
 
