@@ -45,6 +45,15 @@ export async function keepCommand(command: string, { notify }: Pick<Config, 'not
   await createNotifyCommands(notify.commandsFile).keep(command);
 }
 
+/** The same words of a command line, with the id of a command in place of its text. */
+export function withoutNotifyCommand(words: readonly string[]): string[] {
+  return words.map((word, at) => {
+    const [, option = '', text] = /^(--notify=)(.*)$/s.exec(word) ?? [];
+    const command = commandIn(words[at - 1] === '--notify' ? word : (text ?? ''));
+    return command ? `${option}command-id:${notifyCommandId(command)}` : word;
+  });
+}
+
 function commandIn(text: string): string | undefined {
   return /^command:(.*)$/s.exec(text)?.[1]?.trim() || undefined;
 }

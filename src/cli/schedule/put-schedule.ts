@@ -1,9 +1,11 @@
 /** Stores what a schedule runs. The schedule is still unchanged then. */
 import { cut } from '../../contract/workflow-safe/stored-text.js';
+import { withoutSecrets } from '../../contract/workflow-safe/without-secrets.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
 import { checkSchedule } from '../../workflow-client/schedules/schedule-input.js';
 import type { Platform } from '../connect/platform.js';
 import type { CliIo } from '../io.js';
+import { withoutNotifyCommand } from '../notify/notify-target.js';
 import type { Notices } from '../output/reporter.js';
 import type { ReadSchedule } from './read-schedule.js';
 import { storeWork } from './scheduled-work.js';
@@ -19,7 +21,12 @@ export async function preparedRead(
 ): Promise<PutScheduleOptions> {
   const { deployment, taskQueue } = platform.config;
   const work = await storeWork(schedule.name, command, platform, options);
-  const prepared = { ...schedule, deployment, taskQueue, work, command: words.map((word) => cut(word, longestWord)) };
+  const prepared = { ...schedule, deployment, taskQueue, work, command: wordsToKeep(words) };
   checkSchedule(prepared);
   return prepared;
+}
+
+/** Whoever may read a schedule need not know where it notifies. A secret is removed before it could be cut. */
+function wordsToKeep(words: readonly string[]): string[] {
+  return withoutNotifyCommand(words).map((word) => cut(withoutSecrets(word), longestWord));
 }
