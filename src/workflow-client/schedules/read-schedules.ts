@@ -1,7 +1,7 @@
 /** Reads schedules: what they run, when, and how their last runs ended. */
 
 import type { Client, ScheduleDescription } from '@temporalio/client';
-import { scheduledRunId, scheduleId } from '../../contract/workflow-safe/schedule-addresses.js';
+import { scheduledRunId } from '../../contract/workflow-safe/schedule-addresses.js';
 import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes } from '../../protocol/schedule.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../../temporal/readable-memos.js';
 import { type OddTime, readOddTimes } from './odd-times.js';
@@ -102,8 +102,13 @@ function summaryOf({ name }: ScheduleAddress, description: ScheduleDescription):
 
 function inputOf({ action }: ScheduleDescription) {
   const { memo, unreadable } = memoOf({ input: action.args?.[0] });
-  return { input: memo.input as ScheduledRunInput | undefined, unreadable };
+  if (unreadable) return { unreadable };
+  const { times, work } = (memo.input ?? {}) as Partial<ScheduledRunInput>;
+  if (times && work) return { input: memo.input as ScheduledRunInput, unreadable };
+  return { unreadable: foreign };
 }
+
+const foreign: UnreadableMemo = { code: 'unreadable', message: 'Another program than sandflow wrote this schedule.' };
 
 /**
  * Reads the schedules of a deployment, sorted by name. Visibility lags: a new schedule may be missing for a moment.
@@ -139,10 +144,11 @@ interface Run {
 
 async function readRun(
   client: Client,
-  { deployment, name }: ScheduleAddress,
+  { name }: ScheduleAddress,
   { workflowId, firstExecutionRunId }: Run,
 ): Promise<ScheduledRun> {
-  const dueAt = new Date(workflowId.slice(`${scheduleId(deployment, name)}-`.length));
+  // Temporal appends the time to the id, which another program may have chosen.
+  const dueAt = new Date(workflowId.slice(-'2026-11-26T01:30:00Z'.length));
   const run = { id: scheduledRunId(name, dueAt), dueAt: dueAt.toISOString() };
   try {
     const { status, memo } = await lenientClient(client).workflow.getHandle(workflowId, firstExecutionRunId).describe();

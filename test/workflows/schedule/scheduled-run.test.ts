@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { cleanupPrefix, jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { scheduleId } from '../../../src/contract/workflow-safe/schedule-addresses.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { listFanouts, listJobs } from '../../../src/workflow-client/list-executions.js';
 import { readSchedule, type ScheduledRun } from '../../../src/workflow-client/schedules/read-schedules.js';
@@ -182,6 +183,21 @@ describe.concurrent('a run of a schedule', () => {
     await letGo(stand, sandboxId);
     expect(await resultOf(id)).toMatchObject({ outcome: 'completed' });
   });
+});
+
+it('is shown also if another program wrote its schedule, which is named as unreadable', async ({ expect }) => {
+  const name = newName();
+  const handle = await stand.client.schedule.create({
+    scheduleId: scheduleId(deployment, name),
+    spec: { intervals: [{ every: '1 day' }] },
+    action: { type: 'startWorkflow', workflowType: 'other', workflowId: 'any', taskQueue: 'none', args: ['text'] },
+  });
+  await handle.trigger();
+  const today = new Date().toISOString().slice(0, 8);
+  await untilRuns(name, (runs) => expect(runs).toMatchObject([{ dueAt: expect.stringContaining(today) }]));
+  const shown = await readSchedule(stand.client, { deployment, name });
+  expect(shown).toMatchObject({ times: null, work: null, command: [], unreadable: { code: 'unreadable' } });
+  await handle.delete();
 });
 
 async function runIdOf(id: string): Promise<string> {
