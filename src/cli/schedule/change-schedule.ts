@@ -28,16 +28,16 @@ export async function runNow(name: string, { json }: Json, context: CommandConte
     if (!json) io.stderr.write(`See it with: sandflow ${next[kind ?? 'job']} ${run.id}\n`);
     return exitCodes.done;
   }
-  io.stderr.write(`${notStarted[run.kind]}\n`);
+  io.stderr.write(
+    `${run.kind === 'waiting' ? `The run ${run.id} starts when the last one has ended.` : skippedText}\n`,
+  );
   return run.kind === 'waiting' ? exitCodes.done : exitCodes.otherOutcome;
 }
 
 const next = { job: 'jobs watch', batch: 'fanout watch', cleanup: 'cleanup report' } as const;
 
-const notStarted = {
-  skipped: 'Nothing was started: the last run has not ended, and this schedule skips runs meanwhile (--overlap).',
-  waiting: 'The run starts when the last one has ended.',
-} as const;
+const skippedText =
+  'Nothing was started: the last run has not ended, and this schedule skips runs meanwhile (--overlap).';
 
 export async function backfill(name: string, options: BackfillOptions, context: CommandContext): Promise<void> {
   const { io } = context;

@@ -4,6 +4,7 @@
  */
 
 import { type Client, DAYS_OF_WEEK, MONTHS, type ScheduleDescription } from '@temporalio/client';
+import { timestampOf } from '../../temporal/iso-time.js';
 import { clockChanges, type LocalMinute, type OddMinute, oddMinutes } from './clock-changes.js';
 
 /** A time of a schedule that a change of the clock skips or repeats. */
@@ -43,11 +44,6 @@ async function matchingTimes(client: Client, scheduleId: string, aroundMs: numbe
   });
   return startTime.map(({ seconds }) => new Date(Number(seconds) * 1_000).toISOString());
 }
-
-type Timestamp = NonNullable<Parameters<Client['workflowService']['listScheduleMatchingTimes']>[0]['startTime']>;
-
-/** The type demands an object for the number, but the service takes the number itself. */
-const timestampOf = (ms: number): Timestamp => ({ seconds: (ms / 1_000) as unknown as Timestamp['seconds'] });
 
 /** Whether Temporal's calendars match a local minute. An interval (`@every`) does not depend on the clock. */
 function runsAt({ calendars = [] }: ScheduleDescription['spec'], local: LocalMinute): boolean {

@@ -144,13 +144,21 @@ describe.concurrent('a run of a schedule', () => {
     expect(await Promise.all(ids.map((id) => runIdOf(id)))).toEqual(first);
   });
 
+  it('has an id of its own if several are asked for at once', async ({ expect }) => {
+    const name = newName();
+    await put(name, { work: await job(name), overlap: 'allow-all' });
+    const ids = await Promise.all([1, 2, 3].map(() => startNow(name)));
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) expect(await resultOf(id)).toMatchObject({ outcome: 'completed' });
+  });
+
   it('is skipped while the last one runs, or waits for its end', async ({ expect }) => {
     const name = newName();
     await put(name, { work: await job(name, untilGo) });
     const id = await startNow(name);
     expect(await runNow(name)).toEqual({ kind: 'skipped' });
     await put(name, { work: await job(name, untilGo), overlap: 'buffer-one', ifExists: 'replace' });
-    expect(await runNow(name)).toEqual({ kind: 'waiting' });
+    expect(await runNow(name)).toEqual({ kind: 'waiting', id: expect.stringMatching(`^${name}-`) });
     await letGo(stand, await sandboxOf(id));
     await untilRuns(name, (runs) => {
       expect(runs).toHaveLength(2);
