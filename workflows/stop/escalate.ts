@@ -7,8 +7,15 @@
  * So a step acts at most once, also after a crash or in the next run. `resume-and-stop` ends the failing stop by a
  * resume. All requests that waited for that stop then request the next one, and wait for it.
  */
-import { ActivityFailure, CancellationScope, isCancellation, log, TimeoutFailure } from '@temporalio/workflow';
-import type { EscalatedStop } from '../../activities/stop/escalate-stop.js';
+import {
+  ActivityFailure,
+  type ActivityOptions,
+  CancellationScope,
+  isCancellation,
+  log,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { EscalatedStop, EscalateStopInput } from '../../activities/stop/escalate-stop.js';
 import { stepText } from '../../src/contract/workflow-safe/escalation.js';
 import { type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
 import { escalationClaim } from '../../src/protocol/messages.js';
@@ -71,7 +78,9 @@ async function leave(stop: StopWorkflowState, record: StopRecord, step: Escalati
 
 async function resumeToStopAgain(stop: StopWorkflowState, record: StopRecord, step: EscalationStepRecord) {
   const stopId = record.stopId ?? '';
-  const answer = await attempt(stop, record, step, 'resumeFailingStop');
+  const answer = await attempt(stop, record, step, (options, input) =>
+    effects.resumeFailingStop.executeWithOptions(options, [input]),
+  );
   if (answer === undefined) return;
   if (answer.did !== 'resumed') return leave(stop, record, step, reasonOf(stop, answer));
   stop.noteResume(stopId);
@@ -97,7 +106,9 @@ function shareStep({ steps = [] }: StopRecord, { request }: StopRecord): void {
 }
 
 async function deleteSandbox(stop: StopWorkflowState, record: StopRecord, step: EscalationStepRecord) {
-  const answer = await attempt(stop, record, step, 'deleteFailingStop');
+  const answer = await attempt(stop, record, step, (options, input) =>
+    effects.deleteFailingStop.executeWithOptions(options, [input]),
+  );
   if (answer === undefined) return;
   if (answer.did !== 'deleting' && answer.did !== 'unnamed') return leave(stop, record, step, reasonOf(stop, answer));
   step.operationId = answer.operationId;
@@ -139,15 +150,15 @@ async function attempt(
   stop: StopWorkflowState,
   record: StopRecord,
   step: EscalationStepRecord,
-  name: 'resumeFailingStop' | 'deleteFailingStop',
+  call: (options: ActivityOptions, input: EscalateStopInput) => Promise<EscalatedStop>,
 ): Promise<EscalatedStop | undefined> {
   const { sandboxId } = stop.input;
   const { readLagMs } = stop.timing;
   const input = { sandboxId, stopId: record.stopId ?? '', before: step.sent, readLagMs };
-  const options = { summary: `${step.action} ${sandboxId}`, scheduleToCloseTimeout: attemptWithin };
+  const options = { summary: `${step.action} ${sandboxId}`, scheduleToCloseTimeout: attemptWithin } as const;
   try {
     // After a cancel, the effect must still be known, so that what was resumed is stopped.
-    return await CancellationScope.nonCancellable(() => effects[name].executeWithOptions(options, [input]));
+    return await CancellationScope.nonCancellable(() => call(options, input));
   } catch (error) {
     step.sent = sentBeforeOf(error) ?? sentBeforeTimeout(error, input.stopId) ?? step.sent;
     const refusal = refusalOf(error);

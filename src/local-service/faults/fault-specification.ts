@@ -63,8 +63,13 @@ const domainFaults = [
   z.strictObject({ ...every, kind: z.literal('boot_error'), recoverMs: ms.optional() }),
   /** The next setup scripts cannot be started; each is tried again after a second. */
   z.strictObject({ ...every, kind: z.literal('setup_start_fails') }),
-  /** The next archival attempts fail; with `sandboxId`, only those of this sandbox. */
-  z.strictObject({ ...every, kind: z.literal('stop_fails'), sandboxId: z.string().optional() }),
+  /** The next archival attempts fail: those of this sandbox or stop, if one is given. */
+  z.strictObject({
+    ...every,
+    kind: z.literal('stop_fails'),
+    sandboxId: z.string().optional(),
+    stopId: z.string().optional(),
+  }),
   /**
    * The next archival attempts find nothing new: they keep the previous snapshot, if there is one, and lose all changes
    * since.

@@ -65,8 +65,13 @@ export function createFaults(database: Database) {
       return taken as DeliveryFault | undefined;
     },
     /** Uses up one occasion of the first fault that matches an archival attempt. */
-    takeForStop: (sandboxId: string) =>
-      takeFirst((fault) => fault.kind === 'stop_fails' && (fault.sandboxId ?? sandboxId) === sandboxId),
+    takeForStop: (sandboxId: string, stopId: string | undefined) =>
+      takeFirst(
+        (fault) =>
+          fault.kind === 'stop_fails' &&
+          (fault.sandboxId ?? sandboxId) === sandboxId &&
+          (fault.stopId ?? stopId) === stopId,
+      ),
     take: <Kind extends Exclude<FaultKind, 'stop_fails'>>(kind: Kind) =>
       takeFirst((fault) => fault.kind === kind) as FaultOf<Kind> | undefined,
     add(fault: FaultSpecification) {

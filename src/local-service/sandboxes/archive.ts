@@ -26,7 +26,8 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
     const snapshotId = sandbox.pendingSnapshotId;
     let snapshot: SnapshotFound = null;
     try {
-      if (context.faults.takeForStop(subject)) throw new Error('The machine did not finish its snapshot.');
+      if (context.faults.takeForStop(subject, sandbox.stop?.id))
+        throw new Error('The machine did not finish its snapshot.');
       if (sandbox.stop?.lastAttemptAt === null) await sampleAtStop(context, sandbox);
       await context.ssh.close(subject);
       await host.endProcesses(subject);

@@ -18,7 +18,8 @@ type Ends = Readonly<Record<Workflow, readonly string[]>>;
 const refused: Ends = {
   createThenPrompt: ['rejected', 'sandbox_failed', 'prompt_failed'],
   forkFanout: ['partly_failed', 'source_failed'],
-  stopAndAwaitArchive: ['rejected', 'gone'],
+  // A step of an escalation that is refused is left, and the stop goes on failing.
+  stopAndAwaitArchive: ['rejected', 'gone', 'still_failing'],
   retentionCleanup: ['failed', 'applied'],
 };
 

@@ -1,5 +1,6 @@
 /** Batches, stops and cleanups. */
 import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../../src/contract/workflow-safe/addresses.js';
+import { parseEscalation } from '../../../../src/contract/workflow-safe/escalation.js';
 import { readPolicy } from '../../../../src/retention/index.js';
 import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
 import { cleaned, policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
@@ -127,6 +128,46 @@ const stopScenario: Scenario = {
   },
 };
 
+/** A stop that fails until a step of its escalation ends it. */
+const escalatedStops: readonly Scenario[] = (
+  [
+    ['stop-resumed', '1s: resume-and-stop', 'archived'],
+    ['stop-deleted', '1s: delete', 'deleted'],
+  ] as const
+).map(([name, text, expected]) => ({
+  ...{ name, expected },
+  workflow: 'stopAndAwaitArchive',
+  makes: 0,
+  async prepare({ stand }, { deadlineMs }) {
+    const sandboxId = await made(stand, 'to be escalated');
+    const workflowId = sandboxStopId(sandboxId);
+    // The first attempts fail whatever stop is theirs, because the id of the stop comes with its answer.
+    await stand.fault({ kind: 'stop_fails', sandboxId, times: 3 });
+    const { stop } = await stand.api.stopSandbox(sandboxId);
+    await stand.fault({ kind: 'stop_fails', stopId: stop?.id ?? '', times: 100_000 });
+    return {
+      workflowId,
+      given: [sandboxId],
+      isOf: (tag) => tag.workflowId === workflowId,
+      owns: ({ id }) => id === sandboxId,
+      async run() {
+        const escalate = parseEscalation(text, { mayDelete: true });
+        const requested = await ask(stand, { sandboxId, deadlineMs, timing: matrixTiming, escalate });
+        const { outcome } = await outcomeOf(stand, requested);
+        const isArchived = outcome === 'archived' || outcome === 'already_archived';
+        const isDeleted = outcome === 'deleted';
+        return {
+          outcome: String(outcome),
+          jobs: [],
+          left: isArchived || isDeleted || outcome === 'superseded' ? [] : [sandboxId],
+          saysArchived: isArchived ? [sandboxId] : [],
+          saysDeleted: isDeleted ? [sandboxId] : [],
+        };
+      },
+    };
+  },
+}));
+
 interface CleanupScenario {
   readonly name: string;
   readonly action: 'stop' | 'delete-sandbox' | 'delete-snapshot';
@@ -199,4 +240,9 @@ const cleanupScenarios: readonly Scenario[] = cleanups.map(
   }),
 );
 
-export const otherScenarios: readonly Scenario[] = [...batchScenarios, stopScenario, ...cleanupScenarios];
+export const otherScenarios: readonly Scenario[] = [
+  ...batchScenarios,
+  stopScenario,
+  ...escalatedStops,
+  ...cleanupScenarios,
+];
