@@ -93,7 +93,8 @@ export async function readCommand(words: readonly string[], context: CommandCont
     requireMeantValues(locate(program, words).command, words);
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
+    // Commander has printed the help that was asked for.
+    if (!(error instanceof CommanderError) || error.exitCode === 0) throw error;
     const why = error.message.replace(/^error: /, '');
     const sentence = /[.?)]$/.test(why) ? why : `${why}.`;
     throw new UsageError(`The command of the schedule: ${sentence} ${whatRuns}`);
