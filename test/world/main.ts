@@ -3,15 +3,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type JobKind, jobKinds } from './plan/draw-job.js';
 import { drawPlan } from './plan/draw-plan.js';
 import type { Plan } from './plan/plan.js';
 import { shrink } from './shrink.js';
 import { openWorkshop, wholeNumber } from './workshop.js';
 
-const usage = `usage: npm run world -- [--seed N] [--jobs M] [--plan FILE] [--worlds K] [--parallel P] [--shrink] [--json] [--keep]
+const usage = `usage: npm run world -- [--seed N] [--jobs M] [--kinds LIST] [--plan FILE] [--worlds K] [--parallel P] [--shrink] [--json] [--keep]
 
   --seed N    the first seed; default: a new one, which is printed
   --jobs M    jobs per world; default: 20
+  --kinds LIST  jobs of these kinds only, separated by commas: ${jobKinds.join(', ')}
   --plan FILE  plays this plan, which --shrink has printed, instead of drawing one
   --worlds K  worlds with seeds N, N+1, ...; default: 1
   --parallel P  worlds at once; default: 1
@@ -23,6 +25,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     jobs: { type: 'string' },
+    kinds: { type: 'string' },
     plan: { type: 'string' },
     worlds: { type: 'string' },
     parallel: { type: 'string' },
@@ -40,6 +43,9 @@ const firstSeed = wholeNumber('seed', values.seed ?? String(Math.floor(Math.rand
 const jobs = wholeNumber('jobs', values.jobs ?? '20');
 const worlds = wholeNumber('worlds', values.worlds ?? '1');
 const parallel = wholeNumber('parallel', values.parallel ?? '1');
+const kinds = (values.kinds?.split(',') ?? jobKinds) as JobKind[];
+const unknown = kinds.find((kind) => !jobKinds.includes(kind));
+if (unknown !== undefined) throw new Error(`--kinds: "${unknown}" is none of ${jobKinds.join(', ')}.`);
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const given = values.plan === undefined ? undefined : (JSON.parse(await readFile(values.plan, 'utf8')) as Plan);
 const workshop = await openWorkshop({ keep: values.keep === true, onProgress: print });
@@ -48,7 +54,7 @@ const { play, signal } = workshop;
 let failed = 0;
 const totals = { jobs: 0, calls: 0, struck: 0 };
 async function playSeed(seed: number): Promise<void> {
-  const plan = given ?? drawPlan(seed, jobs);
+  const plan = given ?? drawPlan(seed, jobs, kinds);
   const end = await play(plan);
   totals.jobs += end.outcomes.length;
   totals.calls += end.calls;

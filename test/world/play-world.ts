@@ -12,6 +12,7 @@ import { createResultStore } from '../../src/result-store/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import type { ProxiedCall } from '../slow/matrix/faults/fault-proxy.js';
 import { brokenCauses } from './oracle/causes.js';
+import { brokenEscalations } from './oracle/escalations.js';
 import { brokenOutcomes } from './oracle/outcomes.js';
 import { brokenPrompts } from './oracle/prompts.js';
 import { type Broken, madeBy, type WorldRecord } from './oracle/record.js';
@@ -89,10 +90,10 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
 
     const readBooks = () => persist(options.signal, () => fetchBooks(parts.serviceUrl, apiKey));
     const traces = createTraces();
+    const admin = (path: string, body: unknown) =>
+      persist(options.signal, () => callAdmin(parts.serviceUrl, apiKey, path, body));
     const disturb = async (trouble: AfterCalls) => {
       if (trouble.kind === 'death') return parts.kill(trouble.part);
-      const admin = (path: string, body: unknown) =>
-        persist(options.signal, () => callAdmin(parts.serviceUrl, apiKey, path, body));
       if (trouble.kind === 'hours') return admin('clock', { advanceSeconds: trouble.hours * 3_600 });
       return admin('faults', trouble.fault);
     };
@@ -144,6 +145,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       sourceId,
       calls: () => wire.calls,
       watch: wire.watch,
+      arm: (fault) => admin('faults', fault),
       terminal: (job) => ({
         ...{ TEMPORAL_ADDRESS: parts.temporalAddress, SANDBOX_API_URL: terminal.urlFor(job), SANDBOX_API_KEY: apiKey },
         ...{ SANDFLOW_HOME: options.directory, SANDFLOW_RESULTS: parts.resultsDirectory },
@@ -204,6 +206,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         ...brokenOutcomes(record),
         ...brokenCauses(record),
         ...brokenUses(record),
+        ...brokenEscalations(record),
         ...brokenTimes(record),
       ];
     };

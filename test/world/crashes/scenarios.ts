@@ -1,5 +1,5 @@
 /** The jobs of the crash sweep: each workflow with its main options, and nothing else that goes wrong. */
-import type { JobPlan, RunPlan, Trouble } from '../plan/plan.js';
+import { failsForEver, type JobPlan, type RunPlan, type Trouble } from '../plan/plan.js';
 
 /** A follow that was lost with its worker continues after 40 s. */
 const deadlineMs = 240_000;
@@ -80,7 +80,15 @@ export const crashScenarios: readonly CrashScenario[] = [
     name: 'batch-prepared',
     job: { kind: 'batch', source: 'prepare', items: 2, concurrency: 1, tight: false, retries: 0, end: 'delete' },
   },
-  { name: 'stop', job: { kind: 'stop', callers: 2 } },
+  { name: 'stop', job: { kind: 'stop', callers: 2, fails: 0, escalation: null } },
+  {
+    name: 'stop-escalated',
+    job: { kind: 'stop', callers: 1, fails: 20, escalation: { steps: '2s: resume-and-stop', callers: 1 } },
+  },
+  {
+    name: 'stop-deletes',
+    job: { kind: 'stop', callers: 2, fails: failsForEver, escalation: { steps: '2s: delete', callers: 1 } },
+  },
   { name: 'cleanup-stop', job: { kind: 'cleanup', action: 'stop', sandboxes: 2 } },
   { name: 'cleanup-delete', job: { kind: 'cleanup', action: 'delete-sandbox', sandboxes: 2 } },
 ];

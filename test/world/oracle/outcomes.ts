@@ -27,8 +27,8 @@ export function brokenOutcomes(record: WorldRecord): Broken[] {
   const listsFailed = hasStruck(record, ({ kind }) => kind === 'lists');
   return told.flatMap(({ job, outcome, jobs, isTerminated }) => {
     const of = planOf(record, job);
-    // A newcomer finds what the others leave.
-    if (of === undefined || isTerminated) return [];
+    // A newcomer finds what the others leave. A stop that is made to fail has its own judge.
+    if (of === undefined || isTerminated || (of.kind === 'stop' && of.fails > 0)) return [];
     // These are made to miss their deadlines, or to be stopped on a busy machine.
     const isShort = of?.kind === 'run' && (of.deadlineMs < 60_000 || of.workSeconds >= 20 || of.ttlSeconds < 10);
     // Without lists, a cleanup waits until its user has no more patience.

@@ -1,6 +1,7 @@
 /** Everything that is known after a world has been played. */
 import type { SandboxRecord } from '../../../src/local-service/store/sandbox-record.js';
-import type { JobPlan, Plan } from '../plan/plan.js';
+import type { StopRequestView } from '../../../src/protocol/stop.js';
+import type { JobPlan, Plan, StopPlan } from '../plan/plan.js';
 import type { Books } from '../players/account.js';
 import type { Told } from '../players/told.js';
 import type { Traces } from '../players/traces.js';
@@ -16,6 +17,18 @@ export interface WorldRecord {
   readonly struck: ReadonlySet<string>;
   /** The source of forks, which belongs to a person. */
   readonly sourceId: string;
+}
+
+/** What is known of a stop that escalates. */
+export interface Escalated {
+  readonly plan: StopPlan;
+  readonly told: Told;
+  readonly sandboxId: string;
+  readonly views: readonly StopRequestView[];
+  /** When the service had accepted the stops of all requests; null if it refused one. */
+  readonly acceptedAtMs: number | null;
+  /** Calls of the stop workflow that the service accepted, whether or not their answers arrived. */
+  readonly accepted: readonly CallOfWorld[];
 }
 
 /** A promise that a world broke. */

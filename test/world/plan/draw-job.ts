@@ -1,7 +1,7 @@
 /** Draws the jobs of a plan. */
 import fc from 'fast-check';
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
-import type { JobPlan } from './plan.js';
+import { failsForEver, type JobPlan } from './plan.js';
 
 export const often = fc.constantFrom;
 /** Not from a `double`, which is nearly always tiny. */
@@ -45,20 +45,50 @@ const batch = fc
   })
   // Longer than its lease.
   .map((drawn) => (drawn.tight ? { ...drawn, items: drawn.items + 4, concurrency: 1 } : drawn));
-const stop = fc.record({ kind: fc.constant('stop' as const), callers: fc.integer({ min: 1, max: 3 }) });
+const callers = fc.integer({ min: 1, max: 3 });
+const stop = fc.record({
+  kind: fc.constant('stop' as const),
+  callers,
+  fails: fc.constant(0),
+  escalation: fc.constant(null),
+});
+const escalatedStop = fc.record({
+  kind: fc.constant('stop' as const),
+  callers,
+  fails: often(20, 40, 80, failsForEver),
+  escalation: fc.record({
+    steps: often(
+      '2s: resume-and-stop, 5s: notify, 9s: delete',
+      '1s: notify, 3s: resume-and-stop',
+      '2s: resume-and-stop, 5s: resume-and-stop',
+      '1s: resume-and-stop, 3s: delete',
+      '3s: delete',
+    ),
+    callers: fc.integer({ min: 1, max: 2 }),
+  }),
+});
 const cleanup = fc.record({
   kind: fc.constant('cleanup' as const),
   action: often('stop' as const, 'delete-sandbox' as const),
   sandboxes: fc.integer({ min: 1, max: 3 }),
 });
 const commandLine = fc.record({ kind: fc.constant('command-line' as const), workSeconds: mostly(0, 3) });
-export const job = fc.oneof(
-  { arbitrary: run, weight: 7 },
-  { arbitrary: batch, weight: 2 },
-  { arbitrary: stop, weight: 1 },
-  { arbitrary: commandLine, weight: 1 },
-  { arbitrary: cleanup, weight: 1 },
-);
+const drawn = {
+  run: [{ arbitrary: run, weight: 7 }],
+  batch: [{ arbitrary: batch, weight: 2 }],
+  stop: [
+    { arbitrary: stop, weight: 1 },
+    { arbitrary: escalatedStop, weight: 2 },
+  ],
+  'command-line': [{ arbitrary: commandLine, weight: 1 }],
+  cleanup: [{ arbitrary: cleanup, weight: 1 }],
+} satisfies Record<JobPlan['kind'], unknown>;
+export type JobKind = keyof typeof drawn;
+export const jobKinds = Object.keys(drawn) as JobKind[];
+
+export const jobOf = (kinds: readonly JobKind[]): fc.Arbitrary<Keyless<JobPlan>> =>
+  fc.oneof(...kinds.flatMap((kind): readonly fc.WeightedArbitrary<Keyless<JobPlan>>[] => drawn[kind]));
+type Keyless<Job> = Job extends JobPlan ? Omit<Job, 'key'> : never;
 
 /** The endpoints that a job of this plan probably calls. */
 export function endpointsOf(plan: JobPlan): readonly EndpointName[] {
@@ -66,7 +96,10 @@ export function endpointsOf(plan: JobPlan): readonly EndpointName[] {
     return ['forkSandbox', 'createSandbox', 'getSandbox', 'sendPrompt', 'listEvents', 'stopSandbox', 'deleteSandbox'];
   }
   if (plan.kind === 'command-line') return ['getMe', 'createSandbox', 'sendPrompt', 'deleteSandbox'];
-  if (plan.kind === 'stop') return ['stopSandbox', 'getSandbox', 'getStop'];
+  if (plan.kind === 'stop') {
+    const ofSteps = plan.escalation === null ? [] : (['resumeSandbox', 'deleteSandbox'] as const);
+    return ['stopSandbox', 'getSandbox', 'getStop', ...ofSteps];
+  }
   if (plan.kind === 'cleanup') {
     return ['listSandboxes', 'getSandbox', plan.action === 'stop' ? 'stopSandbox' : 'deleteSandbox'];
   }

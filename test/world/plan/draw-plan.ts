@@ -3,11 +3,21 @@ import fc from 'fast-check';
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
 import { sandboxEventTypes } from '../../../src/contract/workflow-safe/states.js';
 import type { FaultInput } from '../../../src/local-service/index.js';
+import { escalationTrouble } from './draw-escalation.js';
 import { faultFamilies } from './draw-fault.js';
 import { hardship } from './draw-hardship.js';
-import { endpointsOf, job, mostly, often, rarely } from './draw-job.js';
+import { endpointsOf, type JobKind, jobKinds, jobOf, mostly, often, rarely } from './draw-job.js';
 import { meeting, newcomer } from './draw-meeting.js';
-import { actNames, type CallOfJob, type JobPlan, type Part, type Plan, parts, type Trouble } from './plan.js';
+import {
+  actNames,
+  type CallOfJob,
+  type JobPlan,
+  type Part,
+  type Plan,
+  parts,
+  type StopPlan,
+  type Trouble,
+} from './plan.js';
 
 /** Calls of a job, on average: deaths and other troubles of the whole world are spread over them. */
 const callsPerJob = 11;
@@ -68,7 +78,7 @@ interface Climate {
 
 const troubleKinds = [
   ...(['lag', 'newcomer', 'lists', 'terminate', 'wire', 'act', 'message', 'webhook', 'death', 'hours'] as const),
-  ...(['service', 'meeting', 'hardship'] as const),
+  ...(['service', 'meeting', 'hardship', 'escalation'] as const),
 ];
 type TroubleKind = (typeof troubleKinds)[number];
 
@@ -91,6 +101,7 @@ function troublesOf(jobs: readonly JobPlan[], { isCalm, kinds, families }: Clima
   const callOfRun = fc.constantFrom(...(runs.length === 0 ? jobs : runs)).chain(callOf);
   const afterCalls = fc.integer({ min: 1, max: Math.ceil(jobs.length * callsPerJob) });
   const batches = jobs.filter(({ kind }) => kind === 'batch');
+  const escalated = jobs.filter((one): one is StopPlan => one.kind === 'stop' && one.escalation !== null);
   const drawn: Readonly<Record<TroubleKind, Weighted | undefined>> = {
     lag: single(4, {
       kind: fc.constant('lag' as const),
@@ -156,6 +167,7 @@ function troublesOf(jobs: readonly JobPlan[], { isCalm, kinds, families }: Clima
     service: isCalm ? undefined : single(2, { kind: fc.constant('service' as const), afterCalls, fault: serviceFault }),
     meeting: { weight: 4, arbitrary: meeting(jobs) },
     hardship: { weight: 12, arbitrary: hardship(jobs) },
+    escalation: escalated.length === 0 ? undefined : { weight: 16, arbitrary: escalationTrouble(escalated) },
   };
   const chosen = kinds.flatMap((kind) => drawn[kind] ?? []);
   return chosen.length === 0 ? fc.constant([]) : fc.oneof(...chosen);
@@ -164,10 +176,10 @@ function troublesOf(jobs: readonly JobPlan[], { isCalm, kinds, families }: Clima
 /** Two equal troubles at one call are one. */
 const different = (troubles: Drawn): Drawn => [...new Map(troubles.map((one) => [JSON.stringify(one), one])).values()];
 
-/** @returns the same plan for the same numbers */
-export function drawPlan(seed: number, jobCount: number): Plan {
+/** @returns the same plan for the same numbers and kinds of jobs */
+export function drawPlan(seed: number, jobCount: number, kinds: readonly JobKind[] = jobKinds): Plan {
   const plan = fc
-    .array(job, { minLength: jobCount, maxLength: jobCount })
+    .array(jobOf(kinds), { minLength: jobCount, maxLength: jobCount })
     .map((drawn) => drawn.map((one, at): JobPlan => ({ ...one, key: `j${at}` })))
     .chain((jobs) => fc.tuple(fc.constant(jobs), climate))
     .chain(([jobs, mayHave]) => {

@@ -49,6 +49,16 @@ export interface StopPlan {
   readonly key: string;
   /** Number of callers who request the stop of the same sandbox. */
   readonly callers: number;
+  /** The service fails so many attempts to archive the sandbox, one every 200 ms. */
+  readonly fails: number;
+  readonly escalation: EscalationPlan | null;
+}
+
+export interface EscalationPlan {
+  /** As `--escalate` takes them. A step `delete` has its permission. */
+  readonly steps: string;
+  /** So many callers escalate; the others only wait. */
+  readonly callers: number;
 }
 
 export interface CleanupPlan {
@@ -64,6 +74,9 @@ export interface CommandLinePlan {
   readonly key: string;
   readonly workSeconds: number;
 }
+
+/** Fails until the world ends. */
+export const failsForEver = 100_000;
 
 export type JobPlan = RunPlan | BatchPlan | StopPlan | CleanupPlan | CommandLinePlan;
 
@@ -90,7 +103,8 @@ export const crashTimes = ['before', 'accepted', 'answered', 'recorded'] as cons
 export type CrashTime = (typeof crashTimes)[number];
 
 export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop', 'restart'] as const;
-export type ActName = (typeof actNames)[number];
+/** `lease`: a job works in the sandbox for some seconds, or waits for it. */
+export type ActName = (typeof actNames)[number] | 'lease';
 
 export const parts = ['worker', 'bridge', 'service', 'temporal'] as const;
 export type Part = (typeof parts)[number];

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { SandboxClient } from '../../../src/client/index.js';
-import type { Inspection } from '../../../src/local-service/index.js';
+import type { FaultInput, Inspection } from '../../../src/local-service/index.js';
 import type { ResultStore } from '../../../src/result-store/index.js';
 import type { Tag } from '../../slow/matrix/tagged-client.js';
 import type { CallOfWorld } from '../stack/wire.js';
@@ -25,6 +25,8 @@ export interface Account {
   readonly calls: () => readonly CallOfWorld[];
   /** Settings for a command of this job in a terminal. */
   readonly terminal: (job: string) => Readonly<Record<string, string>>;
+  /** Arms a fault of the service. */
+  readonly arm: (fault: FaultInput) => Promise<void>;
   readonly signal: AbortSignal;
 }
 

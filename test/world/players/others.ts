@@ -6,6 +6,7 @@ import { promptJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { ProxiedCall } from '../../slow/matrix/faults/fault-proxy.js';
 import type { AroundCall } from '../stack/wire.js';
 import { type Account, script, untilState } from './account.js';
+import { leaseForSeconds } from './lease.js';
 import { bring } from './newcomer.js';
 import type { Traces } from './traces.js';
 
@@ -41,7 +42,8 @@ async function send(
 ): Promise<void> {
   const jobId = jobWorkflowId(deployment, at.job);
   const isItem = call.workflowId.startsWith(`${jobId}/`);
-  if (isItem ? message !== 'terminate' : call.workflowId !== jobId) return;
+  const isStop = call.workflowId.startsWith('sandbox-stop/') && message === 'cancel';
+  if (isItem ? message !== 'terminate' : call.workflowId !== jobId && !isStop) return;
   const handle = client.workflow.getHandle(call.workflowId);
   const prompt = async (text: string) => {
     traces.followUps.add(text);
@@ -68,23 +70,29 @@ async function send(
 }
 
 async function actOn(
-  { api, signal }: Account,
+  account: Account,
   trouble: Extract<AroundCall, { readonly kind: 'act' }>,
   { sandboxId, text }: { readonly sandboxId: string; readonly text: string },
   traces: Traces,
 ): Promise<void> {
+  const { api, signal } = account;
   const acts = {
+    lease: () => leaseForSeconds(account, sandboxId, trouble.key, traces),
     stop: async () => {
+      traces.stopped.push(sandboxId);
       await api.stopSandbox(sandboxId);
       traces.taken.add(sandboxId);
     },
     resume: async () => {
+      const { state } = (await api.getSandbox(sandboxId)).sandbox;
       await api.resumeSandbox(sandboxId);
       traces.resumed.set(sandboxId, Date.now());
+      if (state === 'archiving' || state === 'archived') traces.keeps.set(sandboxId, Date.now());
       traces.taken.add(sandboxId);
     },
     restart: async () => {
       traces.taken.add(sandboxId);
+      traces.stopped.push(sandboxId);
       await api.stopSandbox(sandboxId);
       const within = anySignal([signal, AbortSignal.timeout(restartMs)]);
       await untilState({ api, signal: within }, sandboxId, 'archived');

@@ -1,4 +1,5 @@
 /** What a job of the world told its user at its end. */
+import type { StopRequestView } from '../../../src/protocol/stop.js';
 import type { JobResult } from '../../../workflows/index.js';
 
 export interface Told {
@@ -18,6 +19,8 @@ export interface Told {
   readonly othersPromptIds: readonly string[];
   /** True if somebody terminated the workflow: it told nothing. */
   readonly isTerminated: boolean;
+  /** The ends of the requests of a stop, and when the service had accepted all of them; null if it refused one. */
+  readonly stops?: { readonly views: readonly StopRequestView[]; readonly acceptedAtMs: number | null };
 }
 
 /** The part of the result that names sandboxes. */

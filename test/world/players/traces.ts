@@ -7,6 +7,11 @@ export interface Traces {
   readonly taken: Set<string>;
   /** When each was last resumed, in ms since the epoch. */
   readonly resumed: Map<string, number>;
+  /** When each was last resumed while it was stopped or being stopped, in ms since the epoch. */
+  readonly keeps: Map<string, number>;
+  /** Sandboxes that others have tried to stop, once for each attempt. */
+  readonly stopped: string[];
+  readonly leases: { readonly sandboxId: string; readonly fromMs: number; readonly untilMs: number }[];
   readonly deleted: Set<string>;
   /** The names that sandboxes had before somebody renamed them. */
   readonly renamed: Map<string, string | undefined>;
@@ -26,6 +31,9 @@ export interface Traces {
 export const createTraces = (): Traces => ({
   taken: new Set(),
   resumed: new Map(),
+  keeps: new Map(),
+  stopped: [],
+  leases: [],
   deleted: new Set(),
   renamed: new Map(),
   acted: new Set(),
