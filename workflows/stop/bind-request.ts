@@ -8,7 +8,7 @@ import type { StopRecord } from '../../src/protocol/stop.js';
 import { readKept } from '../shared/follow-stop.js';
 import { toJobTermination } from '../shared/job-termination.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
-import { recordStop } from './request-record.js';
+import { awaitNextStop, recordStop } from './request-record.js';
 import { requestStop } from './request-stop.js';
 import { requestNextStop } from './stop-again.js';
 import type { StopWorkflowState } from './stop-state.js';
@@ -43,6 +43,11 @@ function askToStop(stop: StopWorkflowState, record: StopRecord): Promise<StopAns
 export async function take(state: StopWorkflowState, record: StopRecord, answer: StopAnswer): Promise<void> {
   if (answer === 'gone') return state.settle(record, { outcome: 'gone' });
   const { how, stop, sandbox } = answer;
+  if (stop !== null && how !== 'in_use' && state.hasResumedFrom(stop.id)) {
+    // A step of another request has resumed the sandbox since the read of this one.
+    awaitNextStop(record, stop.id);
+    return take(state, record, await askToStop(state, record));
+  }
   record.owner = sandbox.name === null ? null : (ownerWorkflowId(sandbox.name) ?? null);
   const wasResumed = record.stopsAgain === true;
   record.stopsAgain = undefined;

@@ -29,7 +29,7 @@ import { refusedCallDelayMs } from '../shared/wait-intervals.js';
 import { holdingClaim } from '../watch/hold-claim.js';
 import { requestAndBindStop } from './bind-request.js';
 import { atRiskOf, dueStep, isTooLate } from './escalation-steps.js';
-import { cutText, describeStop } from './request-record.js';
+import { awaitNextStop, cutText, describeStop } from './request-record.js';
 import { sentBeforeOf } from './request-stop.js';
 import type { StopWorkflowState } from './stop-state.js';
 
@@ -88,12 +88,7 @@ async function resumeToStopAgain(stop: StopWorkflowState, record: StopRecord, st
   endStep(step, 'done', null);
   for (const concerned of stop.waiting.filter((one) => one.stopId === stopId)) {
     // The sandbox was resumed only to be stopped again. A read that still shows the old stop is older than the resume.
-    concerned.asked = { previousStopId: stopId };
-    concerned.stopId = null;
-    concerned.status = null;
-    concerned.requestedAt = null;
-    concerned.isFailing = false;
-    concerned.stopsAgain = true;
+    awaitNextStop(concerned, stopId);
     if (concerned !== record) shareStep(concerned, record);
     stop.inBackground(concerned, () => requestAndBindStop(stop, concerned));
   }

@@ -81,6 +81,16 @@ function acceptedAtMs({ requestedAt }: StopView, nowMs: number): number {
   return Number.isNaN(shown) ? nowMs : Math.min(shown, nowMs);
 }
 
+/** Makes the request wait for the next stop, after a resume of this workflow has ended the stop that it waited for. */
+export function awaitNextStop(record: StopRecord, endedStopId: string): void {
+  record.asked = { previousStopId: endedStopId };
+  record.stopId = null;
+  record.status = null;
+  record.requestedAt = null;
+  record.isFailing = false;
+  record.stopsAgain = true;
+}
+
 export interface Settlement {
   readonly outcome: StopOutcome;
   readonly kept?: PreservedWork | null;

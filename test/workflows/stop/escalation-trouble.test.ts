@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { stopProgress } from '../../../src/workflow-client/stops/read-stops.js';
+import type { RequestedStop } from '../../../src/workflow-client/stops/stop-client.js';
 import { createIntercept, lost, refusal } from '../intercept.js';
 import { createStand, type Stand } from '../workflow-harness.js';
 import { callsOf, failingStop, healAtResume, steps } from './escalation-harness.js';
-import { heal, outcomeOf, signalEvent, stopWorkflow } from './stop-harness.js';
+import { ask, heal, outcomeOf, signalEvent, stopWorkflow } from './stop-harness.js';
 
 const intercept = createIntercept();
 let stand: Stand;
@@ -100,6 +101,36 @@ it('a read that is older than the resume does not end or unbind the next stop', 
   });
   expect(await outcomeOf(stand, requested)).toMatchObject({ ...archived, stopId: stops(sandboxId)[1]?.id });
   expect(lagging).toBe(4);
+});
+
+it('a request whose stop was read before the resume, and told after it, goes on with the next stop', async () => {
+  const { sandboxId, requested } = await failingStop(stand, steps('1s: resume-and-stop'));
+  let tell: () => void = () => undefined;
+  const told = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  let late: Promise<RequestedStop> | undefined;
+  intercept.on('resumeSandbox', async (call) => {
+    await new Promise<void>((resolve) => {
+      intercept.on('getSandbox', async (read, count) => {
+        const answer = await read();
+        resolve();
+        if (count === 1) await told;
+        return answer;
+      });
+      late = ask(stand, { sandboxId });
+    });
+    const answer = await call();
+    await heal(stand);
+    return answer;
+  });
+  await expect
+    .poll(async () => (await stopProgress(stand.client, requested)).escalation)
+    .toMatchObject([{ state: 'done' }]);
+  tell();
+  expect(late && (await outcomeOf(stand, await late))).toMatchObject({ outcome: 'archived' });
+  expect(await outcomeOf(stand, requested)).toMatchObject(archived);
+  expect(stops(sandboxId)).toHaveLength(2);
 });
 
 describe('a step', () => {
