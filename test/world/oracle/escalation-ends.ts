@@ -1,6 +1,7 @@
 /** Each request of a stop that escalates ends in an outcome that the books confirm, and for a cause. */
 import type { EscalationStepView, StopRequestView } from '../../../src/protocol/stop.js';
 import { failsForEver } from '../plan/plan.js';
+import type { CallOfWorld } from '../stack/wire.js';
 import { type Escalated, hasStruck, troublesOf, type WorldRecord } from './record.js';
 
 export function brokenStopEnds(record: WorldRecord, one: Escalated): string[] {
@@ -55,7 +56,8 @@ function untrue(record: WorldRecord, one: Escalated, view: StopRequestView): str
   }
 }
 
-function untrueStep({ books }: WorldRecord, { sandboxId }: Escalated, step: EscalationStepView): string[] {
+function untrueStep({ books, calls }: WorldRecord, one: Escalated, step: EscalationStepView): string[] {
+  const { sandboxId } = one;
   const { action, state, why, endedStopId } = step;
   if (state === 'left' && why === null) return [`"${action}" was left without a reason`];
   if (state !== 'done') return [];
@@ -64,5 +66,18 @@ function untrueStep({ books }: WorldRecord, { sandboxId }: Escalated, step: Esca
   }
   if (action !== 'resume-and-stop' || why !== null) return [];
   const ended = books.stops.find(({ id }) => id === endedStopId);
-  return ended?.status === 'superseded' ? [] : [`"${action}" is done, and its stop is ${ended?.status ?? 'unknown'}`];
+  // The stop may complete between the last read and the resume.
+  const isCompleted = ended?.status === 'completed' && ended.endedAt !== null;
+  const isJustCompleted = isCompleted && lastReadBefore(calls, one) <= Date.parse(ended.endedAt ?? '');
+  return ended?.status === 'superseded' || isJustCompleted
+    ? []
+    : [`"${action}" is done, and its stop is ${ended?.status ?? 'unknown'}`];
+}
+
+/** When the first step that resumed was about to: the time of its read. */
+function lastReadBefore(calls: WorldRecord['calls'], { told, accepted }: Escalated): number {
+  const resumedAtMs = accepted.find(({ call }) => call.endpoint === 'resumeSandbox')?.atMs ?? 0;
+  const isRead = ({ job, call, atMs }: CallOfWorld) =>
+    job === told.job && call.activity === 'resumeFailingStop' && call.isRead && atMs <= resumedAtMs;
+  return calls.findLast(isRead)?.atMs ?? 0;
 }
