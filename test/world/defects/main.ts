@@ -10,12 +10,13 @@ import { createInterface } from 'node:readline';
 import { parseArgs, promisify } from 'node:util';
 import type { WorldEnd } from '../play-world.js';
 
-const usage = `usage: npm run world:defects -- [--defect A1,D3] [--seed N] [--worlds K] [--jobs M] [--parallel P]
+const usage = `usage: npm run world:defects -- [--defect A1,D3] [--seed N] [--worlds K] [--jobs M] [--kinds LIST] [--parallel P]
 
   --defect NAMES  only these; default: every patch in test/world/defects
   --seed N        the first seed; default: 1
   --worlds K      worlds per defect; default: 5
   --jobs M        jobs per world; default: 20
+  --kinds LIST    jobs of these kinds only, as in \`npm run world\`; default: all
   --parallel P    worlds at once; default: 1`;
 
 const { values } = parseArgs({
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     worlds: { type: 'string', default: '5' },
     jobs: { type: 'string', default: '20' },
+    kinds: { type: 'string' },
     parallel: { type: 'string', default: '1' },
     help: { type: 'boolean' },
   },
@@ -60,9 +62,10 @@ async function tryDefect(defect: string): Promise<Found> {
     await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'test/world/tsconfig.json'], {
       cwd: copy,
     });
-    const { seed, worlds, jobs, parallel } = values;
+    const { seed, worlds, jobs, kinds, parallel } = values;
     const program = join(copy, 'test/world/.out/test/world/main.js');
     const options = ['--json', '--seed', seed, '--worlds', worlds, '--jobs', jobs, '--parallel', parallel];
+    if (kinds !== undefined) options.push('--kinds', kinds);
     const child = spawn(process.execPath, [program, ...options], { cwd: copy, stdio: ['ignore', 'pipe', 'inherit'] });
     const promises: string[][] = [];
     for await (const line of createInterface({ input: child.stdout })) {
