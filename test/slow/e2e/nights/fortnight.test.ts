@@ -138,8 +138,8 @@ it('a fortnight of nights misses nothing and doubles nothing', { timeout: 2_400_
       name,
     ).toEqual(Array(10).fill('applied'));
   }
-  const stateOf = (id: string | undefined) => books.sandboxes.find((sandbox) => sandbox.id === id)?.state ?? 'deleted';
-  const states = Object.fromEntries(Object.entries(failing ?? {}).map(([what, id]) => [what, stateOf(id)]));
+  const states: Record<string, string> = {};
+  for (const [what, id] of Object.entries(failing ?? {})) states[what] = await stateOf(cli, id);
   expect(states).toEqual({ tenMinutes: 'archived', fiveHours: 'archived', forEver: 'deleted', kept: 'archiving' });
   // What is left is told by each sweep, and by the list of failing stops.
   const [last] = (await lastRuns(cli, 'sweep')).filter(({ outcome }) => outcome === 'applied');
@@ -164,8 +164,7 @@ interface Failing {
 async function stopsThatFail(cli: CliHome): Promise<Failing> {
   const stopOf = async (name: string, failsForMs: number): Promise<string> => {
     const { sandbox } = JSON.parse(await done(cli, 'api', 'POST', '/sandboxes', '--field', `name=${name}`));
-    const isReady = async () => JSON.parse(await done(cli, 'api', 'GET', `/sandboxes/${sandbox.id}`)).sandbox.state;
-    await expect.poll(isReady, slowly).toBe('ready');
+    await expect.poll(() => stateOf(cli, sandbox.id), slowly).toBe('ready');
     const times = Math.ceil(failsForMs / attemptEveryMs);
     await arm(embeddedService(cli), [{ kind: 'stop_fails', sandboxId: sandbox.id, times }]);
     await done(cli, 'api', 'POST', `/sandboxes/${sandbox.id}/stop`);
@@ -178,6 +177,12 @@ async function stopsThatFail(cli: CliHome): Promise<Failing> {
     forEver: await stopOf('fails-for-ever', 10_000 * hourMs),
     kept: await stopOf('keep-fails', 10_000 * hourMs),
   };
+}
+
+/** `deleted` for a sandbox that the service no longer has. */
+async function stateOf(cli: CliHome, id: string): Promise<string> {
+  const { exitCode, stdout } = await cli.run(['api', 'GET', `/sandboxes/${id}`]);
+  return exitCode === 0 ? JSON.parse(stdout).sandbox.state : 'deleted';
 }
 
 async function lastRuns(cli: CliHome, name: string): Promise<Listed[]> {
