@@ -5,6 +5,7 @@ import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addre
 import type { ScheduleTimes } from '../../protocol/schedule.js';
 import { firstWindowCron } from '../../retention/index.js';
 import { cronProblem } from '../../workflow-client/schedules/cron-problem.js';
+import { longestCatchUpMs, longestJitterMs } from '../../workflow-client/schedules/schedule-input.js';
 import type { CommandContext } from '../command.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
@@ -34,8 +35,8 @@ export async function readSchedule(wish: ScheduleWish, context: CommandContext):
   const { deployment } = await context.io.readConfig();
   const problem = scheduleNameProblem(deployment, wish.name);
   if (problem) throw new UsageError(`The name ${problem}.`);
-  const jitterMs = wish.jitter === '0' ? 0 : parseDurationMs(wish.jitter, '--jitter');
-  const catchUpMs = parseDurationMs(wish.catchUp, '--catch-up');
+  const jitterMs = wish.jitter === '0' ? 0 : parseDurationMs(wish.jitter, '--jitter', { mostMs: longestJitterMs });
+  const catchUpMs = parseDurationMs(wish.catchUp, '--catch-up', { mostMs: longestCatchUpMs });
   if (catchUpMs < 10_000) throw new UsageError('--catch-up must be at least 10s.');
   const { name, overlap, command: words } = wish;
   const command = await readCommand(words, context);

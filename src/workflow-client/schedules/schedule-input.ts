@@ -19,6 +19,8 @@ export type Overlap = (typeof scheduleOverlaps)[number];
 
 const dayMs = 86_400_000;
 export const defaultCatchUpMs = dayMs;
+export const longestJitterMs = dayMs;
+export const longestCatchUpMs = 366 * dayMs;
 /** Temporal keeps the input of a schedule in the history of a workflow of its own. */
 const maxWorkBytes = 500_000;
 
@@ -36,12 +38,12 @@ const timesSchema = z.object({
 const optionsSchema = z.object({
   times: timesSchema,
   overlap: z.enum(scheduleOverlaps).optional(),
-  jitterMs: z.number().int().min(0).max(dayMs, 'must be at most a day').optional(),
+  jitterMs: z.number().int().min(0).max(longestJitterMs, 'must be at most a day').optional(),
   catchUpMs: z
     .number()
     .int()
     .min(10_000, 'must be at least 10 s')
-    .max(366 * dayMs, 'must be at most a year')
+    .max(longestCatchUpMs, 'must be at most a year')
     .optional(),
 });
 

@@ -230,6 +230,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['schedule add nights --cron TZ=UTC -- run hello', '--cron must not name a time zone. Use --zone.'],
   ['schedule add nights --zone UTC -- cleanup run night.yaml', '--zone requires --cron'],
   ['schedule add nights --cron @daily --jitter soon -- run hello', '--jitter: "soon" is not a duration'],
+  ['schedule add nights --cron @daily --jitter 2d -- run hello', '--jitter: 2d is too long. The limit is 1d'],
   ['schedule add nights --cron @daily --catch-up 1s -- run hello', '--catch-up must be at least 10s'],
   ['schedule add nights --cron @daily -- run hello --id a', 'A schedule cannot run a command with --id'],
   ['schedule add nights --cron @daily -- run hello --get out.md:here.md', 'a schedule saves no files on this machine'],

@@ -212,7 +212,7 @@ describe('a schedule of the command line', () => {
 
   it.each([
     ['an expression', 'cron: 99 * * * *, command: [run, say hello]', /--cron has the minute "99"/],
-    ['a delay', 'cron: "@daily", jitter: 2d, command: [run, say hello]', /jitterMs: must be at most a day/],
+    ['a delay', 'cron: "@daily", jitter: 2d, command: [run, say hello]', /--jitter: 2d is too long. The limit is 1d/],
     ['a label', 'cron: "@daily", command: [run, say hello, --label, schedule=x]', /the label "schedule"/],
     ['a source', 'cron: "@daily", command: [run, say hello, --sandbox, bx_2345abcd]', /bx_2345abcd/],
   ])('changes nothing if the last one of a file has %s that cannot be used', async (_, last, why) => {
