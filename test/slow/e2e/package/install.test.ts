@@ -22,7 +22,7 @@ describe('every command of the guides, with the installed package', () => {
   afterAll(() => home.close());
 
   // The pages follow one another, as a reader does: the tour creates what the other pages use.
-  test.each(['README.md', 'docs/run.md', 'docs/fan-out.md', 'docs/stop.md', 'docs/clean-up.md'])(
+  test.each(['README.md', 'docs/run.md', 'docs/fan-out.md', 'docs/stop.md', 'docs/clean-up.md', 'docs/schedules.md'])(
     '%s',
     async (page) => {
       const ends = [];
