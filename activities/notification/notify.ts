@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import { isLoopbackHost } from '../../src/contract/urls.js';
 import { chats } from '../../src/contract/workflow-safe/chats.js';
 import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
@@ -35,7 +36,7 @@ const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
  * @throws ApplicationFailure `notify_failed`; final if another attempt cannot help
  */
 export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
-  const dispatcher = new EnvHttpProxyAgent();
+  const proxied = new EnvHttpProxyAgent();
   return async function notify({ url, chat, commandId, ...others }: NotifyTarget, told: Notification): Promise<void> {
     // Anyone with access to Temporal can name another target, such as the text of a command.
     const [unknown] = Object.keys(others);
@@ -50,12 +51,12 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
       if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
       if (chat !== undefined) {
         if (!chats.includes(chat)) throw failed(`A notification goes to one of the chats ${chats.join(', ')}.`, true);
-        await post(url, { body: JSON.stringify(chatMessage(chat, notification)), signed: {}, signal, dispatcher });
+        await post(url, { body: JSON.stringify(chatMessage(chat, notification)), signed: {}, signal, proxied });
       } else {
         const secrets = notifySecrets ? await own(notifySecrets) : [];
         const timestamp = Math.floor(Date.now() / 1_000);
         const signed = notificationHeaders({ secrets, id: notification.id, timestamp, rawBody: body });
-        await post(url, { body, signed, signal, dispatcher });
+        await post(url, { body, signed, signal, proxied });
       }
     }
     if (commandId === undefined) return;
@@ -90,12 +91,15 @@ interface Post {
   /** The headers of the signature. */
   readonly signed: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  readonly dispatcher: Dispatcher;
+  /** Sends through the proxy of the environment, if there is one. */
+  readonly proxied: Dispatcher;
 }
 
 /** Sends the notification. Follows no redirects, because the server that answers must not choose another receiver. */
-async function post(url: string, { body, signed, signal, dispatcher }: Post): Promise<void> {
+async function post(url: string, { body, signed, signal, proxied }: Post): Promise<void> {
   const headers = { 'content-type': 'application/json', ...signed };
+  const isHere = URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
+  const dispatcher = isHere ? undefined : proxied;
   // An invalid URL throws synchronously, not through the promise.
   const sent = (async () => request(url, { method: 'POST', headers, body, signal, dispatcher }))();
   const { status, answer } = await sent.then(

@@ -1,6 +1,6 @@
 /** Makes the call of every method: sends the request, then returns a parsed response or throws a typed error. */
 import { finished } from 'node:stream';
-import { EnvHttpProxyAgent, Pool } from 'undici';
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import {
   type EndpointName,
   endpoints,
@@ -12,6 +12,7 @@ import {
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../contract/requests/sandbox-requests.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
 import { stableJson } from '../contract/texts/stable-json.js';
+import { isLoopbackHost } from '../contract/urls.js';
 import type {
   CallName,
   CreateOptions,
@@ -52,14 +53,17 @@ export type Open = <Name extends RawEndpointName>(
 type Sent = Pick<ExchangeRequest, 'method' | 'path' | 'headers' | 'body'> &
   Pick<PlainRequest, 'query' | 'confirmDelete'>;
 
-/** For one connection, undici would take a client that reports a connection closed by the server as a failed call. */
-const poolOf = (origin: URL | string, options: object) => new Pool(origin, options);
+/** No proxy leads to this machine, whatever the environment says. */
+function dispatcherTo(origin: string, options: Pool.Options): Dispatcher {
+  if (isLoopbackHost(new URL(origin).hostname)) return new Pool(origin, options);
+  // For one connection, undici would take a client that reports a connection closed by the server as a failed call.
+  return new EnvHttpProxyAgent({ ...options, factory: (to: URL | string, of: object) => new Pool(to, of) });
+}
 
 export function createCaller(given: SandboxClientOptions) {
   const { origin, basePath } = readBaseUrl(given.baseUrl, given.allowHttp);
   const { onCall, timeoutMs: defaultTimeoutMs = 30_000, connections = 128 } = given;
-  const pool =
-    given.dispatcher ?? new EnvHttpProxyAgent({ connections, pipelining: 1, allowH2: false, factory: poolOf });
+  const pool = given.dispatcher ?? dispatcherTo(origin, { connections, pipelining: 1, allowH2: false });
 
   /** Checks the request, then gets the key: an invalid request is never sent. */
   async function prepare(endpoint: CallName, sent: Sent, options: StreamOptions) {

@@ -21,7 +21,7 @@ export function refusalOf({ policy, candidate, rule, isKept, snapshots }: Draft)
   if (rule === null && owner.status === 'kept') {
     return {
       reason: 'kept_by_owner',
-      why: `${owner.workflowId} kept it on purpose, and no rule selects kept sandboxes`,
+      why: `${owner.workflowId} kept it on purpose, and no rule for kept sandboxes matches`,
     };
   }
   if (rule === null) return { reason: 'no_rule', why: 'no rule matches' };

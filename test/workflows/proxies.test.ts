@@ -44,6 +44,8 @@ beforeEach(async () => {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
 });
 afterEach(() => {
+  // The next file of this process creates its clients before its first test.
+  vi.unstubAllEnvs();
   for (const server of [proxy, receiver]) {
     server.closeAllConnections();
     server.close();

@@ -53,7 +53,7 @@ export function newsText(view: StopRequestView, seen: StopRequestView | undefine
   if (view.blocked && view.blocked.since !== seen?.blocked?.since) {
     return `the service refuses the stop; the request waits until this is resolved: ${view.blocked.message}`;
   }
-  if (view.alertedAt !== null && !seen?.alertedAt) return 'not archived after --alert-after; notification sent';
+  if (view.alertedAt !== null && !seen?.alertedAt) return 'not archived after --alert-after; alerted';
   const steps = view.escalation.filter(({ state }) => state !== 'waiting');
   const known = seen?.escalation ?? [];
   const step = steps.find((one) => one.state !== known.find(({ afterMs }) => afterMs === one.afterMs)?.state);

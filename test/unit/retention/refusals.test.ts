@@ -27,7 +27,7 @@ const stops = ruleWith({ action: 'stop' });
 
 test.each<[string, string, Given]>([
   ['no_rule', 'no rule matches', { rule: ruleWith({ match: { names: ['other'] } }) }],
-  ['kept_by_owner', 'sf-mine-a kept it on purpose, and no rule selects kept sandboxes', { owner: kept }],
+  ['kept_by_owner', 'sf-mine-a kept it on purpose, and no rule for kept sandboxes matches', { owner: kept }],
   ['no_rule', 'no rule matches', { owner: { status: 'closed', workflowId }, rule: ruleWith({ match: { names: [] } }) }],
   ['rule_keeps', 'its rule keeps it', { rule: ruleWith({ action: 'keep' }) }],
   ['no_name', 'it has no name, so its owner is unknown', { facts: { name: null } }],
