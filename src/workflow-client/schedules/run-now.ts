@@ -36,7 +36,8 @@ const spanSeconds = 60;
 
 /**
  * Starts a run of a schedule now, also of a paused one. Its id names a second of the last minute. What happens if the last
- * run has not ended is the same as at any other time. Not safe to repeat: each call is a run of its own.
+ * run has not ended is the same as at any other time. Not safe to repeat: each call is a run of its own. Only calls at the
+ * very same moment may, by chance, take the same second, and are one run then.
  * @throws SandflowError `schedule_not_found`; `no_worker` if no worker starts the run within 30 s: it starts later
  * @example
  * const run = await runScheduleNow(client, { deployment, name: 'nightly' });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../../../src/config.js';
 import { scheduledRunId } from '../../../../src/contract/workflow-safe/schedule-addresses.js';
+import type { CleanupReport } from '../../../../src/protocol/cleanup.js';
 import { findTemporal } from '../../../../src/supervisor/find-temporal.js';
 import { connectTemporal } from '../../../../src/temporal/connect.js';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
@@ -143,13 +144,11 @@ it('a fortnight of nights misses nothing and doubles nothing', { timeout: 2_400_
   expect(states).toEqual({ tenMinutes: 'archived', fiveHours: 'archived', forEver: 'deleted', kept: 'archiving' });
   // What is left is told by each sweep, and by the list of failing stops.
   const [last] = (await lastRuns(cli, 'sweep')).filter(({ outcome }) => outcome === 'applied');
-  const report = JSON.parse((await cli.run(['cleanup', 'report', last?.id ?? '', '--all', '--json'])).stdout);
-  expect(
-    report.plan.entries.find((entry: { facts: { id: string } }) => entry.facts.id === failing?.kept),
-  ).toMatchObject({
-    action: null,
-    reason: 'protected',
-  });
+  const { plan }: Pick<CleanupReport, 'plan'> = JSON.parse(
+    (await cli.run(['cleanup', 'report', last?.id ?? '', '--all', '--json'])).stdout,
+  );
+  const left = plan?.entries.find(({ sandboxId }) => sandboxId === failing?.kept);
+  expect(left).toMatchObject({ action: null, reason: 'protected' });
   expect(await done(cli, 'stops', 'list', '--failing')).toContain(failing?.kept);
 });
 
