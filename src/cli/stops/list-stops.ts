@@ -86,7 +86,9 @@ export function openStops(sandboxes: readonly Sandbox[], reports: StopReports): 
 
 export function fits({ failing, olderThanMs }: StopFilter, nowMs: number): (stop: OpenStop) => boolean {
   return ({ status, since }) =>
-    (!failing || status === 'failing') && (since === null || nowMs - Date.parse(since) >= olderThanMs);
+    (!failing || status === 'failing') &&
+    // The clock of the service may be ahead of this one.
+    (since === null || Math.max(0, nowMs - Date.parse(since)) >= olderThanMs);
 }
 
 /** Stops of unknown age come first: they may be the oldest. */

@@ -198,6 +198,10 @@ describe('open stops', () => {
   ])('%j keeps matching stops, and one of unknown age', (filter, ids) => {
     expect(found.filter(fits(filter, nowMs)).map(({ sandboxId: id }) => id)).toEqual(ids);
   });
+
+  it('are all kept if the clock of the service is ahead', () => {
+    expect(found.filter(fits({ failing: false, olderThanMs: 0 }, nowMs - 86_400_000))).toEqual(found);
+  });
 });
 
 it.each([
