@@ -21,6 +21,7 @@ export {
 export * from './bridge/index.js';
 export * from './client/index.js';
 export { type Config, readConfig } from './config.js';
+export type { Overlap } from './contract/schedule-overlaps.js';
 export { jobWorkflowId } from './contract/workflow-safe/addresses.js';
 export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/workflow-safe/error-codes.js';
 export {
@@ -144,7 +145,6 @@ export {
   type ScheduleChange,
   scheduleNames,
 } from './workflow-client/schedules/schedule-client.js';
-export type { Overlap } from './workflow-client/schedules/schedule-input.js';
 export {
   type ScheduledWorkOptions,
   scheduledBatch,

@@ -12,8 +12,8 @@ import {
 import type { ClaimOptions } from '../watch.js';
 
 /**
- * The result of the call. `escalating`: the workflow of the sandbox's stops has the request. `gone`: the resource was already deleted, by somebody else or by an earlier attempt whose
- * answer was lost.
+ * The result of the call. `escalating`: the workflow of the sandbox's stops has the request. `gone`: the resource was
+ * already deleted, by somebody else or by an earlier attempt whose answer was lost.
  */
 export interface AppliedAction {
   readonly number: number;

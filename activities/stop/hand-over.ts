@@ -1,9 +1,8 @@
 /** Hands a stop over to the workflow that follows all stops of its sandbox. */
 import { activityInfo, Context } from '@temporalio/activity';
-import { WithStartWorkflowOperation, WorkflowUpdateStage } from '@temporalio/client';
 import { deploymentOfWorkflow, sandboxStopId } from '../../src/contract/workflow-safe/addresses.js';
-import { requestStopUpdate, workflowTypes } from '../../src/protocol/messages.js';
 import type { StopRequest } from '../../src/protocol/stop.js';
+import { startStopRequest } from '../../src/workflow-client/stops/stop-client.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
 export function createStopHandOver(taskQueue: string) {
@@ -16,22 +15,9 @@ export function createStopHandOver(taskQueue: string) {
      */
     async handOverStop(sandboxId: string, request: StopRequest): Promise<string> {
       return withHeartbeat(async () => {
-        const workflowId = sandboxStopId(sandboxId);
         const deployment = deploymentOfWorkflow(activityInfo().workflowExecution?.workflowId ?? '');
-        await Context.current().client.workflow.startUpdateWithStart(requestStopUpdate, {
-          args: [request],
-          updateId: request.requestId,
-          waitForStage: WorkflowUpdateStage.ACCEPTED,
-          startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.stopAndAwaitArchive, {
-            workflowId,
-            taskQueue,
-            args: [{ sandboxId }],
-            workflowIdConflictPolicy: 'USE_EXISTING',
-            staticSummary:
-              deployment === undefined ? `stop ${sandboxId}` : `stop ${sandboxId}, deployment ${deployment}`,
-          }),
-        });
-        return workflowId;
+        await startStopRequest(Context.current().client, { sandboxId }, request, { taskQueue, deployment });
+        return sandboxStopId(sandboxId);
       });
     },
   };

@@ -1,13 +1,10 @@
 /** Asks the workflow of a sandbox's stops about its requests. Reads Temporal only. */
 import { Context } from '@temporalio/activity';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { sandboxStopId } from '../../src/contract/workflow-safe/addresses.js';
+import type { Client } from '@temporalio/client';
 import { stepText } from '../../src/contract/workflow-safe/escalation.js';
-import { stopReportQuery } from '../../src/protocol/messages.js';
 import type { StopRequestView } from '../../src/protocol/stop.js';
 import type { StopFollower } from '../../src/retention/index.js';
-import { firstQueryTimeoutMs, withAnswerTimeout } from '../../src/temporal/calls.js';
-import { queryOnce } from '../../src/temporal/query-once.js';
+import { stopReport } from '../../src/workflow-client/stops/read-stops.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
 /** The state of a request; null if Temporal no longer has it. Needs a worker. Safe to repeat. */
@@ -29,11 +26,5 @@ export async function followerOf(client: Client, sandboxId: string): Promise<Sto
 }
 
 async function requestsOf(client: Client, sandboxId: string): Promise<readonly StopRequestView[]> {
-  try {
-    const handle = client.workflow.getHandle(sandboxStopId(sandboxId));
-    return (await withAnswerTimeout(client, () => queryOnce(handle, stopReportQuery), firstQueryTimeoutMs)).requests;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return [];
-    throw error;
-  }
+  return (await stopReport(client, sandboxId))?.requests ?? [];
 }

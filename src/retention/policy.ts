@@ -5,7 +5,8 @@ import type { OwnerStatus } from './ownership.js';
 
 /**
  * `escalate` gives a failing stop to the workflow of the sandbox's stops, with the escalation of the policy. `keep` does
- * nothing to the sandboxes that its rule matches, and no later rule applies to them. */
+ * nothing to the sandboxes that its rule matches, and no later rule applies to them.
+ */
 export type RuleAction = 'stop' | 'escalate' | 'delete-sandbox' | 'delete-snapshot' | 'keep';
 
 /**

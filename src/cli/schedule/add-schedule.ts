@@ -37,9 +37,9 @@ export async function addSchedule(
   try {
     const { what, schedule } = await withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
       await warnOfEmbedded(platform.config, reporter);
-      const { preparedRead } = await import('./put-schedule.js');
+      const { prepareSchedule } = await import('./prepare-schedule.js');
       const { putSchedule } = await import('../../workflow-client/schedules/schedule-client.js');
-      const prepared = await preparedRead(read, platform, { io, notices: reporter });
+      const prepared = await prepareSchedule(read, platform, { io, notices: reporter });
       const ifExists = options.replace ? 'replace' : 'refuse';
       const put = await putSchedule(platform.temporal, { ...prepared, ifExists });
       const { readSchedule: readBack } = await import('../../workflow-client/schedules/read-schedules.js');

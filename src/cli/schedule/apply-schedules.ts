@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { scheduleOverlaps } from '../../contract/schedule-overlaps.js';
 import { checkInput, fieldText } from '../../contract/texts/input-problems.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
 import type { CommandContext } from '../command.js';
@@ -23,7 +24,7 @@ const fileSchema = z.strictObject({
         command: z.array(z.coerce.string()).min(1, 'must have the words of a command'),
         cron: z.string().optional(),
         zone: z.string().optional(),
-        overlap: z.enum(['skip', 'buffer-one', 'buffer-all', 'cancel-other', 'allow-all']).default('skip'),
+        overlap: z.enum(scheduleOverlaps).default('skip'),
         jitter: z.coerce.string().default('0'),
         catchUp: z.string().default('24h'),
       }),
@@ -68,7 +69,7 @@ function change(
   const { io } = context;
   return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
     await warnOfEmbedded(platform.config, reporter);
-    const { preparedRead } = await import('./put-schedule.js');
+    const { prepareSchedule } = await import('./prepare-schedule.js');
     const { changeSchedule, putSchedule, scheduleNames } = await import(
       '../../workflow-client/schedules/schedule-client.js'
     );
@@ -76,7 +77,7 @@ function change(
     const prepared: PutScheduleOptions[] = [];
     // The service may refuse one of them, so nothing is changed before all are prepared.
     for (const read of reads) {
-      prepared.push(await preparedRead(read, platform, { io, notices: reporter }).catch(named(file, read.name)));
+      prepared.push(await prepareSchedule(read, platform, { io, notices: reporter }).catch(named(file, read.name)));
     }
     const changed: Changed[] = [];
     context.undone = undefined;

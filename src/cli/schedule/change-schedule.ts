@@ -16,10 +16,10 @@ interface Json {
 export async function runNow(name: string, { json }: Json, context: CommandContext): Promise<number> {
   const { io } = context;
   const { run, kind } = await withPlatform(context, { needsWorker: true }, async ({ temporal, config }) => {
-    const { readSchedule } = await import('../../workflow-client/schedules/read-schedules.js');
+    const { readScheduledWork } = await import('../../workflow-client/schedules/read-schedules.js');
     const { runScheduleNow } = await import('../../workflow-client/schedules/run-now.js');
     const schedule = { deployment: config.deployment, name };
-    const { work } = await readSchedule(temporal, schedule);
+    const work = await readScheduledWork(temporal, schedule);
     return { run: await runScheduleNow(temporal, schedule), kind: work?.kind };
   });
   if (json) printJson(io.stdout, { ...run, error: null });

@@ -1,3 +1,4 @@
+import { scheduleOverlaps } from '../../contract/schedule-overlaps.js';
 import type { OptionsOf, Parent } from '../command.js';
 
 const help = `
@@ -16,8 +17,6 @@ export const declareSchedules = (parent: Parent) =>
     .command('schedule')
     .description('Run jobs, batches, cleanups and sweeps by a timetable, on Temporal Schedules')
     .addHelpText('after', help);
-
-const overlaps = ['skip', 'buffer-one', 'buffer-all', 'cancel-other', 'allow-all'] as const;
 
 const addHelp = `
 Examples:
@@ -44,7 +43,7 @@ export const declareAdd = (parent: Parent) =>
     .addOption(
       parent
         .createOption('--overlap <policy>', 'what happens if a run is due while the last one has not ended')
-        .choices(overlaps)
+        .choices(scheduleOverlaps)
         .default('skip'),
     )
     .option('--jitter <duration>', 'delay each run by a random time up to this', '0')

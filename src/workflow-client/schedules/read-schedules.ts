@@ -1,12 +1,12 @@
 /** Reads schedules: what they run, when, and how their last runs ended. */
 
 import type { Client, ScheduleDescription } from '@temporalio/client';
+import type { Overlap } from '../../contract/schedule-overlaps.js';
 import { scheduledRunId } from '../../contract/workflow-safe/schedule-addresses.js';
 import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes } from '../../protocol/schedule.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../../temporal/readable-memos.js';
 import { type OddTime, readOddTimes } from './odd-times.js';
 import { onSchedule, overlaps, type ScheduleAddress, scheduleNames } from './schedule-client.js';
-import type { Overlap } from './schedule-input.js';
 
 /** A run of a schedule. */
 export interface ScheduledRun {
@@ -85,6 +85,14 @@ export async function readSchedule(client: Client, schedule: ScheduleAddress): P
     skipped: info.numActionsSkippedOverlap,
     oddTimes,
   };
+}
+
+/**
+ * Reads what a schedule runs; null if it cannot be read.
+ * @throws SandflowError `schedule_not_found`
+ */
+export async function readScheduledWork(client: Client, schedule: ScheduleAddress): Promise<ScheduledWork | null> {
+  return inputOf(await onSchedule(client, schedule, (handle) => handle.describe())).input?.work ?? null;
 }
 
 function summaryOf({ name }: ScheduleAddress, description: ScheduleDescription): Omit<ScheduleSummary, 'lastRun'> {

@@ -10,6 +10,7 @@ import {
   type ScheduleUpdateOptions,
 } from '@temporalio/client';
 import { requireOptions } from '../../contract/required-options.js';
+import type { Overlap } from '../../contract/schedule-overlaps.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { scheduleId, schedulePrefix } from '../../contract/workflow-safe/schedule-addresses.js';
 import { workflowTypes } from '../../protocol/messages.js';
@@ -17,7 +18,7 @@ import type { ScheduledRunInput, ScheduledRunMemo, ScheduledWork, ScheduleTimes 
 import { requireClient } from '../../temporal/own-copy.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';
-import { checkSchedule, defaultCatchUpMs, type Overlap } from './schedule-input.js';
+import { checkSchedule, defaultCatchUpMs } from './schedule-input.js';
 
 /** Identifies a schedule. */
 export interface ScheduleAddress {

@@ -1,6 +1,7 @@
 /** Checks a schedule before anything is changed. */
 
 import { z } from 'zod';
+import { scheduleOverlaps } from '../../contract/schedule-overlaps.js';
 import { isTimeZone } from '../../contract/time-zone.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { scheduleNameProblem } from '../../contract/workflow-safe/schedule-addresses.js';
@@ -8,14 +9,6 @@ import { payloadBytes } from '../../contract/workflow-safe/stored-text.js';
 import { checkDeployment } from '../cleanups/cleanup-input.js';
 import { parseWith } from '../parse-with.js';
 import { cronProblem } from './cron-problem.js';
-
-/**
- * What happens if a run is due while the last one has not ended: it is skipped; one, or all, wait for the end; the last
- * one is cancelled, and ends its machines first; or both run.
- */
-export const scheduleOverlaps = ['skip', 'buffer-one', 'buffer-all', 'cancel-other', 'allow-all'] as const;
-/** One of `scheduleOverlaps`. */
-export type Overlap = (typeof scheduleOverlaps)[number];
 
 const dayMs = 86_400_000;
 export const defaultCatchUpMs = dayMs;

@@ -12,7 +12,7 @@ import {
 import { requireOptions } from '../../contract/required-options.js';
 import { sandboxStopId } from '../../contract/workflow-safe/addresses.js';
 import { requestStopUpdate, workflowTypes } from '../../protocol/messages.js';
-import type { StopRequest, StopRequestView } from '../../protocol/stop.js';
+import type { StopInput, StopRequest, StopRequestView } from '../../protocol/stop.js';
 import { withAnswerTimeout } from '../../temporal/calls.js';
 import { isBusy, isClosing, isSlow } from '../../temporal/errors.js';
 import { requireClient } from '../../temporal/own-copy.js';
@@ -64,31 +64,15 @@ export async function requestStop(
 ): Promise<RequestedStop> {
   requireClient(client);
   requireOptions(at, { taskQueue: 'a text' });
-  const { taskQueue, deployment } = at;
   const parsed = parseStopOptions(options);
   const { sandboxId, timing, maxHistoryEvents, maxMessages, requestId = randomUUID(), ...rest } = parsed;
   const request: StopRequest = { requestId, ...rest };
   const known = options.requestId === undefined ? undefined : await findStopRequest(client, sandboxId, requestId);
   if (known) return { sandboxId, requestId, runId: known.runId, accepted: known.view };
-  // An operation can be sent only once.
-  const startOperation = () =>
-    new WithStartWorkflowOperation(workflowTypes.stopAndAwaitArchive, {
-      workflowId: sandboxStopId(sandboxId),
-      taskQueue,
-      args: [{ sandboxId, timing, maxHistoryEvents, maxMessages }],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      staticSummary: deployment === undefined ? `stop ${sandboxId}` : `stop ${sandboxId}, deployment ${deployment}`,
-    });
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const update = await withAnswerTimeout(client, () =>
-        client.workflow.startUpdateWithStart(requestStopUpdate, {
-          args: [request],
-          updateId: requestId,
-          waitForStage: WorkflowUpdateStage.ACCEPTED,
-          startWorkflowOperation: startOperation(),
-        }),
-      );
+      const input = { sandboxId, timing, maxHistoryEvents, maxMessages };
+      const update = await withAnswerTimeout(client, () => startStopRequest(client, input, request, at));
       const address = { sandboxId, requestId, runId: update.workflowRunId ?? '' };
       return { ...address, accepted: await acceptedBy(client, update, address) };
     } catch (error) {
@@ -100,6 +84,33 @@ export async function requestStop(
       throw explainStopError(error, sandboxId);
     }
   }
+}
+
+/**
+ * Gives a request to the workflow of the sandbox's stops, which it starts if there is none. Returns once the workflow has
+ * the request. Safe to repeat with the same request id.
+ * @throws errors of Temporal's client
+ */
+export function startStopRequest(
+  client: Client,
+  input: StopInput,
+  request: StopRequest,
+  { taskQueue, deployment }: RequestStopOptions,
+): Promise<WorkflowUpdateHandle<StopRequestView>> {
+  const { sandboxId } = input;
+  return client.workflow.startUpdateWithStart(requestStopUpdate, {
+    args: [request],
+    updateId: request.requestId,
+    waitForStage: WorkflowUpdateStage.ACCEPTED,
+    // An operation can be sent only once.
+    startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.stopAndAwaitArchive, {
+      workflowId: sandboxStopId(sandboxId),
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      staticSummary: deployment === undefined ? `stop ${sandboxId}` : `stop ${sandboxId}, deployment ${deployment}`,
+    }),
+  });
 }
 
 /**

@@ -14,7 +14,7 @@ import { storeWork } from './scheduled-work.js';
 const longestWord = 200;
 
 /** @throws SandflowError as `putSchedule`, before it changes anything; what the command itself throws */
-export async function preparedRead(
+export async function prepareSchedule(
   { command, words, ...schedule }: ReadSchedule,
   platform: Platform,
   options: { readonly io: Pick<CliIo, 'interrupted' | 'readConfig'>; readonly notices: Notices },
