@@ -1,8 +1,9 @@
 import type { BigIntStats } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { requireOptions } from '../contract/required-options.js';
 import { webhookSecretsIn } from '../contract/secrecy/webhook-secrets.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { readSecretFile } from '../os/secret-file.js';
 import type { BridgeLog } from './bridge-options.js';
 
 /** Options of `createSecretSource`. */
@@ -44,7 +45,7 @@ export function createSecretSource(options: SecretSourceOptions): () => Promise<
       const reason = error instanceof Error ? error.message : String(error);
       log('The file of webhook secrets cannot be used. The secrets that it held before stay valid.', { error: reason });
       // Wrong content stays wrong until it changes. A file that cannot be read is tried again.
-      if (error instanceof SandflowError) current = { version, secrets: current.secrets };
+      if (error instanceof SandflowError && error.cause === undefined) current = { version, secrets: current.secrets };
     }
     return current.secrets;
   };
@@ -53,12 +54,12 @@ export function createSecretSource(options: SecretSourceOptions): () => Promise<
 /**
  * Reads the secrets in a file, newest first. Returns none if the file does not exist. Secrets are separated by white
  * space or commas.
- * @throws SandflowError `bad_configuration` if the file holds something else; errors of reading it
+ * @throws SandflowError `bad_configuration` if the file holds something else, or cannot be read
  * @example
  * const [newest] = await readSecrets('/var/lib/sandflow/webhook-secrets');
  */
 export async function readSecrets(file: string): Promise<string[]> {
-  const text = await readFile(file, 'utf8').catch(ifMissing);
+  const text = await readSecretFile(file, { what: 'the file of webhook secrets', isChecked: false });
   return webhookSecretsIn(text ?? '', file);
 }
 

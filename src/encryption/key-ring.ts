@@ -2,7 +2,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
-import { readPrivateText } from '../os/private-file.js';
+import { requireSecretFile } from '../os/secret-file.js';
 
 /** One key of a key ring. */
 export interface RingKey {
@@ -89,11 +89,12 @@ function ringKey(id: string, bytes: Buffer): RingKey {
 
 /**
  * Reads a ring from its file.
- * @param path a file of this user or root that no other user may read or write, such as one of mode 600
- * @throws SandflowError `bad_configuration`
+ * @param path a file of this user or root that nobody else may write, and that only its group may read, such as one of mode
+ *   600 or 440
+ * @throws SandflowError `bad_configuration`, `file_not_trusted`
  * @example
  * const dataConverter = createEncryptedDataConverter(await readKeyRing('/etc/sandflow/keys'));
  */
 export async function readKeyRing(path: string): Promise<KeyRing> {
-  return parseKeyRing(await readPrivateText(path, 'file of encryption keys'), path);
+  return parseKeyRing(await requireSecretFile(path, { what: 'the file of encryption keys' }), path);
 }

@@ -7,7 +7,7 @@ import { requireOptions } from '../contract/required-options.js';
 import { keepSecret } from '../contract/secrecy/known-secrets.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolders } from '../os/make-folders.js';
-import { readPrivateFile } from '../os/private-file.js';
+import { readSecretFile } from '../os/secret-file.js';
 import { isNotificationSecret } from '../webhook/index.js';
 
 /**
@@ -15,6 +15,7 @@ import { isNotificationSecret } from '../webhook/index.js';
  * long headers.
  */
 const mostSecrets = 8;
+const what = 'the file of notification secrets';
 
 /** Options of `createNotifySecrets`. */
 export interface NotifySecretsOptions {
@@ -25,9 +26,9 @@ export interface NotifySecretsOptions {
 /**
  * Creates a function that reads the secrets at each call, so that they can be replaced while a worker runs. Every
  * secret signs.
- * @param file a file with one secret per line, `whsec_…`, with mode 600 and owned by the worker's user
+ * @param file a file with one secret per line, `whsec_…`, such as one of mode 600 of the worker's user, or of mode 440 of root
  * @returns the function; it returns at least one secret, and throws SandflowError `file_not_trusted`,
- *   `bad_notify_secrets`
+ *   `bad_configuration`, `bad_notify_secrets`
  * @example
  * const notifySecrets = createNotifySecrets('/var/lib/sandflow/notify-secrets', { make: true });
  */
@@ -37,7 +38,7 @@ export function createNotifySecrets(
 ): () => Promise<readonly string[]> {
   requireOptions({ file }, { file: 'a text' });
   return async () => {
-    const text = (await readPrivateFile(file)) ?? (make ? await makeFile(file) : undefined);
+    const text = (await readSecretFile(file, { what })) ?? (make ? await makeFile(file) : undefined);
     if (text === undefined) throw badFile(file, 'does not exist');
     const secrets = text.split(/\s+/).filter((word) => word !== '');
     for (const secret of secrets) keepSecret(secret);
@@ -74,7 +75,7 @@ async function makeFile(file: string): Promise<string | undefined> {
   } finally {
     await rm(temporary, { force: true });
   }
-  return readPrivateFile(file);
+  return readSecretFile(file, { what });
 }
 
 function badFile(file: string, why: string): SandflowError {

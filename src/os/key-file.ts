@@ -1,7 +1,6 @@
 /** Reads the API key of a service. */
-import { readFile } from 'node:fs/promises';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
-import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { requireSecretFile } from './secret-file.js';
 
 /**
  * The key, read from its file if one is named, so that it can be replaced while a program runs.
@@ -10,12 +9,6 @@ import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 export async function apiKeyOf(service: { readonly apiKey?: string; readonly apiKeyFile?: string }): Promise<string> {
   const { apiKey, apiKeyFile } = service;
   if (apiKeyFile === undefined) return apiKey ?? '';
-  const text = await readFile(apiKeyFile, 'utf8').catch((cause: unknown) => {
-    throw new SandflowError(
-      'bad_configuration',
-      `SANDBOX_API_KEY_FILE: ${apiKeyFile} cannot be read. Check that it exists and is readable.`,
-      { cause },
-    );
-  });
+  const text = await requireSecretFile(apiKeyFile, { what: 'the SANDBOX_API_KEY_FILE', isChecked: false });
   return headerSecret(`SANDBOX_API_KEY_FILE: the key in ${apiKeyFile}`, text);
 }

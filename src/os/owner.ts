@@ -41,6 +41,11 @@ export function isOpenToOthers({ mode }: Stats): boolean {
   return ownUser() !== undefined && (mode & 0o077) !== 0;
 }
 
+/** Whether somebody who is neither the owner nor in the group of the file may read, write or execute it. */
+export function isReadableByOthers({ mode }: Stats): boolean {
+  return ownUser() !== undefined && (mode & 0o007) !== 0;
+}
+
 /** In a user namespace, root of the machine may appear as the overflow user, and so may the owner of `/`. */
 function isUserNamespace(): boolean {
   try {

@@ -4,16 +4,15 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, open, rename, writeFile } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { namingFullDisk } from '../contract/disk-full.js';
 import { headerSecret } from '../contract/secrecy/known-secrets.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolders } from './make-folders.js';
-import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
+import { isReadableByOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
+import { unreadable } from './unreadable.js';
 
-/** The largest file that `readPrivateText` reads. */
-const maxTextBytes = 64 * 1024;
 /** Opening a FIFO must not block. */
 const readOnly = constants.O_RDONLY | constants.O_NONBLOCK;
 
@@ -28,13 +27,15 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 /**
- * Reads a file of this process's user or of root that nobody but its owner can have written. If others may read a file
- * of ours, its mode is changed to 600.
+ * Reads a file of this process's user or of root that nobody but its owner can have written. If everybody may read a
+ * file of ours, its mode is changed to 600.
  * @returns the text; undefined if the file does not exist
- * @throws SandflowError `file_not_trusted`, which says what is wrong
+ * @throws SandflowError `file_not_trusted`, which says what is wrong; `bad_configuration` if this user may not read it
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
-  const file = await unlessMissing(open(path, readOnly));
+  const file = await unlessMissing(open(path, readOnly)).catch(async (cause: unknown) => {
+    throw await unreadable(path, path, cause);
+  });
   if (!file) return undefined;
   try {
     const stats = await file.stat();
@@ -42,7 +43,7 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
     if (!stats.isFile()) throw notTrusted(path, 'it is not a regular file');
     for (const { uid } of [stats, link]) if (!isTrustedOwner(uid)) throw notTrusted(path, `it belongs to user ${uid}`);
     if (isWritableByOthers(stats)) throw notTrusted(path, 'others may write to it');
-    if (isOpenToOthers(stats) && stats.uid === ownUser()) await file.chmod(0o600);
+    if (isReadableByOthers(stats) && stats.uid === ownUser()) await closeToOthers(file);
     return await file.readFile('utf8');
   } finally {
     await file.close();
@@ -73,6 +74,13 @@ export async function ensureKeyFile(path: string): Promise<string> {
   return key;
 }
 
+/** A file that an orchestrator mounts cannot be changed. */
+async function closeToOthers(file: FileHandle): Promise<void> {
+  await file.chmod(0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EROFS') throw error;
+  });
+}
+
 function notTrusted(path: string, why: string): SandflowError {
   const mend = 'Check its content, then correct its owner and mode (chmod 600), or remove it.';
   return new SandflowError('file_not_trusted', `${path} is not trusted: ${why}. ${mend}`);
@@ -85,29 +93,5 @@ export async function unlessMissing<T>(access: Promise<T>): Promise<T | undefine
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-/**
- * Reads a small file that holds a secret, and refuses one that other users may read or write.
- * @param path a regular file of this user or of root, for example with mode 600
- * @param what kind of file it is, for messages, such as `file of encryption keys`
- * @throws SandflowError `bad_configuration`
- */
-export async function readPrivateText(path: string, what: string): Promise<string> {
-  const refuse = (why: string, cause?: unknown) =>
-    new SandflowError('bad_configuration', `The ${what}, ${path}, ${why}.`, { cause });
-  const file = await open(path, readOnly).catch((cause: unknown) => {
-    throw refuse('cannot be read', cause);
-  });
-  try {
-    const stat = await file.stat();
-    if (!stat.isFile()) throw refuse('is not a regular file');
-    if (!isTrustedOwner(stat.uid)) throw refuse('belongs to somebody else');
-    if (isOpenToOthers(stat)) throw refuse('may be read or written by others: set its mode to 600');
-    if (stat.size > maxTextBytes) throw refuse('is too large');
-    return await file.readFile('utf8');
-  } finally {
-    await file.close();
   }
 }

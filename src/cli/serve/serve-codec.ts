@@ -1,7 +1,7 @@
 /** What `sandflow codec-server` does. */
 import { resolve } from 'node:path';
 import { createCodecServer, createPayloadCodec } from '../../encryption/index.js';
-import { readPrivateText } from '../../os/private-file.js';
+import { requireSecretFile } from '../../os/secret-file.js';
 import { openEncryption } from '../connect/encryption.js';
 import type { CliIo } from '../io.js';
 import { badConfiguration } from '../usage-error.js';
@@ -16,7 +16,7 @@ export async function serveCodec(port: number, options: CodecOptions, io: CliIo)
       'The codec server needs encryption keys. Set SANDFLOW_ENCRYPTION_KEYS_FILE to the file that holds them.',
     );
   }
-  const token = (await readPrivateText(resolve(io.cwd, options.tokenFile), 'file of the token')).trim();
+  const token = (await requireSecretFile(resolve(io.cwd, options.tokenFile), { what: 'the --token-file' })).trim();
   const server = createCodecServer({ codec: createPayloadCodec(ring), token, origins: options.origin });
   const { url } = await listened(server.listen({ port, host: options.host }));
   try {

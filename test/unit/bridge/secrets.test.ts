@@ -22,7 +22,10 @@ const bad: readonly (readonly [string, string | Buffer])[] = [
 
 it.each(bad)('%s is refused as a webhook secret by its name, in the environment and in a file', async (_, content) => {
   const refused = (name: string) =>
-    expect.objectContaining({ code: 'bad_configuration', message: expect.stringMatching(`^${name} holds`) });
+    expect.objectContaining({
+      code: 'bad_configuration',
+      message: expect.stringMatching(`^${name}(?:, the file of webhook secrets, is UTF-16| holds)`),
+    });
   expect(() => readConfig({ SANDBOX_WEBHOOK_SECRET: content.toString() })).toThrow(refused('SANDBOX_WEBHOOK_SECRET'));
 
   await writeFile(file, content);

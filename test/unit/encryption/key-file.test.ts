@@ -18,16 +18,31 @@ const keyFile = async (name: string, mode: number) => {
   return path;
 };
 
-test('a key file that only its owner may read is accepted', async () => {
+test('a key file that only its owner and its group may read is accepted', async () => {
   const { first, keys } = await readKeyRing(await keyFile('good', 0o600));
   expect(first.id).toBe('a');
   expect(keys.map(({ id }) => id)).toEqual(['a', 'b']);
   expect((await readKeyRing(await keyFile('read-only', 0o400))).keys).toHaveLength(2);
+  expect((await readKeyRing(await keyFile('of-group', 0o440))).keys).toHaveLength(2);
 });
 
-test.each([0o640, 0o604, 0o620, 0o602, 0o666])('a key file of mode %o is refused', async (mode) => {
+test.each([0o644, 0o604, 0o620, 0o602, 0o666])('a key file of mode %o is refused', async (mode) => {
   const reading = readKeyRing(await keyFile(`mode-${mode}`, mode));
-  await expect(reading).rejects.toMatchObject({ code: 'bad_configuration', message: expect.stringContaining('600') });
+  await expect(reading).rejects.toMatchObject({
+    code: 'file_not_trusted',
+    message: expect.stringContaining('chmod 600'),
+  });
+});
+
+test('a key file that begins with a byte order mark is read, and one in UTF-16 is refused', async () => {
+  const path = await keyFile('marked', 0o600);
+  await writeFile(path, `\uFEFF${newKeyLine('a')}\r\n`);
+  expect((await readKeyRing(path)).first.id).toBe('a');
+  await writeFile(path, Buffer.from(`\uFEFF${newKeyLine('a')}\r\n`, 'utf16le'));
+  await expect(readKeyRing(path)).rejects.toMatchObject({
+    code: 'bad_configuration',
+    message: expect.stringMatching(/marked, the file of encryption keys, is UTF-16 or binary: save it as UTF-8/),
+  });
 });
 
 test('a missing key file, a folder and a FIFO are refused at once', async () => {

@@ -1,0 +1,18 @@
+/** Decodes what a person or an orchestrator wrote into a file. Pure. */
+
+/** The text of the bytes, or what is wrong with them. */
+export type DecodedText =
+  | { readonly text: string; readonly problem?: undefined }
+  | { readonly text?: undefined; readonly problem: string };
+
+/** Decodes UTF-8 and skips a byte order mark. `problem` completes a sentence that begins with the name of the file. */
+export function decodeText(bytes: Uint8Array): DecodedText {
+  const [first, second] = bytes;
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  if (isMarked || bytes.includes(0)) return { problem: 'is UTF-16 or binary: save it as UTF-8' };
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return { problem: 'is not UTF-8: save it as UTF-8' };
+  }
+}

@@ -1,0 +1,74 @@
+/** Reads files of secrets, such as keys, tokens and signing secrets. All of them have the same rules. */
+import { constants, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { decodeText } from '../contract/texts/decode-text.js';
+import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import { isReadableByOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
+import { unlessMissing } from './private-file.js';
+import { unreadable } from './unreadable.js';
+
+/** The largest file of secrets. */
+const maxBytes = 64 * 1024;
+/** Opening a FIFO must not block. */
+const readOnly = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** Options of `readSecretFile`. */
+export interface SecretFileOptions {
+  /** What the file is, for messages, such as `the file of encryption keys`. */
+  readonly what: string;
+  /**
+   * Whether owner and mode are checked. Default: true. The file must belong to this user or to root, nobody but the
+   * owner may write it, and nobody but the owner and the group may read it: so orchestrators mount secrets. Links
+   * to the file do not count.
+   */
+  readonly isChecked?: boolean;
+}
+
+/**
+ * Reads a small file of secrets in UTF-8, without a byte order mark.
+ * @returns the text; undefined if the file does not exist
+ * @throws SandflowError `file_not_trusted`; `bad_configuration` if it cannot be read, and how to mend that
+ */
+export async function readSecretFile(path: string, options: SecretFileOptions): Promise<string | undefined> {
+  const { what, isChecked = true } = options;
+  const refuse = (why: string) => new SandflowError('bad_configuration', `${path}, ${what}, ${why}.`);
+  const file = await unlessMissing(open(path, readOnly)).catch(async (cause: unknown) => {
+    throw await unreadable(`${path}, ${what},`, path, cause);
+  });
+  if (!file) return undefined;
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw refuse(stats.isDirectory() ? 'is a folder' : 'is not a regular file');
+    if (isChecked) {
+      const problem = trustProblem(path, stats);
+      if (problem) throw new SandflowError('file_not_trusted', `${path}, ${what}, ${problem}.`);
+    }
+    if (stats.size > maxBytes) throw refuse('is too large');
+    const decoded = decodeText(await file.readFile());
+    if (decoded.text === undefined) throw refuse(decoded.problem);
+    return decoded.text;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * As `readSecretFile`, for a file that must exist.
+ * @throws SandflowError `file_not_trusted`, `bad_configuration`
+ */
+export async function requireSecretFile(path: string, options: SecretFileOptions): Promise<string> {
+  const text = await readSecretFile(path, options);
+  if (text !== undefined) return text;
+  throw new SandflowError('bad_configuration', `${path}, ${options.what}, does not exist.`);
+}
+
+function trustProblem(path: string, stats: Stats): string | undefined {
+  if (!isTrustedOwner(stats.uid)) {
+    return `belongs to user ${stats.uid}, and this is user ${ownUser()}: run \`chown ${ownUser()} ${path}\``;
+  }
+  if (isWritableByOthers(stats)) return `may be written by others: check it, then run \`chmod 600 ${path}\``;
+  if (isReadableByOthers(stats)) {
+    return `may be read by everybody: run \`chmod 600 ${path}\`, or \`chmod 440 ${path}\` for its group to read it`;
+  }
+  return undefined;
+}
