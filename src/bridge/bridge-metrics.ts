@@ -67,7 +67,7 @@ export function createMetricsHandler(
   return (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];
     response.setHeader('content-type', 'text/plain; charset=utf-8');
-    if (path !== metricsPath || request.method !== 'GET') {
+    if (path !== metricsPath || !['GET', 'HEAD'].includes(request.method ?? '')) {
       response.statusCode = 404;
       return void response.end('not_found\n');
     }

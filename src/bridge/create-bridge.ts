@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { requireCounts } from '../contract/required-numbers.js';
 import { requireOptions } from '../contract/required-options.js';
@@ -17,8 +18,8 @@ import { createSignalAllowance } from './signal-allowance.js';
 /** Receives signed webhooks and signals the workflows that they concern. */
 export interface Bridge {
   /**
-   * A request handler to mount in your own server: `POST /webhooks/sandbox`, `GET /healthz`, `/readyz`. The body must
-   * not have been read. Without any secret the handler answers deliveries with 503.
+   * A request handler to mount in your own server: `POST /webhooks/sandbox`, `GET /healthz`, `/readyz`, also below any
+   * prefix. The body must not have been read. Without any secret the handler answers deliveries with 503.
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   /** A request handler for `GET /metrics`. It is separate so that webhook senders do not see the metrics. */
@@ -32,8 +33,20 @@ export interface Bridge {
   ): Promise<{ readonly url: string; readonly port: number; readonly metricsUrl?: string }>;
   /** Resets the metrics and clears the caches. */
   reset(): void;
-  /** Refuses new connections, waits for open requests, then closes the rest. Safe to repeat. */
-  close(): Promise<void>;
+  /**
+   * Answers `/readyz` with 503 from now on. After `drainMs` refuses new connections, waits for open requests, then closes
+   * the rest. Safe to repeat: a later call without `drainMs` ends that time.
+   */
+  close(options?: CloseOptions): Promise<void>;
+}
+
+/** Options of `Bridge.close`. */
+export interface CloseOptions {
+  /**
+   * How long deliveries are still accepted, in ms: until every balancer in front has seen that `/readyz` answers 503.
+   * Default: 0.
+   */
+  readonly drainMs?: number;
 }
 
 /**
@@ -59,14 +72,17 @@ export function createBridge(options: BridgeOptions): Bridge {
   const listeners = createOpenListeners(client, { log });
   const signatures = createRefusedSignatures(log);
   const receiver = { client, secrets, allowance, listeners, signalTimeoutMs, metrics, log, signatures };
-  const handle = createRequestHandler({ receiver, readiness, metrics, maxBodyBytes, log });
+  let closing: Promise<void> | undefined;
+  const drained = new AbortController();
+  const isClosing = () => closing !== undefined;
+  const handle = createRequestHandler({ receiver, readiness, metrics, maxBodyBytes, log, isClosing });
   const underWay = new Set<Promise<void>>();
   const metricsHandler = createMetricsHandler(registry, log);
   const servers: Server[] = [];
-  let closing: Promise<void> | undefined;
 
   const handler = (request: IncomingMessage, response: ServerResponse) => {
-    if (closing) response.setHeader('connection', 'close');
+    // A connection that ends by agreement is not used again at the moment when the server closes.
+    if (isClosing()) response.setHeader('connection', 'close');
     const done = handle(request, response).finally(() => underWay.delete(done));
     underWay.add(done);
   };
@@ -122,8 +138,15 @@ export function createBridge(options: BridgeOptions): Bridge {
       listeners.reset();
       signatures.accepted();
     },
-    close() {
-      closing ??= shutDown();
+    close({ drainMs = 0 } = {}) {
+      requireCounts({ drainMs }, 0);
+      if (drainMs === 0) drained.abort();
+      closing ??=
+        drainMs === 0
+          ? shutDown()
+          : sleep(drainMs, undefined, drained)
+              .catch(() => undefined)
+              .then(shutDown);
       return closing;
     },
   };
@@ -136,10 +159,16 @@ interface ListenAddress {
   readonly host?: string;
 }
 
+/**
+ * How long a connection may be idle. A balancer keeps its connections for up to 600 s (Google's; nginx and that of AWS
+ * 60 s), and sends a delivery into nothing if this end closes one first.
+ */
+const keepAliveMs = 620_000;
+
 /** @throws errors of listening, such as EADDRINUSE */
 async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: ListenAddress) {
   // The sender gives up after 5 s. Twice that leaves a margin.
-  const timeouts = { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 };
+  const timeouts = { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: keepAliveMs };
   // Node enforces the timeouts this often; by default only every 30 s.
   const server = createServer({ ...timeouts, connectionsCheckingInterval: 1_000 }, handler);
   limitConnections(server);
@@ -155,8 +184,8 @@ async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: 
 const maxConnections = 500;
 
 /**
- * Closes the oldest connection when there are too many. A delivery takes milliseconds. So clients that only keep
- * connections open cannot block deliveries.
+ * Closes the connection that was used the longest ago when there are too many. A delivery takes milliseconds. So clients
+ * that only keep connections open cannot block deliveries, nor the connections that a balancer uses again and again.
  */
 function limitConnections(server: Server): void {
   const open = new Set<Socket>();
@@ -165,6 +194,9 @@ function limitConnections(server: Server): void {
     socket.once('close', () => open.delete(socket));
     const [oldest] = open;
     if (open.size > maxConnections) oldest?.destroy();
+  });
+  server.on('request', ({ socket }) => {
+    if (open.delete(socket)) open.add(socket);
   });
 }
 

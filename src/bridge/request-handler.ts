@@ -1,5 +1,6 @@
 /** The bridge's routes and responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { withoutEndSlashes } from '../contract/urls.js';
 import { readRawBody } from '../os/raw-body.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog } from './bridge-options.js';
@@ -17,13 +18,21 @@ export interface RequestHandlerOptions {
   readonly metrics: BridgeMetrics;
   readonly maxBodyBytes: number;
   readonly log: BridgeLog;
+  /** True from the moment when the bridge is told to close. */
+  readonly isClosing: () => boolean;
 }
+
+/** Monitors ask with HEAD. Node sends no body then. */
+const pageMethods = ['GET', 'HEAD'];
 
 type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Answers one request; never rejects. */
+/**
+ * Answers one request; never rejects. Each page is also below any other path, because a balancer may pass on the prefix
+ * at which it publishes the bridge.
+ */
 export function createRequestHandler(options: RequestHandlerOptions): Route {
-  const { receiver, readiness, metrics, maxBodyBytes, log } = options;
+  const { receiver, readiness, metrics, maxBodyBytes, log, isClosing } = options;
 
   const deliver: Route = async (request, response) => {
     const start = performance.now();
@@ -41,27 +50,26 @@ export function createRequestHandler(options: RequestHandlerOptions): Route {
     end(deliveryStatuses[result], result);
   };
 
-  const routes: Readonly<Record<string, { readonly method: 'GET' | 'POST'; readonly route: Route }>> = {
-    [webhookPath]: { method: 'POST', route: deliver },
-    '/healthz': { method: 'GET', route: async (_, response) => answer(response, 200, 'ok\n') },
-    '/readyz': {
-      method: 'GET',
-      route: async (_, response) => {
-        const problem = await readiness.problem();
-        const refused = receiver.signatures.count();
-        const note = refused > 0 ? `${refusedSignaturesLine}${refused}\n` : '';
-        answer(response, problem === undefined ? 200 : 503, `${problem ?? 'ready'}\n${note}`);
-      },
-    },
+  const ready: Route = async (_, response) => {
+    const problem = isClosing() ? 'closing' : await readiness.problem();
+    const refused = receiver.signatures.count();
+    const note = refused > 0 ? `${refusedSignaturesLine}${refused}\n` : '';
+    answer(response, problem === undefined ? 200 : 503, `${problem ?? 'ready'}\n${note}`);
   };
+  const routes: readonly { readonly path: string; readonly methods: readonly string[]; readonly route: Route }[] = [
+    { path: webhookPath, methods: ['POST'], route: deliver },
+    { path: '/healthz', methods: pageMethods, route: async (_, response) => answer(response, 200, 'ok\n') },
+    { path: '/readyz', methods: pageMethods, route: ready },
+  ];
 
   return async (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    const found = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    const plain = withoutEndSlashes(path);
+    const found = routes.find((one) => plain.endsWith(one.path));
     try {
       if (!found) return answer(response, 404, 'not_found\n');
-      if (request.method !== found.method) {
-        response.setHeader('allow', found.method);
+      if (!found.methods.includes(request.method ?? '')) {
+        response.setHeader('allow', found.methods.join(', '));
         return answer(response, 405, 'method_not_allowed\n');
       }
       await found.route(request, response);

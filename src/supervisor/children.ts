@@ -58,7 +58,9 @@ export function bridgeCommand(
   addresses: StackAddresses,
   port: number,
 ): ChildCommand {
-  return command('bridge', main, config, addresses, ['bridge', '--port', String(port), '--ready-json']);
+  // No balancer is in front of it.
+  const args = ['--port', String(port), '--drain', '0', '--ready-json'];
+  return command('bridge', main, config, addresses, ['bridge', ...args]);
 }
 
 /**

@@ -46,6 +46,8 @@ export interface SendOptions {
   readonly deliveryId?: string;
   readonly timestamp?: number;
   readonly headers?: Record<string, string>;
+  /** Default: that of a bridge. */
+  readonly path?: string;
 }
 
 /** Delivers as the service does; the body is sent exactly as given when it is a string. */
@@ -59,7 +61,7 @@ export async function deliver(url: string, body: object | string, options: SendO
     rawBody,
     event: 'sandbox.ready',
   });
-  const response = await fetch(`${url}/webhooks/sandbox`, {
+  const response = await fetch(`${url}${options.path ?? '/webhooks/sandbox'}`, {
     method: 'POST',
     headers: { ...headers, ...options.headers },
     body: rawBody,

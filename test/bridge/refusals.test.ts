@@ -111,7 +111,9 @@ describe('the bridge', () => {
     ['GET', '/webhooks/sandbox', 405],
     ['POST', '/healthz', 405],
     ['POST', '/webhooks', 404],
-    ['POST', '/webhooks/sandbox/', 404],
+    ['POST', '/webhooks/sandboxes', 404],
+    ['POST', '/sandflow-webhooks/sandbox', 404],
+    ['PUT', '/prefix/readyz', 405],
     ['GET', '/constructor', 404],
   ])('answers %s %s with %i', async (method, path, status) => {
     const response = await fetch(`${bridge.url}${path}`, { method });

@@ -63,6 +63,34 @@ describe('a bridge', () => {
     expect(await started.metric('sandflow_bridge_deliveries_total', '{result="accepted"}')).toBe(0);
   });
 
+  it('receives deliveries and answers monitors below a prefix, and with a slash at the end', async () => {
+    const started = await startBridge(temporal.client);
+    bridge = started;
+    for (const path of ['/webhooks/sandbox/', '/sandflow/webhooks/sandbox', '/a/b/webhooks/sandbox//?from=balancer']) {
+      expect(await deliver(started.url, eventBody(), { path })).toMatchObject({ status: 200, text: 'accepted' });
+    }
+    expect(await (await fetch(`${started.url}/sandflow/readyz`)).text()).toBe('ready\n');
+    expect(await (await fetch(`${started.url}/sandflow/healthz/`)).text()).toBe('ok\n');
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const started = await startBridge(temporal.client);
+    bridge = started;
+    for (const url of [`${started.url}/healthz`, `${started.url}/readyz`, started.metricsUrl]) {
+      const [asked, read] = [await fetch(url, { method: 'HEAD' }), await fetch(url)];
+      expect(asked.status).toBe(200);
+      expect(asked.headers.get('content-type')).toBe(read.headers.get('content-type'));
+      expect([await asked.text(), (await read.text()).length > 0]).toEqual(['', true]);
+    }
+  });
+
+  it('keeps an idle connection longer than any balancer does', async () => {
+    const started = await startBridge(temporal.client);
+    bridge = started;
+    const { headers } = await fetch(`${started.url}/healthz`);
+    expect(headers.get('keep-alive')).toBe('timeout=620');
+  });
+
   it('serves its metrics only at a configured address', async () => {
     const made = createBridge({ temporalClient: temporal.client, secrets: () => [secret] });
     bridge = made;
@@ -124,6 +152,22 @@ describe('closing a bridge', () => {
     expect(await delivery).toMatchObject({ status: 200 });
     await closed;
     agent.destroy();
+  });
+
+  it('first is not ready any more, and accepts deliveries until the balancers have turned away', async () => {
+    const started = await startBridge(temporal.client);
+    const status = async (path: string) => (await fetch(`${started.url}${path}`)).status;
+    expect(await status('/readyz')).toBe(200);
+    const closed = started.bridge.close({ drainMs: 3_600_000 });
+    const ready = await fetch(`${started.url}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([503, 'closing\n']);
+    expect(await status('/healthz')).toBe(200);
+    for (const _ of ['first', 'second']) {
+      expect(await deliver(started.url, eventBody())).toMatchObject({ status: 200, connection: 'close' });
+    }
+    await started.bridge.close();
+    await closed;
+    await expect(status('/healthz')).rejects.toThrow();
   });
 
   it('waits no longer than the grace period for a slow sender', async () => {

@@ -1,7 +1,7 @@
 /** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
 import { refusedSignaturesLine } from '../../bridge/request-handler.js';
 import { readSecrets } from '../../bridge/secret-source.js';
-import { webhookPath } from '../../bridge/webhook-path.js';
+import { bridgeBaseOf, webhookPath } from '../../bridge/webhook-path.js';
 import type { Config } from '../../config.js';
 import type { Webhook } from '../../contract/records/sandbox-records.js';
 import { isLoopbackHost, withoutEndSlashes } from '../../contract/urls.js';
@@ -11,7 +11,7 @@ import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';
 import { bridgesAmong } from '../webhooks/bridges-among.js';
-import { sendTestDelivery } from '../webhooks/test-delivery.js';
+import { isBridgeAt, sendTestDelivery } from '../webhooks/test-delivery.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
 const timeoutMs = 10_000;
@@ -32,7 +32,7 @@ function bridgeOf(registered: string, apiUrl: string): string | undefined {
   const { protocol, hostname, origin, pathname } = new URL(registered);
   const isLocal = isLoopbackHost(hostname) && isLoopbackHost(new URL(apiUrl).hostname);
   if (!isLocal && (protocol !== 'https:' || isLoopbackHost(hostname))) return undefined;
-  return `${origin}${pathname.slice(0, -webhookPath.length)}`;
+  return `${origin}${bridgeBaseOf(pathname) ?? ''}`;
 }
 
 /**
@@ -56,7 +56,9 @@ export async function checkWebhook(
   const ensure = registerAt(apiUrl);
   const [first, ...others] = bridgesAmong(webhooks);
   if (!first) {
-    return { check: failed('webhook', `No bridge is registered. ${meanwhile}.`, ensure), bridgeUrl: undefined };
+    const other = webhooks.length > 0 ? ` No registered URL ends with ${webhookPath}: ${urlsOf(webhooks)}.` : '';
+    const check = failed('webhook', `No bridge is registered.${other} ${meanwhile}.`, ensure);
+    return { check, bridgeUrl: undefined };
   }
   const bridgeUrl = bridgeOf(first.url, apiUrl);
   const isHere = isLoopbackHost(new URL(apiUrl).hostname);
@@ -69,8 +71,10 @@ export async function checkWebhook(
     const check = failed('webhook', `${first.url} is not registered for all four events. ${meanwhile}.`, ensure);
     return { check, bridgeUrl };
   }
-  return { check: ok('webhook', `Registered: ${[first, ...others].map(({ url }) => url).join(', ')}.`), bridgeUrl };
+  return { check: ok('webhook', `Registered: ${urlsOf([first, ...others])}.`), bridgeUrl };
 }
+
+const urlsOf = (webhooks: readonly Webhook[]) => webhooks.map(({ url }) => url).join(', ');
 
 export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webhookSecretFile'>): Promise<Check> {
   let kept: readonly string[] = [];
@@ -132,7 +136,12 @@ async function checkAgreement(
   const ready = ok('bridge', `The bridge is ready at ${bridgeUrl}.`);
   const kept = config ? await readSecrets(config.webhookSecretFile).catch(() => []) : [];
   const [secret] = [...kept, ...(config?.webhookSecrets ?? [])];
-  if (secret === undefined) return ready;
+  if (secret === undefined) {
+    const { isBridge, text } = await isBridgeAt(`${bridgeUrl}${webhookPath}`);
+    if (isBridge) return ready;
+    const message = `${bridgeUrl} is ready, but ${bridgeUrl}${webhookPath} is no bridge: ${text}. ${meanwhile}.`;
+    return failed('bridge', message, 'Route this path to the bridge, or correct the URL of the registration.');
+  }
   const { result, text } = await sendTestDelivery(`${bridgeUrl}${webhookPath}`, secret);
   if (result === 'accepted')
     return ok('bridge', `The bridge is ready at ${bridgeUrl} and has the secret of this machine.`);

@@ -7,7 +7,7 @@ import {
   declareSupervisor,
   declareWorker,
 } from './options.js';
-import { parseAddress, parsePort } from './serving.js';
+import { parseAddress, parseDrainMs, parsePort } from './serving.js';
 
 export const addDev: AddCommand = (parent, context) => {
   declareDev(parent).action(async (options) => (await import('./serve-stack.js')).serveDev(options, context.io));
@@ -25,7 +25,8 @@ export const addBridge: AddCommand = (parent, context) => {
   bridge.action(async (options) => {
     const port = parsePort(options.port);
     const metrics = options.metrics === undefined ? undefined : parseAddress('--metrics', options.metrics);
-    await (await import('./serve-bridge.js')).serveBridge({ port, metrics }, options, context.io);
+    const drainMs = parseDrainMs(options.drain);
+    await (await import('./serve-bridge.js')).serveBridge({ port, metrics, drainMs }, options, context.io);
   });
   declareBridgeReport(bridge).action(async (options) =>
     (await import('./report-wakes.js')).printWakes(options, context),

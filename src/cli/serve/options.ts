@@ -22,6 +22,7 @@ export const declareBridge = (parent: Parent) =>
     .option('--port <port>', 'port to listen on; 0 for any free port', '7392')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--metrics <address>', 'serve Prometheus metrics at host:port, like 127.0.0.1:9465 (default: off)')
+    .option('--drain <duration>', 'after SIGTERM, /readyz answers 503 and deliveries are accepted this long', '5s')
     .option('--ready-json', 'print one JSON line on stdout when ready');
 
 export const declareBridgeReport = (parent: Parent) =>

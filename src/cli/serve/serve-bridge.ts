@@ -14,10 +14,19 @@ export interface BridgePorts {
   readonly port: number;
   /** Undefined: no metrics are served. */
   readonly metrics: Address | undefined;
+  /** How long deliveries are accepted after SIGTERM. */
+  readonly drainMs: number;
 }
 
-/** Serves until the first Ctrl-C or SIGTERM, then lets deliveries in progress finish. */
-export async function serveBridge({ port, metrics }: BridgePorts, options: BridgeOptions, io: CliIo): Promise<void> {
+/**
+ * Serves until the first Ctrl-C or SIGTERM, then lets deliveries in progress finish. After SIGTERM, which an orchestrator
+ * sends, it first accepts deliveries until the balancers in front of it have turned away.
+ */
+export async function serveBridge(
+  { port, metrics, drainMs }: BridgePorts,
+  options: BridgeOptions,
+  io: CliIo,
+): Promise<void> {
   const config = await io.readConfig({ checksHome: false });
   io.umask?.(0o077);
   if (!config.temporal.configured) {
@@ -47,7 +56,7 @@ export async function serveBridge({ port, metrics }: BridgePorts, options: Bridg
       await Promise.race([interruption(io.interrupted), keys.refused]);
     } finally {
       keys.stop();
-      await bridge.close();
+      await bridge.close({ drainMs: io.interrupted.reason === 'SIGTERM' ? drainMs : 0 });
     }
   } finally {
     await connected.connection.close();

@@ -4,6 +4,7 @@ import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { numberIn, stringIn, systemCodeOf } from '../error-fields.js';
 import type { CliIo, OutputStream } from '../io.js';
 import { jsonText } from '../output/json.js';
+import { ofThisProcess, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
 
 export interface Ready {
@@ -32,6 +33,11 @@ export function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`--port: "${text}" is not a port, from 0 to 65535.`);
+}
+
+/** Reads `--drain`; 0 closes at once. */
+export function parseDrainMs(text: string): number {
+  return /^0m?s?$/.test(text) ? 0 : parseDurationMs(text, '--drain', ofThisProcess);
 }
 
 export interface Address {

@@ -1,4 +1,5 @@
 /** `sandflow webhooks ensure`, `list`, `rotate` and `delete`. */
+import { bridgeBaseOf, webhookPath } from '../../bridge/webhook-path.js';
 import { idPatterns } from '../../contract/workflow-safe/ids.js';
 import { keepConnection } from '../../supervisor/webhook-record.js';
 import type { CommandContext } from '../command.js';
@@ -34,6 +35,9 @@ export async function ensureRegistration(options: EnsureWebhookOptions, context:
   if (json) return printJson(io.stdout, { webhookId, action, secretFile, error: null });
   const kept = action === 'created' || action === 'rotated' ? ` Its secret is in ${secretFile}.` : '';
   io.stderr.write(`Webhook ${webhookId} for ${url}: ${action}.${kept}\n`);
+  if (bridgeBaseOf(new URL(url).pathname) !== undefined) return;
+  const rewritten = 'Unless your balancer rewrites the path, deliveries get 404';
+  io.stderr.write(`warning: A bridge receives deliveries at …${webhookPath}, not at this URL. ${rewritten}.\n`);
 }
 
 export async function listRegistrations({ json }: JsonOption, context: CommandContext): Promise<void> {

@@ -12,6 +12,8 @@ const timeoutMs = 10_000;
 const type = 'sandflow.connection_test';
 /** The answer of the bridge to a verified delivery of an unknown type. */
 const verified = 'unknown_type';
+/** The answer of the bridge to a delivery without a signature. */
+const unsigned = 'missing_headers';
 /** The answer of a bridge that has no secret. */
 const noSecret = 'no_secret';
 const longestText = 200;
@@ -43,5 +45,21 @@ export async function sendTestDelivery(url: string, secret: string): Promise<Tes
     return { result: 'no_bridge', text: `no bridge answers there, but: ${said}` };
   } catch (error) {
     return { result: 'no_bridge', text: `no answer: ${oneLine(failureOf(error).error.message)}` };
+  }
+}
+
+/**
+ * Sends a delivery without a signature, which a bridge refuses in its own words and does not count as one of another
+ * secret. Never throws. Follows no redirect.
+ */
+export async function isBridgeAt(url: string): Promise<{ readonly isBridge: boolean; readonly text: string }> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { method: 'POST', redirect: 'manual', body: '{}', signal });
+    const answer = oneLine((await answerText(response)).slice(0, longestText)).trim();
+    const isBridge = [unsigned, noSecret].includes(answer);
+    return { isBridge, text: `it answers ${`${response.status} ${answer}`.trim()}` };
+  } catch (error) {
+    return { isBridge: false, text: `no answer: ${oneLine(failureOf(error).error.message)}` };
   }
 }

@@ -48,7 +48,7 @@ describe('the command lines of the stack', () => {
     const command = bridgeCommand(main, config, {}, 4002);
     expect(JSON.stringify(command)).not.toMatch(/secret-key|whsec|other-secret/);
     const seen = see(command, environment);
-    expect(seen.args).toEqual(['bridge', '--port', '4002', '--ready-json']);
+    expect(seen.args).toEqual(['bridge', '--port', '4002', '--drain', '0', '--ready-json']);
     expect(readConfig(seen.environment)).toMatchObject({
       sandboxService: config.sandboxService,
       temporal: config.temporal,

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readSecrets } from '../../../../src/bridge/index.js';
 import { checkBridge, checkWebhook } from '../../../../src/cli/doctor/check-webhook.js';
 import { parseSandboxWebhookEvent } from '../../../../src/contract/records/webhook-events.js';
+import { sandboxEventTypes } from '../../../../src/contract/workflow-safe/states.js';
 import { verifyDelivery } from '../../../../src/webhook/index.js';
 import { apiKey, startService } from '../../../local-service/service-under-test.js';
 import { cli } from '../in-process.js';
@@ -169,7 +170,42 @@ test('doctor tells of deliveries that another secret signed, and how to replace 
     mend: expect.stringMatching(/webhooks connect.*--rotate.*webhooks rotate/),
   });
   const foreign = await listening(
-    createServer((_request, response) => response.end('ready\nrefused signatures: no\n')),
+    createServer(({ method }, response) =>
+      response.end(method === 'POST' ? 'missing_headers\n' : 'ready\nrefused signatures: no\n'),
+    ),
   );
   expect(await checkBridge(foreign)).toMatchObject({ status: 'ok' });
+});
+
+test('a path that leads to no bridge is told at the registration, and by doctor', async () => {
+  const { home, env, secretFile } = await setUp();
+  // A balancer that passes on monitors only.
+  const balancer = await listening(
+    createServer(({ method, url }, response) => {
+      const isPage = method === 'GET' && url === '/sandflow/readyz';
+      response.writeHead(isPage ? 200 : 404).end(isPage ? 'ready\n' : 'not_found\n');
+    }),
+  );
+  const wrong = `${balancer}/sandflow/webhooks`;
+  const { exitCode, stderr } = await cli(['webhooks', 'ensure', '--url', wrong], { env });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 0,
+    stderr: expect.stringMatching(/^warning: A bridge receives deliveries at …\/webhooks\/sandbox.*404/m),
+  });
+  const webhooks = [{ id: 'wh_1', url: wrong, events: [] }];
+  const reads = { listWebhooks: async () => ({ type: 'webhook.list', webhooks }) } as never;
+  const { check } = await checkWebhook(reads, env.SANDBOX_API_URL);
+  expect(check).toMatchObject({ status: 'failed' });
+  expect(check.message).toContain(`No registered URL ends with /webhooks/sandbox: ${wrong}.`);
+
+  const right = [{ id: 'wh_1', url: `${balancer}/sandflow/webhooks/sandbox/`, events: [...sandboxEventTypes] }];
+  const rightReads = { listWebhooks: async () => ({ type: 'webhook.list', webhooks: right }) } as never;
+  const { check: registered, bridgeUrl } = await checkWebhook(rightReads, env.SANDBOX_API_URL);
+  expect({ status: registered.status, bridgeUrl }).toEqual({ status: 'ok', bridgeUrl: `${balancer}/sandflow` });
+  const without = { webhookSecrets: [], webhookSecretFile: join(home, 'none') };
+  for (const config of [without, { ...without, webhookSecretFile: secretFile }]) {
+    const { status, message } = await checkBridge(bridgeUrl, config);
+    expect(status).toBe('failed');
+    expect(message).toContain('404 not_found');
+  }
 });
