@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withoutEndSlashes } from '../contract/urls.js';
 import { readRawBody } from '../os/raw-body.js';
+import type { Probe } from '../temporal/probe.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog } from './bridge-options.js';
-import type { Readiness } from './readiness.js';
 import { deliveryStatuses, type Receiver, receiveDelivery } from './receive-delivery.js';
 
 import { webhookPath } from './webhook-path.js';
@@ -14,7 +14,7 @@ export const refusedSignaturesLine = 'refused signatures: ';
 
 export interface RequestHandlerOptions {
   readonly receiver: Receiver;
-  readonly readiness: Readiness;
+  readonly readiness: Probe;
   readonly metrics: BridgeMetrics;
   readonly maxBodyBytes: number;
   readonly log: BridgeLog;

@@ -20,6 +20,7 @@ import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { requireWorkerConnection } from '../temporal/connect-worker.js';
 import { activityFailures } from './activity-failures.js';
 import { countCalls } from './count-calls.js';
+import { createReadiness } from './readiness.js';
 import { workflowSource } from './workflow-bundle.js';
 
 /** An activity of your own. Its arguments and its result must be JSON. */
@@ -71,6 +72,11 @@ export interface SandflowWorker {
   run(): Promise<void>;
   /** Accepts no new work and lets running activities finish. Safe to repeat. */
   shutdown(): void;
+  /**
+   * Says why the worker takes no tasks now; undefined if all its pollers poll and Temporal answers. For the readiness
+   * probe of an orchestrator: it asks Temporal at most once a second, and waits a second for the answer.
+   */
+  problem(): Promise<string | undefined>;
 }
 
 /**
@@ -144,6 +150,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
       interceptors: { ...queue.interceptors, activity: [() => ({ inbound: activityFailures }), countCalls] },
     })),
   );
+  const readiness = createReadiness(workers, { connection, namespace });
   return {
     async run() {
       const failures: unknown[] = [];
@@ -155,9 +162,11 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
       );
       // The connection cannot be closed while one of them still drains, and the first failure is the cause of the others.
       await Promise.all(runs);
+      await readiness.settled();
       if (failures.length > 0) throw failures[0];
     },
     shutdown: () => stopAll(workers),
+    problem: () => readiness.problem(),
   };
 }
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, inject, test } from 'vitest';
 import { agreeAtStart } from '../../src/cli/connect/key-agreement.js';
@@ -7,18 +6,7 @@ import { linkToTemporal, type TemporalLink } from '../../src/cli/connect/tempora
 import { newKeyLine, parseKeyRing } from '../../src/encryption/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import { agreeOnKeys } from '../../src/temporal/deployment-keys.js';
-
-/**
- * A connection to the run's Temporal server that can be closed and opened. While it is closed, it ends each connection
- * at once, and keeps its port, which another program would take otherwise.
- */
-interface Road {
-  readonly address: string;
-  /** Number of connections that were ended at once. */
-  refused(): number;
-  open(): void;
-  shut(): void;
-}
+import { createRoad as openRoad, type Road } from './road-to-temporal.js';
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -26,44 +14,9 @@ afterEach(async () => {
 });
 
 async function createRoad(): Promise<Road> {
-  const [host = '', serverPort] = inject('temporalAddress').split(':');
-  const sockets = new Set<Socket>();
-  let isOpen = true;
-  let refused = 0;
-  const server = createServer((near) => {
-    if (!isOpen) {
-      refused += 1;
-      near.resetAndDestroy();
-      return;
-    }
-    const far = connect(Number(serverPort), host);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from);
-      from.on('error', () => to.destroy()).on('close', () => to.destroy());
-      from.pipe(to);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const shut = () => {
-    isOpen = false;
-    for (const socket of sockets) socket.destroy();
-    sockets.clear();
-  };
-  ends.push(async () => {
-    shut();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    refused: () => refused,
-    open() {
-      isOpen = true;
-    },
-    shut,
-  };
+  const road = await openRoad();
+  ends.push(road.close);
+  return road;
 }
 
 const ask =

@@ -16,7 +16,8 @@ export const addDev: AddCommand = (parent, context) => {
 export const addWorker: AddCommand = (parent, context) => {
   declareWorker(parent).action(async (options) => {
     if (options.metrics !== undefined) parseAddress('--metrics', options.metrics);
-    await (await import('./serve-worker.js')).serveWorker(options, context.io);
+    const health = options.health === undefined ? undefined : parseAddress('--health', options.health);
+    await (await import('./serve-worker.js')).serveWorker({ ...options, health }, context.io);
   });
 };
 

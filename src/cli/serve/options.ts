@@ -12,6 +12,7 @@ export const declareWorker = (parent: Parent) =>
     .command('worker')
     .description('Run a worker; SIGTERM drains it')
     .option('--metrics <address>', 'serve Prometheus metrics at host:port, like 127.0.0.1:9464 (default: off)')
+    .option('--health <address>', 'serve /healthz and /readyz at host:port, like 127.0.0.1:9466 (default: off)')
     .option('--workflow-stacks', 'keep stack traces in workflow code, for debugging; costs CPU time')
     .option('--ready-json', 'print one JSON line on stdout when ready');
 

@@ -51,7 +51,10 @@ export async function serveBridge(
       log,
     });
     try {
-      const { url } = await listened(bridge.listen({ port, host: options.host, metrics }), metrics);
+      const { url } = await listened(
+        bridge.listen({ port, host: options.host, metrics }),
+        metrics && { option: '--metrics', ...metrics },
+      );
       sayReady(io, { url, text: `The bridge receives webhooks at ${url}/webhooks/sandbox.` }, options);
       await Promise.race([interruption(io.interrupted), keys.refused]);
     } finally {

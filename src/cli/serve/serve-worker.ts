@@ -1,17 +1,43 @@
 import { join } from 'node:path';
+import { apiKeyOf } from '../../os/key-file.js';
 import { createSecretStore } from '../../secret-store/index.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
-import { createSandflowWorker, logTo, openEncoding, serveMetrics } from '../../worker/index.js';
+import { createSandflowWorker, logTo, openEncoding, type SandflowWorker, serveMetrics } from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
 import { openNotifying } from '../notify/files.js';
 import { badConfiguration } from '../usage-error.js';
 import type { WorkerOptions } from './options.js';
-import { interruption, sayReady } from './serving.js';
+import { serveHealth } from './serve-health.js';
+import { type Address, interruption, sayReady } from './serving.js';
+
+export interface ServeWorkerOptions extends Omit<WorkerOptions, 'health'> {
+  /** Where to answer probes. Undefined: nowhere. */
+  readonly health: Address | undefined;
+}
 
 /** Serves until the first Ctrl-C or SIGTERM, then takes no new work and lets activities finish. */
-export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<void> {
+export async function serveWorker({ health, ...options }: ServeWorkerOptions, io: CliIo): Promise<void> {
+  if (health === undefined) return runWorker(options, io, () => {});
+  let problem = async (): Promise<string | undefined> => 'the worker starts';
+  // From the beginning to the end, so that nobody kills a worker that waits for Temporal, or that drains.
+  const close = await serveHealth(health, () => problem());
+  try {
+    await runWorker(options, io, (worker) => {
+      problem = worker.problem;
+    });
+  } finally {
+    await close();
+  }
+}
+
+/** @param onCreated gets the worker before it runs */
+async function runWorker(
+  options: Omit<WorkerOptions, 'health'>,
+  io: CliIo,
+  onCreated: (worker: SandflowWorker) => void,
+): Promise<void> {
   const config = await io.readConfig({ checksHome: false });
   io.umask?.(0o077);
   const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
@@ -20,6 +46,8 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
       'A worker needs a service. Set SANDBOX_API_URL and SANDBOX_API_KEY, or use `sandflow dev` to run everything locally.',
     );
   }
+  // The client reads it at each call. A worker that could not would fail each task and try again for ever.
+  await apiKeyOf(sandboxService);
   const notifying = await openNotifying(config);
   const log = (line: string) => void io.stderr.write(`${line}\n`);
   if (options.metrics === undefined) logTo(log);
@@ -47,6 +75,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
       secrets: createSecretStore(join(config.home, 'secrets')),
       ...notifying,
     });
+    onCreated(worker);
     const running = worker.run();
     sayReady(io, { text: `The worker polls the task queue ${taskQueue} in the namespace ${namespace}.` }, options);
     try {

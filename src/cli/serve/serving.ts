@@ -45,6 +45,11 @@ export interface Address {
   readonly port: number;
 }
 
+/** An address with the option that names it, such as `--metrics`. */
+interface AddressOfOption extends Address {
+  readonly option: string;
+}
+
 /** Reads `host:port`. The host is an IP address; an IPv6 address is in brackets. */
 export function parseAddress(option: string, text: string): Address {
   const [, v6, v4, digits = ''] = /^(?:\[([0-9a-f:.]+)\]|([\d.]+)):(\d{1,5})$/i.exec(text) ?? [];
@@ -55,26 +60,26 @@ export function parseAddress(option: string, text: string): Address {
 
 /**
  * Waits until a server listens.
- * @param metrics the address of `--metrics`, if the server has one; all else comes from `--host` and `--port`
+ * @param own an address that comes from an option of its own, if there is one; all else comes from `--host` and `--port`
  * @throws SandflowError `port_in_use` and UsageError, which name the option that does not fit this machine
  */
-export async function listened<T>(listening: Promise<T>, metrics?: Address): Promise<T> {
+export async function listened<T>(listening: Promise<T>, own?: AddressOfOption): Promise<T> {
   try {
     return await listening;
   } catch (error) {
     // The local service has its own error, with that of the system as its cause.
-    throw refusedAddress(error instanceof SandflowError ? error.cause : error, metrics) ?? error;
+    throw refusedAddress(error instanceof SandflowError ? error.cause : error, own) ?? error;
   }
 }
 
-function refusedAddress(cause: unknown, metrics: Address | undefined): SandflowError | undefined {
+function refusedAddress(cause: unknown, own: AddressOfOption | undefined): SandflowError | undefined {
   const { host, port } = {
     host: stringIn(cause, 'address') ?? stringIn(cause, 'hostname'),
     port: numberIn(cause, 'port'),
   };
   if (!/^(?:listen|bind|getaddrinfo)$/.test(stringIn(cause, 'syscall') ?? '')) return undefined;
-  const isOfMetrics = metrics !== undefined && host === metrics.host && port === metrics.port;
-  const option = (other: string) => (isOfMetrics ? '--metrics' : other);
+  const isOwn = own !== undefined && host === own.host && port === own.port;
+  const option = (other: string) => (isOwn ? own.option : other);
   switch (systemCodeOf(cause)) {
     case 'EADDRINUSE': {
       const mend = 'Choose another, or stop the program that uses it.';

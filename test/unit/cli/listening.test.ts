@@ -37,7 +37,9 @@ it('an address of the metrics that cannot be had is not blamed on the port of th
     [{ host: nowhere, port: 9465 }, '^--metrics: 192.0.2.1 is not an address of this machine'],
     [{ host: '127.0.0.1', port }, `^--metrics: port ${port} is in use`],
   ] as const) {
-    await expect(listened(bridge.listen({ port: 0, metrics }), metrics)).rejects.toThrow(refused(message));
+    await expect(listened(bridge.listen({ port: 0, metrics }), { option: '--metrics', ...metrics })).rejects.toThrow(
+      refused(message),
+    );
   }
   await expect(listened(bridge.listen({ port }))).rejects.toThrow(refused(`^--port: port ${port} is in use`));
 });
@@ -48,4 +50,15 @@ it.each([
 ])('a %s without settings says what it needs, and ends', async (server, needs) => {
   const { exitCode, stderr } = await cli([server]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(needs) });
+});
+
+it('a worker whose key cannot be read says so and ends, before it takes a task', async () => {
+  const env = { SANDBOX_API_URL: 'https://api.example.com/v1', SANDBOX_API_KEY_FILE: '/nosuch/key' };
+  const { exitCode, stderr } = await cli(['worker'], { env });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/\/nosuch\/key cannot be read/) });
+});
+
+it('an address of the probes that cannot be had is blamed on --health', async () => {
+  const { exitCode, stderr } = await cli(['worker', '--health', `${nowhere}:9466`]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(`--health: ${nowhere} is not`) });
 });

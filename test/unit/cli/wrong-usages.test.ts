@@ -251,6 +251,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['bridge --port http', '--port: "http" is not a port'],
   ['bridge --metrics 127.0.0.1:99999', '--metrics: "127.0.0.1:99999" is not an address'],
   ['worker --metrics :99999', '--metrics: ":99999" is not an address, like 127.0.0.1:9464.'],
+  ['worker --health 9466', '--health: "9466" is not an address, like 127.0.0.1:9464.'],
   ['webhooks ensure', "Required option '--url <url>' not specified"],
   ['webhooks ensure --url bridge', '--url: "bridge" is not a URL, like https://'],
   ['webhooks delete evt_1', '"evt_1" is not a webhook id. `sandflow webhooks list` lists them.'],

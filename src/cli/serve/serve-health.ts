@@ -1,0 +1,37 @@
+/** Tells an orchestrator whether a worker runs, and whether it takes tasks. */
+import { createServer } from 'node:http';
+import { type Address, listened } from './serving.js';
+
+/**
+ * Answers `GET /healthz` with 200 while the process runs, and `GET /readyz` with 200 only if there is no problem.
+ * @param problem says why the worker takes no tasks; undefined if it takes them
+ * @returns closes the port
+ * @throws SandflowError `port_in_use` and UsageError, which name `--health`
+ */
+export async function serveHealth(
+  { host, port }: Address,
+  problem: () => Promise<string | undefined>,
+): Promise<() => Promise<void>> {
+  const server = createServer((request, response) => {
+    const answer = (status: number, text: string) => {
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+    };
+    const path = (request.url ?? '').split('?', 1)[0];
+    if (request.method === 'GET' && path === '/healthz') return answer(200, 'ok');
+    if (request.method !== 'GET' || path !== '/readyz') return answer(404, 'not_found');
+    problem().then(
+      (found) => answer(found === undefined ? 200 : 503, found ?? 'ready'),
+      () => answer(500, 'internal_error'),
+    );
+  });
+  const listening = new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  await listened(listening, { option: '--health', host, port });
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+}

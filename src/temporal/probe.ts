@@ -1,0 +1,68 @@
+/** Answers the probes of an orchestrator, which may come often, at a bounded cost for Temporal. */
+import type { Client } from '@temporalio/client';
+
+/** Makes one call to Temporal within the time limit; false if it did not succeed. */
+type Answers = (call: (client: Client) => Promise<unknown>) => Promise<boolean>;
+
+export interface Probe {
+  /** Says what is wrong now; undefined if nothing is. */
+  problem(): Promise<string | undefined>;
+  /** Resolves when no question to Temporal is in progress: a closed connection must not be asked again. */
+  settled(): Promise<void>;
+  reset(): void;
+}
+
+/**
+ * Checks at most once a second, independent of the number of probes.
+ * @param check says what is wrong; undefined if nothing is
+ * @param options.maxAgeMs how long an answer is used again. Default: 1000
+ * @param options.timeoutMs how long to wait for Temporal. Default: 1000
+ */
+export function createProbe(
+  client: Client,
+  check: (answers: Answers) => Promise<string | undefined>,
+  options: { readonly maxAgeMs?: number; readonly timeoutMs?: number } = {},
+): Probe {
+  const { maxAgeMs = 1_000, timeoutMs = 1_000 } = options;
+  let asking: Promise<void> | undefined;
+  let cached: { readonly atMs: number; readonly problem: Promise<string | undefined> } | undefined;
+
+  async function answers(call: (client: Client) => Promise<unknown>): Promise<boolean> {
+    const late = timer(timeoutMs);
+    try {
+      const asked = client.withDeadline(Date.now() + timeoutMs, () => call(client));
+      asking = asked.then(
+        () => undefined,
+        () => undefined,
+      );
+      // A native connection repeats a refused call beyond the deadline.
+      return (await Promise.race([asked, late.promise])) !== 'late';
+    } catch {
+      return false;
+    } finally {
+      late.clear();
+    }
+  }
+
+  return {
+    problem() {
+      const nowMs = performance.now();
+      if (cached === undefined || nowMs - cached.atMs > maxAgeMs) cached = { atMs: nowMs, problem: check(answers) };
+      return cached.problem;
+    },
+    async settled() {
+      await asking;
+    },
+    reset() {
+      cached = undefined;
+    },
+  };
+}
+
+function timer(ms: number) {
+  let timeout: NodeJS.Timeout | undefined;
+  const promise = new Promise<'late'>((resolve) => {
+    timeout = setTimeout(resolve, ms, 'late');
+  });
+  return { promise, clear: () => clearTimeout(timeout) };
+}
