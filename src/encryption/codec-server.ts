@@ -1,6 +1,7 @@
 /**
  * Decodes and encodes payloads for the UI and the command line of Temporal, which have no keys: `POST /decode` and
  * `POST /encode`, as Temporal specifies them for codec servers. Whoever holds the token can read all encrypted data.
+ * `GET /healthz` needs no token.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -60,6 +61,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
   let server: Server | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET' && request.url === '/healthz') return answer(response, 200, { ok: true });
     const { origin } = request.headers;
     if (origin !== undefined) {
       // This check comes first, so that nothing is decoded for a page of another origin.

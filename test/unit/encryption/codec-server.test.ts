@@ -64,6 +64,11 @@ describe('the codec server', () => {
     expect(decoded.headers['cache-control']).toBe('no-store');
   });
 
+  test('tells an orchestrator without the token that it serves, and no more', async () => {
+    expect(await call('/healthz', {}, '', 'GET')).toMatchObject({ status: 200, body: '{"ok":true}' });
+    expect((await call('/healthz', {})).status).toBe(401);
+  });
+
   test('decodes nothing without the token or with another one', async () => {
     const body = await sealed('x');
     codec.decode.mockClear();
