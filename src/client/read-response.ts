@@ -90,7 +90,8 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse): Api
   const code = isShortText(envelope.data.code) ? currentErrorCode(envelope.data.code) : `http_${status}`;
   const message = cut(envelope.data.message || 'The service refused the request.', maxMessageLength);
   const details = error?.details ?? null;
-  return new ApiError(`${message} (${status} ${code})${whereToGo(message, details)}`, {
+  const lacking = code === 'api_key_action_forbidden' ? lackingAction(endpoint, message) : '';
+  return new ApiError(`${message} (${status} ${code})${lacking}${whereToGo(message, details)}`, {
     endpoint,
     status,
     code,
@@ -100,6 +101,13 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse): Api
     retryAfterMs: waitMs,
     details: payloadBytes(details) > maxDetailsBytes ? null : details,
   });
+}
+
+/** Names the action that the call needs, if the message of the service does not. */
+function lackingAction(endpoint: CallName, message: string): string {
+  if (!Object.hasOwn(endpoints, endpoint)) return '';
+  const { scope } = endpoints[endpoint as EndpointName];
+  return message.includes(scope) ? '' : `. The key lacks the action ${scope}`;
 }
 
 /** Longest URL that a message quotes, in characters, and the most URLs. */

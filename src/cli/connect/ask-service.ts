@@ -110,7 +110,7 @@ function isPermanent(error: unknown): boolean {
 /** The reads that commands depend on. */
 export type ServiceReads = Pick<
   SandboxClient,
-  'getMe' | 'getSandbox' | 'getStop' | 'listAllSandboxes' | 'listSandboxes' | 'listWebhooks'
+  'getMe' | 'getSandbox' | 'getStop' | 'listAllSandboxes' | 'listApiKeys' | 'listSandboxes' | 'listWebhooks'
 >;
 
 /**
@@ -124,6 +124,7 @@ export function createServiceReads(service: ServiceReads, ask: Ask): ServiceRead
     getStop: (sandboxId, stopId, options) => ask((call) => service.getStop(sandboxId, stopId, call), options),
     listSandboxes: (query, options) => ask((call) => service.listSandboxes(query, call), options),
     listAllSandboxes: (query, options) => listAllSandboxes(reads.listSandboxes, query, options),
+    listApiKeys: (options) => ask((call) => service.listApiKeys(call), options),
     listWebhooks: (options) => ask((call) => service.listWebhooks(call), options),
   };
   return reads;

@@ -13,6 +13,7 @@ import { failureOf } from '../errors.js';
 import { bridgesAmong } from '../webhooks/bridges-among.js';
 import { isBridgeAt, sendTestDelivery } from '../webhooks/test-delivery.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
+import { webhookAction } from './needed-actions.js';
 
 const timeoutMs = 10_000;
 /** How to register the bridge at this service. */
@@ -50,7 +51,9 @@ export async function checkWebhook(
   } catch (error) {
     const { message, status } = failureOf(error).error;
     const mend =
-      status === 403 ? 'Use a key with the action account.admin.' : 'Fix the problem with the service first.';
+      status === 403
+        ? `Use a key with the action ${webhookAction} to check this, and for \`sandflow webhooks\`; nothing else needs it.`
+        : 'Fix the problem with the service first.';
     return { check: warning('webhook', `The webhooks cannot be read: ${message}`, mend), bridgeUrl: undefined };
   }
   const ensure = registerAt(apiUrl);

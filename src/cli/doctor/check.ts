@@ -2,7 +2,7 @@
 
 export interface Check {
   /**
-   * What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`, `wakes`,
+   * What was checked: `temporal`, `workers`, `service`, `key`, `actions`, `clock`, `webhook`, `secret`, `bridge`, `wakes`,
    * `retention`, `account`, `isolation`, `encryption`, `disk`, `local` or `settings`.
    */
   readonly name: string;

@@ -15,6 +15,7 @@ import { createReporter } from '../output/reporter.js';
 import { createPaint } from '../output/terminal.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { type Check, failed, ok, skipped } from './check.js';
+import { checkActions } from './check-actions.js';
 import { checkDeployments } from './check-deployments.js';
 import { checkDisk } from './check-disk.js';
 import { checkEncryption, readRing } from './check-encryption.js';
@@ -82,6 +83,10 @@ export async function runDoctor(
     const isRegistered = ofWebhook.some(({ name, status }) => name === 'webhook' && status === 'ok');
     if (platform && isRegistered && ofWebhook.every(({ status }) => status !== 'failed'))
       checks.push(await checkWakes(platform.temporal, config));
+    if (config.sandboxService && ofService.every(({ status }) => status !== 'failed')) {
+      const askingOnce = { ...asking, patienceMs };
+      checks.push(await withReads(config.sandboxService, askingOnce, checkActions));
+    }
     if (facts) checks.push(checkIsolation(facts.isolation), ...checkLocalSettings(facts));
     if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
   } finally {

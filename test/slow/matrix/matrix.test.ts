@@ -1,4 +1,6 @@
 import { beforeAll, expect, inject, it } from 'vitest';
+import { workerActions } from '../../../src/cli/doctor/needed-actions.js';
+import { endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { actRowName } from './acts/run-act.js';
 import { actRowsOf, runActs } from './acts/run-acts.js';
 import { withoutRows } from './coverage.js';
@@ -23,6 +25,11 @@ beforeAll(async () => {
 
 it('has a scenario for every call that workflows make', () => {
   expect(withoutRows(recordings)).toEqual({ activities: [], endpoints: [], places: [] });
+});
+
+it('makes only calls that the smallest key of a worker allows, and needs each of its actions', () => {
+  const needed = recordings.flatMap(({ sites }) => sites.map(({ endpoint }) => endpoints[endpoint].scope));
+  expect([...new Set(needed)].sort()).toEqual(Object.keys(workerActions).sort());
 });
 
 it('ends every scenario as expected without faults', () => {

@@ -55,6 +55,17 @@ describe('an error answer', () => {
     expect(await message({ desktopUrl, plainUrl: 'http://a.example', curl: 7 })).not.toContain('See');
   });
 
+  it('names the action that the key lacks, once', async () => {
+    const message = async (text: string) => {
+      const client = await clientOf(403, errorBody(403, 'api_key_action_forbidden', text));
+      return ((await rejectionOf(client.stopSandbox(id))) as ApiError).message;
+    };
+    expect(await message('Not on this key.')).toBe(
+      'Not on this key. (403 api_key_action_forbidden). The key lacks the action sandbox.stop',
+    );
+    expect(await message('Add sandbox.stop.')).toBe('Add sandbox.stop. (403 api_key_action_forbidden)');
+  });
+
   it('S15: has its code in the current vocabulary', async () => {
     const client = await clientOf(409, errorBody(409, 'box_not_promptable'));
     await expect(client.getMe()).rejects.toMatchObject({ code: 'sandbox_not_promptable', typed: true });
