@@ -76,10 +76,15 @@ ends_in_order() {
   local from=$SECONDS
   "$ENGINE" stop --time 30 "$(containers "$1")" > /dev/null && ended_well "$1" && ((SECONDS - from < 25))
 }
+replace_image() { # as the comment says; podman-compose does not see that an image has changed
+  if [[ $ENGINE == docker ]]; then compose up --detach --build; else
+    compose build image && compose up --detach --force-recreate --no-deps worker bridge
+  fi
+}
 upgrades() { # service: the image changes while a job runs
   local before
   before=$(inspect "$1" Image) && slow_job 20 | sandflow "$1" run - --id upgrade --detach > /dev/null &&
-    eventually 30 is_prompted "$1" upgrade && echo >> "$copy/LICENSE" && compose up --detach --build && healthy "$1" &&
+    eventually 30 is_prompted "$1" upgrade && echo >> "$copy/LICENSE" && replace_image && healthy "$1" &&
     [[ $(inspect "$1" Image) != "$before" ]] && sandflow "$1" jobs watch upgrade --json < /dev/null | json "$finished"
 }
 nothing_left() {
