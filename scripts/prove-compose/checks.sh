@@ -1,7 +1,13 @@
 # Sourced by prove.sh: what it checks, each as a command that fails if the promise does not hold.
 
 sandflow() { timeout 300 "$ENGINE" exec -i "$(containers "$1")" sandflow "${@:2}"; } # service, arguments
-json() { node --eval "const d = JSON.parse(require('fs').readFileSync(0, 'utf8')); if (!($1)) { console.log(JSON.stringify(d).slice(0, 2_000)); process.exit(1); }"; }
+json() { # an expression about the object `d` on stdin
+  node --eval "
+    const d = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+    if ($1) process.exit();
+    console.log(JSON.stringify(d).slice(0, 2_000));
+    process.exit(1);"
+}
 eventually() { # seconds, command …
   local end=$((SECONDS + $1))
   until "${@:2}"; do ((SECONDS < end)) && sleep 0.5 || return 1; done
@@ -59,18 +65,25 @@ all_completed() { # service, number
 }
 
 powerless() {
-  "$ENGINE" exec "$(containers "$1")" sh -c \
-    '[ $(id -u) = 1000 ] && grep -q "^CapBnd:.0*$" /proc/1/status && grep -q "^CapEff:.0*$" /proc/self/status && grep -q "^NoNewPrivs:.1" /proc/self/status'
+  "$ENGINE" exec "$(containers "$1")" sh -c '
+    [ $(id -u) = 1000 ] && grep -q "^CapBnd:.0*$" /proc/1/status &&
+      grep -q "^CapEff:.0*$" /proc/self/status && grep -q "^NoNewPrivs:.1" /proc/self/status'
 }
-isolated() { # the files of the local service are out of reach, and so are Temporal and its database
-  printf '```sh\nls /var/lib/sandflow || echo no files; for at in temporal/7233 postgresql/5432 local-bridge/7392 127.0.0.1/7391; do timeout 3 bash -c "exec 3<>/dev/tcp/$at" || echo "no $at"; done\n```\n' |
-    sandflow local-worker run - --id isolated --json | tee "$log/isolated.json" |
-    json '["files", "temporal/7233", "postgresql/5432", "local-bridge/7392", "127.0.0.1/7391"].every((it) => d.prompts[0].result.includes(`no ${it}`))' &&
-    logs_say local 'isolation: bubblewrap'
+attack='```sh
+ls /var/lib/sandflow || echo no files
+for at in temporal/7233 postgresql/5432 local-bridge/7392 127.0.0.1/7391; do
+  timeout 3 bash -c "exec 3<>/dev/tcp/$at" || echo "no $at"
+done
+```'
+isolated() { # the files of the local service are out of reach, and so are its port, Temporal and the database
+  local out=(files temporal/7233 postgresql/5432 local-bridge/7392 127.0.0.1/7391)
+  logs_say local 'isolation: bubblewrap' &&
+    echo "$attack" | sandflow local-worker run - --id isolated --json |
+    json "'${out[*]}'.split(' ').every((it) => d.prompts[0].result.includes('no ' + it))"
 }
 retains() { # namespace
-  compose run --rm --no-deps -T --entrypoint temporal temporal-namespace operator namespace describe --namespace "$1" --output json \
-    < /dev/null | grep -A1 -i 'workflowExecutionRetentionTtl' | grep 2592000s
+  compose run --rm --no-deps -T --entrypoint temporal temporal-namespace \
+    operator namespace describe --namespace "$1" --output json < /dev/null | grep -i 'retention.*2592000s'
 }
 ends_in_order() {
   local from=$SECONDS
