@@ -13,6 +13,7 @@ const grpc = {
   cancelled: 1,
   deadlineExceeded: 4,
   notFound: 5,
+  permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
   aborted: 10,
@@ -32,6 +33,11 @@ export class AnswerTimeoutError extends Error {
 /** True if Temporal was not reached, so the same call may succeed later. */
 export function isTemporalUnreachable(error: unknown): boolean {
   return hasCode(error, ['unavailable', 'cancelled', 'internal', 'deadlineExceeded']);
+}
+
+/** True if the user may not make this call. Other calls may be allowed. */
+export function isPermissionDenied(error: unknown): boolean {
+  return hasCode(error, ['permissionDenied']);
 }
 
 /** True if the workflow did not answer in time. */

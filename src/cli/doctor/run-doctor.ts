@@ -1,6 +1,5 @@
 /** `sandflow doctor`: checks everything that a job needs, and says how to fix each problem. */
 import type { Config } from '../../config.js';
-import { restartStack } from '../../temporal/errors.js';
 import type { CommandContext } from '../command.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { checkService, withReads } from '../connect/check-service.js';
@@ -22,11 +21,10 @@ import { checkEncryption, readRing } from './check-encryption.js';
 import { checkHeaders } from './check-headers.js';
 import { checkIsolation, checkLocalSettings } from './check-isolation.js';
 import { checkLocalClock } from './check-local-clock.js';
-import { checkRetention } from './check-retention.js';
 import { checkSettings } from './check-settings.js';
+import { checkTemporal } from './check-temporal.js';
 import { checkWakes } from './check-wakes.js';
 import { checkBridge, checkSecret, checkWebhook } from './check-webhook.js';
-import { checkWorkers } from './check-workers.js';
 
 /** @returns 0 if a job can run, 1 if a check failed */
 export async function runDoctor(
@@ -52,7 +50,7 @@ export async function runDoctor(
   try {
     const opened = isRingBad ? { ...configured, encryption: undefined } : configured;
     platform = await openPlatform(opened, { io, reporter, needsWorker: false, keysMayDiffer: true });
-    checks.push(...(await temporalChecks(platform)));
+    checks.push(...(await checkTemporal(platform.temporal, platform.config)));
     checks.push(isRingBad ? ring : await checkEncryption(platform.temporal, platform.config, ring));
   } catch (error) {
     const mend =
@@ -103,30 +101,6 @@ function sayResult(checks: readonly Check[], options: { readonly json?: boolean 
   if (options.json) printJson(io.stdout, { healthy, checks, error: null });
   else printChecks(checks, io);
   return healthy ? exitCodes.done : exitCodes.otherOutcome;
-}
-
-async function temporalChecks({ temporal, config }: Platform): Promise<Check[]> {
-  const namespace = temporal.options.namespace;
-  const where = config.temporal.configured ? config.temporal.connect.connectionOptions.address : 'the embedded server';
-  try {
-    await temporal.workflowService.describeNamespace({ namespace });
-  } catch (error) {
-    const mend = config.temporal.configured
-      ? 'Check TEMPORAL_NAMESPACE, and that the API key has access to it.'
-      : restartStack;
-    return [
-      failed(
-        'temporal',
-        `The namespace ${namespace} at ${where} cannot be used: ${failureOf(error).error.message}`,
-        mend,
-      ),
-    ];
-  }
-  return [
-    ok('temporal', `Connected to the namespace ${namespace} at ${where}.`),
-    await checkWorkers(temporal, config),
-    await checkRetention(temporal),
-  ];
 }
 
 type Asking = Parameters<typeof checkService>[1];

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { askOwner } from '../../../activities/cleanup/owners.js';
-import { checkRetention } from '../../../src/cli/doctor/check-retention.js';
 import {
   executionOf,
   itemStep,
@@ -57,10 +56,4 @@ it('a cleanup knows what an earlier execution of an item kept, even if the lates
     (await askOwner(client, { id, name: nameOf(generation) }, deployment)).status;
   await expect.poll(() => statusOf('bx_first', 1)).toBe('kept');
   expect(await statusOf('bx_second', 2)).toBe('closed');
-});
-
-it('a cleanup asks Temporal for its retention, beyond which every owner is unknown', async () => {
-  const { status, message } = await checkRetention(client);
-  expect(['ok', 'warning']).toContain(status);
-  expect(message).toMatch(/^Temporal keeps closed workflows for [\d.]+ days/);
 });

@@ -1,0 +1,84 @@
+/** What `doctor` says of a namespace of a real Temporal server. */
+import { randomBytes } from 'node:crypto';
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { checkTemporal } from '../../src/cli/doctor/check-temporal.js';
+import { readConfig } from '../../src/config.js';
+
+const daySeconds = 86_400;
+const name = () => `keeps-${randomBytes(4).toString('hex')}`;
+
+const permissionDenied = 7;
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+
+/** Gives calls the answer of a server that refuses them to this user. */
+function refusing(denied: readonly string[]): Interceptor {
+  return (options, nextCall) => {
+    const call = nextCall(options);
+    if (!denied.includes(options.method_definition.path.split('/').at(-1) ?? '')) return call;
+    const start = call.start.bind(call);
+    call.start = (metadata, listener) =>
+      start(metadata, {
+        onReceiveMetadata: (received) => listener?.onReceiveMetadata?.(received),
+        onReceiveMessage: (received) => listener?.onReceiveMessage?.(received),
+        onReceiveStatus: (answer) =>
+          listener?.onReceiveStatus?.({ ...answer, code: permissionDenied, details: 'Request unauthorized.' }),
+      });
+    return call;
+  };
+}
+
+/** @param denied names of calls that the user may not make */
+async function doctorOf(namespace: string, denied: readonly string[] = []) {
+  const address = inject('temporalAddress');
+  const connection = await Connection.connect({
+    address,
+    interceptors: denied.length === 0 ? [] : [refusing(denied)],
+  });
+  onTestFinished(() => connection.close());
+  const client = new Client({ connection, namespace });
+  const config = readConfig({ TEMPORAL_ADDRESS: address, SANDFLOW_TASK_QUEUE: 'nobody-polls-this' });
+  const of = async (check: string) => (await checkTemporal(client, config)).find((one) => one.name === check);
+  return { client, of };
+}
+
+async function registered(days: number): Promise<string> {
+  const namespace = name();
+  const { client } = await doctorOf('default');
+  const workflowExecutionRetentionPeriod = { seconds: days * daySeconds } as never;
+  await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+  const { of } = await doctorOf(namespace);
+  // A new namespace is known everywhere after some seconds.
+  await expect.poll(async () => (await of('temporal'))?.status).toBe('ok');
+  return namespace;
+}
+
+it.each([
+  [1, 'warning', 'for 1 day. '],
+  [14, 'ok', 'for 14 days.'],
+  [30, 'ok', 'for 30 days.'],
+] as const)('doctor judges a namespace that forgets after %i days as %s', async (days, judged, text) => {
+  const namespace = await registered(days);
+  const check = await (await doctorOf(namespace)).of('retention');
+  expect(check).toMatchObject({ status: judged, message: expect.stringContaining(text) });
+  if (judged === 'ok') return;
+  expect(check?.message).toContain('an id may start a second job');
+  expect(check?.message).toContain('which no cleanup touches');
+  expect(check?.mend).toContain(`temporal operator namespace update --retention 30d -n ${namespace}`);
+  expect(check?.mend).toContain('tcld namespace retention set');
+});
+
+it('doctor says that a user may not describe the namespace, and does not fail for it', async () => {
+  const { of } = await doctorOf('default', ['DescribeNamespace', 'DescribeTaskQueue']);
+  expect(await of('temporal')).toMatchObject({ status: 'ok' });
+  expect(await of('workers')).toMatchObject({ status: 'skipped' });
+  expect(await of('retention')).toMatchObject({
+    status: 'skipped',
+    message: expect.stringContaining('may not describe the namespace default'),
+  });
+});
+
+it('doctor fails for a namespace in which the user may do nothing', async () => {
+  const { of } = await doctorOf('default', ['DescribeNamespace', 'CountWorkflowExecutions']);
+  expect(await of('temporal')).toMatchObject({ status: 'failed', message: expect.stringContaining('unauthorized') });
+});
