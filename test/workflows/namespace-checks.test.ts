@@ -14,7 +14,7 @@ type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 /** Gives calls the answer of a server that refuses them to this user. */
 function refusing(denied: readonly string[]): Interceptor {
   return (options, nextCall) => {
-    const call = nextCall(options);
+    const call = nextCall(options) as ReturnType<Interceptor>;
     if (!denied.includes(options.method_definition.path.split('/').at(-1) ?? '')) return call;
     const start = call.start.bind(call);
     call.start = (metadata, listener) =>
