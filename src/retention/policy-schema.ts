@@ -126,7 +126,7 @@ export const policySchema = z
       .describe('Name of the schedule and of the reports'),
     timeZone: z
       .string()
-      .refine(isTimeZone, 'is not a time zone; use a name like Europe/Vienna')
+      .refine(isTimeZone, 'is not a time zone; use a name like Europe/Vienna, with its capital letters')
       .default('UTC')
       .describe('IANA name of the time zone of windows and of the schedule'),
     windows: z.array(window).default([]).describe('When cleanups may act. Default: always'),

@@ -41,6 +41,11 @@ export async function applySchedules(file: string, options: ApplyOptions, contex
   const { io } = context;
   context.undone = 'changed no schedule';
   const wishes = await readFileOf(file, io.cwd);
+  if (options.removeOthers && wishes.length === 0 && !options.yes) {
+    throw new UsageError(
+      `${file} lists no schedule, so --remove-others would remove every schedule of this deployment. Add --yes if you mean that.`,
+    );
+  }
   const besideFile: CommandContext = { ...context, io: { ...io, cwd: dirname(resolve(io.cwd, file)) } };
   const reads: ReadSchedule[] = [];
   try {

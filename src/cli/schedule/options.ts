@@ -20,16 +20,19 @@ export const declareSchedules = (parent: Parent) =>
 
 const addHelp = `
 Examples:
-  sandflow schedule add nightly --cron "30 2 * * 1-5" --zone Europe/Vienna -- run task.md
-  sandflow schedule add often --cron "@every 6h" --overlap buffer-one -- run "Update the index"
+  sandflow schedule add nightly --cron "30 2 * * 1-5" -- run task.md
+  sandflow schedule add often --cron "@every 6h" -- run "Update the index"
 
-What follows -- is a command of sandflow: run, fanout, cleanup run or stops sweep. It is checked now, as that command checks it. Its
-prompts, files and items are stored now, and do not change with the files.
+What follows -- is a command of sandflow: run, fanout, cleanup run or stops
+sweep. It is checked now, as that command checks it. Its prompts, files and
+items are stored now, and do not change with the files.
 
-Cron: minute, hour, day of the month, month, day of the week (0 is Sunday). Both days must match, if both are given.
-@hourly, @daily, @weekly, @monthly and @every 6h are possible, too.
+Cron: minute, hour, day of the month, month, day of the week (0 is Sunday). Both
+days must match, if both are given. @hourly, @daily, @weekly, @monthly and
+@every 6h are possible, too.
 
-The id of each run is the name with the time in UTC, like nightly-261127-0130, and its label is schedule=nightly.
+The id of each run is the name with the time in UTC, like nightly-261127-0130,
+and its label is schedule=nightly.
 `;
 
 export const declareAdd = (parent: Parent) =>
@@ -67,8 +70,9 @@ The file:
       command: [cleanup, run, policy.yaml]
       jitter: 10m
 
-Fields: name, command, cron, zone, overlap, jitter, catchUp; each as the option of \`schedule add\`. Paths in commands
-are relative to the folder of the file. Applying a file twice changes nothing.
+Fields: name, command, cron, zone, overlap, jitter, catchUp; each as the option
+of \`schedule add\`. Paths in commands are relative to the folder of the file.
+Applying a file twice changes nothing.
 `;
 
 export const declareApply = (parent: Parent) =>
@@ -77,6 +81,7 @@ export const declareApply = (parent: Parent) =>
     .description('Create or replace the schedules of a file; a paused one stays paused')
     .argument('<file>', 'a YAML or JSON file')
     .option('--remove-others', 'remove every schedule of this deployment that is not in the file')
+    .option('--yes', 'with --remove-others: also if the file lists no schedule')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', applyHelp);
 

@@ -55,7 +55,9 @@ export async function closeCommand(command: ReadCommand): Promise<void> {
 
 function timesOf({ cron, zone }: Pick<AddOptions, 'cron' | 'zone'>, command: ReadCommand): ScheduleTimes {
   if (zone !== undefined && !isTimeZone(zone)) {
-    throw new UsageError(`--zone: "${zone}" is not a time zone. Use an IANA name, like Europe/Vienna or UTC.`);
+    throw new UsageError(
+      `--zone: "${zone}" is not a time zone. Use an IANA name with its capital letters, like Europe/Vienna or UTC.`,
+    );
   }
   if (cron !== undefined) {
     if (/^(CRON_)?TZ=/.test(cron)) throw new UsageError('--cron must not name a time zone. Use --zone.');

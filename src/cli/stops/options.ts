@@ -4,13 +4,14 @@ export const declareStops = (parent: Parent) => parent.command('stops').descript
 
 const stopHelp = `
 Examples:
-  sandflow stop bx_2345abcd --wait               wait until it is archived or the deadline passes
-  sandflow stop --all --name 'try-*' --yes       every sandbox with a matching name
-  sandflow stop bx_2345abcd --alert-after 10m --notify https://hooks.example.com/stops
+  sandflow stop bx_2345abcd --wait            wait until it is archived
+  sandflow stop --all --name 'try-*' --yes    every sandbox with a matching name
+  sandflow stop bx_2345abcd --alert-after 10m --notify https://a.example/stops
   sandflow stop bx_2345abcd --escalate '30m: resume-and-stop, 2h: notify'
 
 Exit codes:
-  0    every stop was accepted; with --wait, every sandbox ended archived or already_archived
+  0    every stop was accepted; with --wait, every sandbox ended archived or
+       already_archived
   1    at least one stop was not accepted or, with --wait, ended differently
   2    invalid usage, or none of the sandboxes exists; nothing was stopped
   130  Ctrl-C ended the command; the stops that were requested continue
@@ -63,10 +64,11 @@ export const declareExplain = (parent: Parent) =>
 const sweepHelp = `
 Examples:
   sandflow stops sweep --escalate '30m: resume-and-stop, 2h: notify' --dry-run
-  sandflow stops sweep --escalate '30m: resume-and-stop, 6h: delete' --escalate-may-delete --apply
+  sandflow stops sweep --escalate '30m: resume-and-stop, 2h: notify' --apply
 
 Exit codes:
-  0    the plan is complete, or every failing stop was escalated or left for a reason
+  0    the plan is complete, or every failing stop was escalated or left for a
+       reason
   1    the stop of a sandbox could not be escalated, or a limit lets nothing act
   130  Ctrl-C ended the command; the sweep continues, if it was started
 `;

@@ -46,12 +46,44 @@ export function cronProblem(cron: string): string | undefined {
   }
   const wrong = fields.findIndex((field, at) => !parts[at]?.split(',').every((range) => fits(range, field)));
   const field = fields[wrong];
-  return field && `has the ${field.name} "${parts[wrong]}": ${allowed(field)}`;
+  if (field) return `has the ${field.name} "${parts[wrong]}": ${allowed(field)}`;
+  const [, , days = '*', months = '*'] = parts;
+  return hasDay(days, months) ? undefined : `never runs: no month of "${months}" has a day of "${days}"`;
 }
 
+/** In a leap year, which is enough. */
+const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function hasDay(days: string, months: string): boolean {
+  const [, , dayField, monthField] = fields;
+  if (!dayField || !monthField) return true;
+  const earliest = Math.min(...days.split(',').map((range) => partsOf(range, dayField).first));
+  return months.split(',').some((range) => {
+    const { first, last, step } = partsOf(range, monthField);
+    return daysOfMonths.some(
+      (length, at) => at + 1 >= first && at + 1 <= last && (at + 1 - first) % step === 0 && length >= earliest,
+    );
+  });
+}
+
+/** A number with a step runs to the end of the field, as in other programs. */
+function partsOf(
+  range: string,
+  field: Field,
+): { readonly first: number; readonly last: number; readonly step: number } {
+  const [, from = '', to, step] = rangePattern.exec(range) ?? [];
+  if (from === '*') return { first: field.first, last: field.last, step: Number(step ?? 1) };
+  const first = numberOf(from, field);
+  const last = to === undefined ? (step === undefined ? first : field.last) : numberOf(to, field);
+  return { first, last, step: Number(step ?? 1) };
+}
+
+const rangePattern = /^(\*|\w+)(?:-(\w+))?(?:\/(\d+))?$/;
+
 function fits(range: string, field: Field): boolean {
-  const [, from = '', to = from, step = '1'] = /^(\*|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(range) ?? [];
-  if (Number(step) < 1) return false;
+  const [, from = '', to = from, step = '1'] = rangePattern.exec(range) ?? [];
+  // A longer step reaches no second value: */100 of the minutes is not every 100 minutes.
+  if (Number(step) < 1 || Number(step) > field.last - field.first) return false;
   if (from === '*') return to === '*';
   const [first, last] = [numberOf(from, field), numberOf(to, field)];
   return first >= field.first && first <= last && last <= field.last;
@@ -66,5 +98,5 @@ function numberOf(text: string, { first, names = [] }: Field): number {
 
 function allowed({ first, last, names }: Field): string {
   const also = names ? `, or names such as ${names[0]?.slice(0, 3)}` : '';
-  return `use ${first} to ${last}${also}, with *, commas, ranges such as ${first}-${first + 2}, or steps such as */2`;
+  return `use ${first} to ${last}${also}, with *, commas, ranges such as ${first}-${first + 2}, or steps such as */2, up to ${last - first}`;
 }

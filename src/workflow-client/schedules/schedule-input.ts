@@ -25,7 +25,9 @@ const timesSchema = z.object({
       const problem = cronProblem(cron);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
     }),
-  zone: z.string().refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Vienna'),
+  zone: z
+    .string()
+    .refine(isTimeZone, 'must be the IANA name of a time zone with its capital letters, such as Europe/Vienna'),
 });
 
 const optionsSchema = z.object({

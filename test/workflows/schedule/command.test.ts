@@ -188,6 +188,29 @@ describe('a schedule of the command line', () => {
     expect(await shown('second')).toMatchObject({ overlap: 'buffer-one', work: { input: { end: 'delete' } } });
   });
 
+  it('of an empty file removes all others only with --yes', async () => {
+    await write('none.yaml', 'schedules: []\n');
+    const refused = await run('schedule', 'apply', 'none.yaml', '--remove-others');
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/remove every schedule .*Add --yes/) });
+    expect(await done('schedule', 'apply', 'none.yaml')).toBe('');
+    await done('schedule', 'add', 'left', '--cron', '@daily', '--', 'run', 'hello');
+    await expect.poll(() => done('schedule', 'list')).toContain('left');
+    expect(await done('schedule', 'apply', 'none.yaml', '--remove-others', '--yes')).toContain('removed');
+    await expect.poll(() => done('schedule', 'list')).not.toContain('left');
+  });
+
+  it('refuses a zone whose capital letters are wrong, as Temporal does', async () => {
+    const spec = { cronExpressions: ['0 0 * * *'], timezone: 'europe/vienna' };
+    const action = { type: 'startWorkflow', workflowType: 'none', taskQueue: 'none', args: [] } as const;
+    const made = stand.client.schedule.create({ scheduleId: 'wrong-zone', spec, action });
+    await expect(made).rejects.toThrow();
+    const given = ['--cron', '@daily', '--zone', 'europe/vienna', '--', 'run', 'hello'];
+    expect(await run('schedule', 'add', 'zoned', ...given)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('with its capital letters, like Europe/Vienna'),
+    });
+  });
+
   it('of a wrong file changes nothing, and every mistake is named', async () => {
     await write('bad.yaml', 'schedules:\n  - {name: a, crom: "@daily", command: [run, hello]}\n  - {name: b}\n');
     expect(await run('schedule', 'apply', 'bad.yaml')).toMatchObject({
