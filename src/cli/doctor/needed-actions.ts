@@ -14,7 +14,7 @@ export const workerActions = {
   'sandbox.fork': 'forks nothing: batches and `run --fork` fail',
   'sandbox.delete': 'deletes no sandboxes: results name them in `left`, and cleanups report them as failed',
   'agent.prompt': 'sends no prompts',
-  exec: 'runs no commands and collects no diffs: jobs with `--get-diff` or a setup with commands fail',
+  exec: 'runs no commands and collects no patches (`--get-diff`)',
   'file.read': 'collects no files',
   'file.write': 'writes no files into sandboxes: jobs with `--put` fail',
   'snapshot.read': 'fails at cleanups of snapshots, and creates nothing from a named snapshot',
