@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { workerActions } from '../../../src/cli/doctor/needed-actions.js';
 import { endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import type { KeyAction } from '../../../src/contract/records/key-presets.js';
 import { createResultStore } from '../../../src/result-store/index.js';
@@ -137,4 +138,13 @@ describe('docs/security.md', () => {
       expect(lacking.ended).toEqual([{ exitCode: 2, said: expect.stringContaining(action) }]);
     }
   });
+});
+
+it('doctor names the actions that its key lacks for a worker and for the registration of the bridge', async () => {
+  const actions = Object.keys(workerActions).filter((action) => action !== 'sandbox.delete');
+  const { ended } = await runWith('doctor', actions);
+  expect(ended[0]?.exitCode).toBe(0);
+  expect(ended[0]?.said).toMatch(/^warning +actions +A worker with this key lacks sandbox\.delete \(it deletes no /m);
+  expect(ended[0]?.said).toMatch(/^warning +webhook +The webhooks cannot be read: .*account\.admin/m);
+  expect(ended[0]?.said).toContain('docs/security.md, "The smallest keys"');
 });
