@@ -1,11 +1,11 @@
 /** Finds and reads the settings of a project. Its file comes with the code, so it is not trusted. */
 import { constants, existsSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { withoutMark } from '../../contract/texts/parse-json.js';
 import { isTrustedOwner } from '../../os/owner.js';
+import { userHome } from '../../os/user-home.js';
 import { badConfiguration } from '../usage-error.js';
 import type { ProjectSettings } from './project-schema.js';
 
@@ -43,7 +43,7 @@ export async function readProject(cwd: string): Promise<Project | undefined> {
  * Searches from `cwd` upwards to the root of its repository, or to the home of the user. Outside of both, looks only in
  * `cwd`, because everybody may write to a folder like `/tmp`.
  */
-export function findProjectFile(cwd: string, home: string = homedir()): string | undefined {
+export function findProjectFile(cwd: string, home: string = userHome()): string | undefined {
   return searched(cwd, home)
     .map((folder) => join(folder, fileName))
     .find((path) => existsSync(path));
