@@ -9,6 +9,7 @@ const documents = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'deploy/kubernetes/README.md',
   ...readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .map((path) => `docs/${path}`),
@@ -41,7 +42,7 @@ describe.each(documents)('%s', (path) => {
   });
 
   test('names existing files of the repository', () => {
-    const folders = /`((?:src|workflows|activities|test|docs|scripts|bench|examples)\/[\w./-]+)`/g;
+    const folders = /`((?:src|workflows|activities|test|docs|scripts|bench|examples|deploy)\/[\w./-]+)`/g;
     const missing = [...text.matchAll(folders)]
       .map(([, file = '']) => file)
       .filter((file) => !existsSync(join(repository, file)));
