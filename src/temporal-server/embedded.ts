@@ -135,7 +135,7 @@ function serverArguments({ port, uiPort, uiHost, namespace, databaseFile }: Serv
   return ['server', 'start-dev', ...where, ...ui, ...file, ...dynamic, ...log];
 }
 
-const dynamicConfig = [
+export const dynamicConfig = [
   // The default is 20 a second for each shard. The dev server has one shard, so it would run four jobs a second.
   'history.transferProcessorMaxPollRPS=200',
   'history.timerProcessorMaxPollRPS=200',
