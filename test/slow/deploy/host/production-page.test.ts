@@ -9,7 +9,7 @@ import { readConfig } from '../../../../src/config.js';
 import { findTemporalServer } from '../../../../src/temporal-server/find.js';
 import type { Ended } from '../../../e2e/cli/program.js';
 import { readSource } from '../../../unit/house/source-imports.js';
-import { type InstalledPackage, installPackage } from '../package/installed.js';
+import { type InstalledPackage, installPackage } from '../../e2e/package/installed.js';
 import { nextVersionOf, startAccount } from './account.js';
 import { certificatesFor } from './certificates.js';
 import { createHost, type Host, type HostCommand, missingForHost } from './host.js';
