@@ -1,6 +1,6 @@
 # Sourced by prove.sh: what it checks, each as a command that fails if the promise does not hold.
 
-sandflow() { timeout 300 "$ENGINE" exec -i "$(containers "$1")" sandflow "${@:2}"; } # service, arguments
+sandflow() { timeout --foreground 300 "$ENGINE" exec -i "$(containers "$1")" sandflow "${@:2}"; } # service, arguments
 json() { # an expression about the object `d` on stdin
   node --eval "
     const d = JSON.parse(require('fs').readFileSync(0, 'utf8'));

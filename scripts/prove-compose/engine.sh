@@ -38,9 +38,9 @@ fi
 # Runs Compose on the copy of the project in $copy.
 compose() {
   if [[ $ENGINE == docker ]]; then
-    (cd "$copy" && timeout 600 docker compose --project-name $project "$@")
+    (cd "$copy" && timeout --foreground 600 docker compose --project-name $project "$@")
   else
-    (cd "$copy" && PATH=$here/podman:$PATH timeout 600 "$work/venv/bin/podman-compose" --project-name $project "$@")
+    (cd "$copy" && PATH=$here/podman:$PATH timeout --foreground 600 "$work/venv/bin/podman-compose" --project-name $project "$@")
   fi
 }
 
