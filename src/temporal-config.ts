@@ -4,6 +4,7 @@ import { type TunnelProxy, tunnelTo } from './contract/proxies.js';
 import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from './contract/urls.js';
 import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
+import { rootsWith } from './os/trusted-roots.js';
 
 export interface TemporalConfig {
   /** True when an address is configured; otherwise an embedded server is used. */
@@ -25,9 +26,25 @@ export function readTemporalConfig(env: Readonly<Record<string, string | undefin
   const proxy = address ? tunnelTo(address, env) : undefined;
   return {
     configured: Boolean(address),
-    connect: { ...loaded, connectionOptions: usableTemporalSettings(loaded.connectionOptions) },
+    connect: { ...loaded, connectionOptions: withExtraRoots(usableTemporalSettings(loaded.connectionOptions), env) },
     ...(proxy && { proxy }),
   };
+}
+
+/**
+ * The native connection of workers does not know NODE_EXTRA_CA_CERTS, which makes Node trust a private authority. A
+ * configured authority stays the only one.
+ */
+function withExtraRoots(
+  options: ClientConnectConfig['connectionOptions'],
+  env: Readonly<Record<string, string | undefined>>,
+): ClientConnectConfig['connectionOptions'] {
+  const { tls, apiKey } = options;
+  const isOn = tls === undefined || tls === null ? apiKey !== undefined : tls !== false;
+  const { serverRootCACertificate: configured } = typeof tls === 'object' && tls !== null ? tls : {};
+  if (!isOn || configured || !env.NODE_EXTRA_CA_CERTS) return options;
+  const serverRootCACertificate = rootsWith(env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE);
+  return { ...options, tls: { ...(typeof tls === 'object' && tls), serverRootCACertificate } };
 }
 
 function load(env: Readonly<Record<string, string | undefined>>): ClientConnectConfig {

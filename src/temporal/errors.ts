@@ -77,7 +77,10 @@ export function reasonOf(error: Error): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
-const unauthenticated = /unauthenticated|unauthorized|permission.?denied|request unauthorized/i;
+/** True for the reason of a call that the server refused because of who called. */
+export function refusesCredentials(reason: string): boolean {
+  return /unauthenticated|unauthorized|permission.?denied|does not have permission|valid authentication/i.test(reason);
+}
 
 /** The server of the embedded stack may run and still answer no call, for example after its database was interrupted. */
 export const restartStack =
@@ -85,21 +88,44 @@ export const restartStack =
 
 /** Creates the error `temporal_unreachable`, which names the address and says what to do. */
 export function unreachable(address: string, cause: unknown): SandflowError {
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const said = cause instanceof Error ? reasonOf(cause) : String(cause);
   const reason = nativeReason(said) ?? said;
-  const advice = unauthenticated.test(reason)
+  const advice = refusesCredentials(reason)
     ? 'It refuses the credentials: check TEMPORAL_API_KEY, or the client certificate, and TEMPORAL_NAMESPACE.'
-    : 'If TEMPORAL_ADDRESS (host:port) names your own server, check that it runs and that the TEMPORAL_TLS settings are ' +
-      `correct. ${restartStack}`;
+    : /namespace.*not found/i.test(reason)
+      ? 'It has no such namespace: correct TEMPORAL_NAMESPACE, or create the namespace.'
+      : 'If TEMPORAL_ADDRESS (host:port) names your own server, check that it runs and that the TEMPORAL_TLS settings are ' +
+        `correct. ${restartStack}`;
   const message = `Temporal at ${address} cannot be reached. ${advice} (${reason})`;
   return new SandflowError('temporal_unreachable', message, { cause });
 }
+
+/** What is wrong with a connection by TLS, and how to mend it, by what the native part says. */
+const tlsReasons: readonly (readonly [RegExp, string])[] = [
+  [
+    /UnknownIssuer|CaUsedAsEndEntity/,
+    'its certificate is of an authority that is not trusted here: name the certificate of the authority in NODE_EXTRA_CA_CERTS or in TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  ],
+  [
+    /NotValidForName/,
+    'its certificate is for another host: use its name in TEMPORAL_ADDRESS, or in TEMPORAL_TLS_SERVER_NAME',
+  ],
+  [/InvalidCertificate\(Expired/, 'its certificate has expired'],
+  [/InvalidContentType/, 'it does not use TLS: unset TEMPORAL_TLS, or correct the port'],
+  [
+    /CertificateRequired/,
+    'it wants a client certificate: set TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH',
+  ],
+  [/broken pipe|connection reset/i, 'it closed the connection: if it uses TLS, set TEMPORAL_TLS=true'],
+];
 
 /** Translates what the worker's native part says; undefined for a text that is not from it. */
 function nativeReason(said: string): string | undefined {
   if (!/tonic|transport error|hyper|ConnectError|os error/i.test(said)) return undefined;
   if (/refused/i.test(said)) return 'nothing listens at this address';
   if (/dns|lookup|resolve/i.test(said)) return 'the name of the host is unknown';
+  const mend = tlsReasons.find(([pattern]) => pattern.test(said));
+  if (mend) return mend[1];
   if (/certificate|tls|handshake/i.test(said)) return 'the TLS settings do not fit those of the server';
   return 'no Temporal server answers at this address';
 }

@@ -130,7 +130,7 @@ export const importRules: readonly Rule[] = [
     packages: ['node:', ...temporalClient, 'commander', '@commander-js/extra-typings', 'yaml', 'zod'],
   },
   { part: 'src/config.ts', own: ['src/contract', 'src/os', 'src/temporal-config.ts'], packages: ['node:'] },
-  { part: 'src/temporal-config.ts', own: ['src/contract'], packages: ['@temporalio/envconfig'] },
+  { part: 'src/temporal-config.ts', own: ['src/contract', 'src/os'], packages: ['@temporalio/envconfig'] },
   { part: 'src/index.ts', own: ['src', 'workflows', 'activities'], packages: [] },
 ];
 

@@ -72,6 +72,10 @@ describe('a dead TEMPORAL_ADDRESS', () => {
     ],
     ['transport error: dns error: failed to lookup address information', 'the host is unknown'],
     ['tonic transport error: invalid peer certificate', 'TLS settings do not fit'],
+    ['tonic ConnectError(Custom { error: InvalidCertificate(UnknownIssuer) })', 'NODE_EXTRA_CA_CERTS'],
+    ['tonic ConnectError(Custom { error: InvalidCertificate(NotValidForName) })', 'TEMPORAL_TLS_SERVER_NAME'],
+    ['tonic ConnectError(Custom { error: InvalidMessage(InvalidContentType) })', 'unset TEMPORAL_TLS'],
+    ['tonic hyper::Error(Io, Custom { kind: BrokenPipe, error: "because of a broken pipe" })', 'set TEMPORAL_TLS=true'],
     ['tonic::Status { code: Unknown, message: "transport error" }', 'no Temporal server answers'],
   ])('is reported without %s', (said, why) => {
     const { message } = unreachable('a:7233', new Error(said));
