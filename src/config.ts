@@ -10,7 +10,7 @@ import { webhookSecretsIn } from './contract/secrecy/webhook-secrets.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
 import { defaultForksPerSecond, deploymentProblem } from './contract/workflow-safe/addresses.js';
 import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
-import { userHome } from './os/user-home.js';
+import { homeFolder } from './os/home-folder.js';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
 
 /** The configuration that `readConfig` reads from the environment. */
@@ -120,7 +120,7 @@ export function readConfig(env: Environment = process.env): Config {
   keepOtherSecrets(env);
   refuseHomeMark(env);
   const home = resolve(
-    env.SANDFLOW_HOME || join(env.XDG_STATE_HOME || join(userHome(), '.local', 'state'), 'sandflow'),
+    env.SANDFLOW_HOME || join(env.XDG_STATE_HOME || join(homeFolder(), '.local', 'state'), 'sandflow'),
   );
   const temporal = readTemporalConfig(env);
   const deployment = env.SANDFLOW_DEPLOYMENT || (temporal.configured ? 'default' : deploymentOfHome(home));
@@ -141,7 +141,7 @@ export function readConfig(env: Environment = process.env): Config {
     home,
     results: resolve(env.SANDFLOW_RESULTS || join(home, 'results')),
     resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),
-    cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(userHome(), '.cache'), 'sandflow'),
+    cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homeFolder(), '.cache'), 'sandflow'),
     encryption: encryptionConfig(env),
     variables: Object.keys(env).filter((name) => env[name] && /^(?:SANDBOX|SANDFLOW|TEMPORAL)_/.test(name)),
     promptSummaries: yesOrNo(

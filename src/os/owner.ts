@@ -13,6 +13,12 @@ export function ownUser(): number | undefined {
   return process.geteuid?.();
 }
 
+/** ` by user 1000`, to say in a message who may not do something; empty if the system has no users. */
+export function byOwnUser(): string {
+  const own = ownUser();
+  return own === undefined ? '' : ` by user ${own}`;
+}
+
 /** True for the user of this process, and for root, who can do everything anyway. */
 export function isTrustedOwner(uid: number): boolean {
   const own = ownUser();

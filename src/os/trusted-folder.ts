@@ -6,7 +6,7 @@ import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { diskFull, isDiskFull } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolders } from './make-folders.js';
-import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser, problemOnTheWay } from './owner.js';
+import { byOwnUser, isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser, problemOnTheWay } from './owner.js';
 import { unlessMissing } from './private-file.js';
 
 interface TrustedFolder {
@@ -77,7 +77,7 @@ export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: T
 }
 
 function notWritable({ path, setting }: TrustedFolder, cause: unknown): SandflowError {
-  const message = `${setting} (${resolve(path)}) is not writable: set it to a directory that belongs to you, or correct its owner and mode.`;
+  const message = `${setting} (${resolve(path)}) is not writable${byOwnUser()}: set it to a directory that belongs to you, or correct its owner and mode.`;
   return new SandflowError('home_not_writable', message, { cause });
 }
 

@@ -7,6 +7,7 @@ import { requireOptions } from '../contract/required-options.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
+import { byOwnUser } from '../os/owner.js';
 
 const scheme = 'file-store:';
 /**
@@ -103,7 +104,7 @@ export function createResultStore(directory: string): ResultStore {
         // Jobs wait for space, so a worker may start without it.
         if (isDiskFull(cause)) return;
         const why = (cause as NodeJS.ErrnoException).code ?? String(cause);
-        const message = `The result store ${root} cannot be written to (${why}). Correct its owner and mode, or set SANDFLOW_RESULTS to another directory.`;
+        const message = `The result store ${root} cannot be written${byOwnUser()} (${why}). Give it to this user (\`chown\`), or set SANDFLOW_RESULTS to a directory that this user may write.`;
         throw new SandflowError('result_store_unwritable', message, { cause });
       }
     },

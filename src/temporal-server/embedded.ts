@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
 import { freePort } from '../os/free-port.js';
+import { byOwnUser } from '../os/owner.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 import { prepareNamespace } from './namespace.js';
@@ -175,7 +176,16 @@ async function stop(child: ChildProcess, exited: Promise<unknown>, signal: NodeJ
   await exited;
 }
 
+/** The server asks for the name of its user, and gives up without one. */
+function unknownUser(cause: unknown): SandflowError {
+  const message =
+    `The Temporal server of the embedded stack cannot be started${byOwnUser()}: this user has no entry in /etc/passwd. ` +
+    'Add one, or set TEMPORAL_ADDRESS to a Temporal server of yours.';
+  return new SandflowError('temporal_start_failed', message, { cause });
+}
+
 function startFailed(log: RotatingLog, cause?: unknown): SandflowError {
+  if (/unknown userid|Current requires cgo/.test(log.tail())) return unknownUser(cause);
   const reason = cause instanceof Error ? `${cause.message}\n` : '';
   return new SandflowError(
     'temporal_start_failed',

@@ -77,6 +77,7 @@ async function kept<T>(input: T, options: KeepOptions, slotsOf: (draft: Draft<T>
   const draft = structuredClone(input) as Draft<T>;
   const long = longOnes(slotsOf(draft), options);
   if (long.length === 0) return input;
+  await options.results?.checkWritable?.();
   for (const slot of long) slot.replace(await keep(slot, options));
   return draft as T;
 }

@@ -4,8 +4,8 @@ import { lstat, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { withoutMark } from '../../contract/texts/parse-json.js';
+import { homeFolder } from '../../os/home-folder.js';
 import { isTrustedOwner } from '../../os/owner.js';
-import { userHome } from '../../os/user-home.js';
 import { badConfiguration } from '../usage-error.js';
 import type { ProjectSettings } from './project-schema.js';
 
@@ -43,7 +43,7 @@ export async function readProject(cwd: string): Promise<Project | undefined> {
  * Searches from `cwd` upwards to the root of its repository, or to the home of the user. Outside of both, looks only in
  * `cwd`, because everybody may write to a folder like `/tmp`.
  */
-export function findProjectFile(cwd: string, home: string = userHome()): string | undefined {
+export function findProjectFile(cwd: string, home: string = homeFolder()): string | undefined {
   return searched(cwd, home)
     .map((folder) => join(folder, fileName))
     .find((path) => existsSync(path));
@@ -53,7 +53,8 @@ function searched(cwd: string, home: string): string[] {
   const folders = [cwd];
   for (let at = cwd; dirname(at) !== at; at = dirname(at)) folders.push(dirname(at));
   const root = folders.findIndex((folder) => existsSync(join(folder, '.git')));
-  const last = root < 0 ? folders.indexOf(home) : root;
+  // A user without a home has `/`, which is everybody's.
+  const last = root < 0 && dirname(home) !== home ? folders.indexOf(home) : root;
   return folders.slice(0, Math.max(0, last) + 1);
 }
 

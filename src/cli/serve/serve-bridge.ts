@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { createBridge, createSecretSource } from '../../bridge/index.js';
 import { readPrivateFile } from '../../os/private-file.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
+import { requireNamespace } from '../../temporal/require-namespace.js';
 import { installErrorLogger } from '../../temporal/runtime-log.js';
 import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
@@ -44,6 +45,7 @@ export async function serveBridge(
   const log = createLogLines(io.stderr);
   try {
     const { deployment } = config;
+    await requireNamespace(temporalClient, config.temporal.connect.connectionOptions.address ?? '');
     const keys = await agreeAtStart(temporalClient, { deployment, ring, notice: log, signal: io.interrupted });
     const bridge = createBridge({
       temporalClient,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { apiKeyOf } from '../../os/key-file.js';
 import { createSecretStore } from '../../secret-store/index.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
+import { requireNamespace } from '../../temporal/require-namespace.js';
 import { createSandflowWorker, logTo, openEncoding, type SandflowWorker, serveMetrics } from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
@@ -53,11 +54,13 @@ async function runWorker(
   if (options.metrics === undefined) logTo(log);
   else serveMetrics(options.metrics, { log });
   const { ring, dataConverter, results } = await openEncoding(config);
+  await results.checkWritable?.();
   const { connection, namespace } = await connectWorker(config.temporal.connect, { proxy: config.temporal.proxy });
   const client = clientOf(sandboxService, { connections: 128 });
   let stopAsking = () => {};
   try {
     const temporal = clientOfWorker({ connection, namespace });
+    await requireNamespace(temporal, config.temporal.connect.connectionOptions.address ?? '');
     const notice = (text: string) => void io.stderr.write(`${text}\n`);
     const signal = io.interrupted;
     const keys = await agreeAtStart(temporal, { deployment, ring, announce: true, notice, signal });

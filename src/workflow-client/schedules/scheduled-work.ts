@@ -128,5 +128,6 @@ function withSchedule({ schedule, labels = {} }: ScheduledWorkOptions): Labels {
 async function keep(results: ResultStore, value: object): Promise<string> {
   const content = storedJson(value);
   const digest = createHash('sha256').update(content).digest('hex');
+  await results.checkWritable?.();
   return (await results.put(`schedules/${digest}.json`, content)).ref;
 }

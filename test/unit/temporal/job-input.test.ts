@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobInput } from '../../../src/protocol/job/job-input.js';
-import type { ResultStore } from '../../../src/result-store/index.js';
+import { createResultStore, type ResultStore } from '../../../src/result-store/index.js';
 import { inputDigest } from '../../../src/workflow-client/input-digest.js';
 import { checkJobSize, parseJobInput } from '../../../src/workflow-client/jobs/job-input.js';
 import { keepJobTexts } from '../../../src/workflow-client/store-texts.js';
@@ -193,6 +193,16 @@ describe('long texts', () => {
     expect(inputDigest(kept)).toBe(inputDigest(create('export TOKEN=secret')));
     expect(parseJobInput(kept)).toEqual(kept);
     expect(await keepJobTexts(create('true'), { refuse })).toEqual(create('true'));
+  });
+
+  it('are refused with the path of a store that this user cannot write', async () => {
+    const results = createResultStore('/dev/null/results');
+    await expect(keepJobTexts({ ...input, ...texts }, { results, refuse })).rejects.toMatchObject({
+      code: 'result_store_unwritable',
+      message: expect.stringMatching(
+        /^The result store \/dev\/null\/results cannot be written by user \d+ .*SANDFLOW_RESULTS/,
+      ),
+    });
   });
 
   it('include many short ones, until the rest fits', async () => {
