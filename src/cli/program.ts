@@ -12,6 +12,7 @@ import { addExamples, addHelpCommand, helpStyle } from './help.js';
 import { addContinue, addJobs } from './jobs/command.js';
 import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
+import { refuseHomeMarks } from './refuse-home-mark.js';
 import { addRun } from './run/command.js';
 import { addSandboxes } from './sandboxes/command.js';
 import { addSchedules } from './schedule/command.js';
@@ -86,6 +87,7 @@ export function createProgram(context: CommandContext, version: string): Command
   }
   addHelpCommand(program);
   addExamples(program);
+  refuseHomeMarks(program);
   applyDefaults(program, context);
   return program;
 }

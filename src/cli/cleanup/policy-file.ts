@@ -1,7 +1,7 @@
 /** Reads the policy file of a command; also `sandflow cleanup validate`. */
-import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { decodeText } from '../../contract/texts/decode-text.js';
 import { notifyCommandId } from '../../notify/command-id.js';
 import { type CleanupPolicy, readPolicy, windowsText } from '../../retention/index.js';
 import type { CommandContext } from '../command.js';
@@ -20,9 +20,9 @@ export interface PolicyFile {
 export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<PolicyFile> {
   let text: string;
   try {
-    const content = await readFile(resolve(cwd, file));
-    if (!isUtf8(content)) throw new UsageError(`The policy ${file} is not text in UTF-8. Save it as UTF-8.`);
-    text = content.toString();
+    const decoded = decodeText(await readFile(resolve(cwd, file)));
+    if (decoded.text === undefined) throw new UsageError(`The policy ${file} ${decoded.problem}.`);
+    text = decoded.text;
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`The policy ${file} cannot be read. Check that it exists and is readable.`, { cause });

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { scheduleOverlaps } from '../../contract/schedule-overlaps.js';
+import { decodeText } from '../../contract/texts/decode-text.js';
 import { checkInput, fieldText } from '../../contract/texts/input-problems.js';
 import type { PutScheduleOptions } from '../../workflow-client/schedules/schedule-client.js';
 import type { CommandContext } from '../command.js';
@@ -108,9 +109,11 @@ function named(file: string, name: string): (error: unknown) => never {
 }
 
 async function readFileOf(file: string, cwd: string): Promise<z.output<typeof fileSchema>['schedules']> {
-  const text = await readFile(resolve(cwd, file), 'utf8').catch((cause: unknown) => {
+  const bytes = await readFile(resolve(cwd, file)).catch((cause: unknown) => {
     throw new UsageError(`${file} cannot be read. Check that it exists and is readable.`, { cause });
   });
+  const { text, problem } = decodeText(bytes);
+  if (text === undefined) throw new UsageError(`${file} ${problem}.`);
   const document = parseDocument(text, { prettyErrors: false });
   const [wrong] = document.errors;
   if (wrong) throw new UsageError(`${file} is not YAML: ${wrong.message}`);

@@ -9,10 +9,12 @@ export type DecodedText =
 export function decodeText(bytes: Uint8Array): DecodedText {
   const [first, second] = bytes;
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  if (isMarked || bytes.includes(0)) return { problem: 'is UTF-16 or binary: save it as UTF-8' };
+  if (isMarked) return { problem: 'is UTF-16. Save it as UTF-8' };
+  const problem = 'is not text in UTF-8. Save it as UTF-8';
+  if (bytes.includes(0)) return { problem };
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
-    return { problem: 'is not UTF-8: save it as UTF-8' };
+    return { problem };
   }
 }

@@ -212,7 +212,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['jobs report one --out task.md/a', '--out: task.md/a cannot be saved: ', 'is a file, not a folder'],
   ['jobs report one --out folder/LONGLONG', '--out: folder/mmm', 'its name is too long'],
   ['fanout report one --out task.md/a', '--out: task.md/a cannot be saved: ', 'is a file, not a folder'],
-  ['cleanup validate binary.yaml', 'The policy binary.yaml is not text in UTF-8. Save it as UTF-8.'],
+  ['cleanup validate binary.yaml', 'The policy binary.yaml is UTF-16. Save it as UTF-8.'],
   // Cleanups
   ['cleanup plan nosuch.yaml', 'The policy nosuch.yaml cannot be read. Check that it exists'],
   [

@@ -41,7 +41,7 @@ test('a key file that begins with a byte order mark is read, and one in UTF-16 i
   await writeFile(path, Buffer.from(`\uFEFF${newKeyLine('a')}\r\n`, 'utf16le'));
   await expect(readKeyRing(path)).rejects.toMatchObject({
     code: 'bad_configuration',
-    message: expect.stringMatching(/marked, the file of encryption keys, is UTF-16 or binary: save it as UTF-8/),
+    message: expect.stringMatching(/marked, the file of encryption keys, is UTF-16\. Save it as UTF-8/),
   });
 });
 
