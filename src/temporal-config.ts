@@ -4,6 +4,7 @@ import { type TunnelProxy, tunnelTo } from './contract/proxies.js';
 import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from './contract/urls.js';
 import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
+import { byOwnUser } from './os/owner.js';
 import { rootsWith } from './os/trusted-roots.js';
 
 export interface TemporalConfig {
@@ -54,10 +55,11 @@ function load(env: Readonly<Record<string, string | undefined>>): ClientConnectC
     return loadClientConnectConfig({ overrideEnvVars: defined });
   } catch (cause) {
     // Further lines quote the file, which may hold a key. So does the cause.
-    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1);
+    const [said = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1);
+    const reason = said.replace('EACCES: permission denied', `permission denied${byOwnUser()}`);
     throw new SandflowError(
       'bad_configuration',
-      `Temporal's configuration cannot be read: ${reason.replace(/[.:]$/, '')}. Correct the file, its owner or its mode, or name another one in TEMPORAL_CONFIG_FILE.`,
+      `Temporal's configuration cannot be read: ${reason.replace(/[.:]$/, '')}. Correct the file, its owner or its mode, or name another one in TEMPORAL_CONFIG_FILE or in TEMPORAL_TLS_…_PATH.`,
     );
   }
 }

@@ -73,4 +73,15 @@ describe('a worker tells at its start', () => {
     expect(stderr).toContain(`cannot be read by user ${otherUser}: it belongs to user 0 and group 0, with mode 400`);
     expect(stderr).toContain(`Run \`chown ${otherUser} ${file}\``);
   });
+
+  it('a TLS key of Temporal that this user may not read', async () => {
+    const file = join(around, 'tls.pem');
+    writeFileSync(file, 'a key\n', { mode: 0o400 });
+    const paths = { TEMPORAL_TLS_CLIENT_KEY_PATH: file, TEMPORAL_TLS_CLIENT_CERT_PATH: file };
+    const said = `permission denied by user ${otherUser}, open '${file}'`;
+    expect(await cli(['worker'], { ...configured, ...paths })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(said),
+    });
+  });
 });
