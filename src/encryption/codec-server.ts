@@ -61,7 +61,8 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
   let server: Server | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method === 'GET' && request.url === '/healthz') return answer(response, 200, { ok: true });
+    const isAsked = request.method === 'GET' || request.method === 'HEAD';
+    if (isAsked && request.url === '/healthz') return answer(response, 200, { ok: true });
     const { origin } = request.headers;
     if (origin !== undefined) {
       // This check comes first, so that nothing is decoded for a page of another origin.

@@ -17,15 +17,18 @@ it('a worker is ready while it polls and Temporal answers, and alive from its st
   await unlessTaken(async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const asked = async (path: string) => {
-      const response = await fetch(url + path);
-      return `${response.status} ${(await response.text()).trim()}`;
+    const asked = async (path: string, method = 'GET') => {
+      const response = await fetch(url + path, { method });
+      return `${response.status} ${await response.text()}`.trim();
     };
     const stop = new AbortController();
     const worker = cli(['worker', '--health', `127.0.0.1:${port}`], { env, interrupted: stop.signal });
     const alive = expect.poll(() => asked('/healthz')).toBe('200 ok');
     if (!(await Promise.race([alive.then(() => true), worker.then(() => false)]))) return false;
     await expect.poll(() => asked('/readyz')).toBe('200 ready');
+    expect(await asked('/readyz/'), 'with a slash at the end').toBe('200 ready');
+    for (const path of ['/healthz', '/readyz']) expect(await asked(path, 'HEAD'), path).toBe('200');
+    expect(await asked('/healthz', 'POST')).toBe('404 not_found');
     road.shut();
     await expect.poll(() => asked('/readyz')).toBe('503 Temporal cannot be reached, or refuses the namespace');
     expect(await asked('/healthz')).toBe('200 ok');

@@ -1,9 +1,11 @@
 /** Tells an orchestrator whether a worker runs, and whether it takes tasks. */
 import { createServer } from 'node:http';
+import { withoutEndSlashes } from '../../contract/urls.js';
 import { type Address, listened } from './serving.js';
 
 /**
- * Answers `GET /healthz` with 200 while the process runs, and `GET /readyz` with 200 only if there is no problem.
+ * Answers `/healthz` with 200 while the process runs, and `/readyz` with 200 only if there is no problem: to GET, and to
+ * HEAD, with which some monitors ask.
  * @param problem says why the worker takes no tasks; undefined if it takes them
  * @returns closes the port
  * @throws SandflowError `port_in_use` and UsageError, which name `--health`
@@ -16,9 +18,10 @@ export async function serveHealth(
     const answer = (status: number, text: string) => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
     };
-    const path = (request.url ?? '').split('?', 1)[0];
-    if (request.method === 'GET' && path === '/healthz') return answer(200, 'ok');
-    if (request.method !== 'GET' || path !== '/readyz') return answer(404, 'not_found');
+    const path = withoutEndSlashes((request.url ?? '').split('?', 1)[0] ?? '');
+    const isAsked = request.method === 'GET' || request.method === 'HEAD';
+    if (isAsked && path === '/healthz') return answer(200, 'ok');
+    if (!isAsked || path !== '/readyz') return answer(404, 'not_found');
     problem().then(
       (found) => answer(found === undefined ? 200 : 503, found ?? 'ready'),
       () => answer(500, 'internal_error'),

@@ -66,6 +66,7 @@ describe('the codec server', () => {
 
   test('tells an orchestrator without the token that it serves, and no more', async () => {
     expect(await call('/healthz', {}, '', 'GET')).toMatchObject({ status: 200, body: '{"ok":true}' });
+    expect(await call('/healthz', {}, '', 'HEAD')).toMatchObject({ status: 200, body: '' });
     expect((await call('/healthz', {})).status).toBe(401);
   });
 
