@@ -49,7 +49,7 @@ export async function connectWorker(
   } catch (cause) {
     // A connection that opens after the deadline has no owner, so it is closed here.
     connecting.then((connection) => connection.close()).catch(() => undefined);
-    throw unreachable(address, cause);
+    throw unreachable(address, cause, proxy);
   } finally {
     clearTimeout(timer);
   }

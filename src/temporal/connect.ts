@@ -2,6 +2,7 @@
 
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { tunnelTo } from '../contract/proxies.js';
 import { requireOptions } from '../contract/required-options.js';
 import { usableTemporalSettings } from '../contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from '../contract/urls.js';
@@ -29,7 +30,7 @@ export interface ConnectTemporalOptions {
 /**
  * Connects, and checks that the server answers. The caller closes `client.connection`.
  * @throws SandflowError `temporal_unreachable`, which names the address and what to do; `bad_argument` for an address
- * that is not `host:port`
+ * that is not `host:port`; `bad_configuration` for a proxy that cannot lead to it
  * @example
  * const client = await connectTemporal({ address: 'temporal.example.com:7233', namespace: 'default' });
  * await client.connection.close();
@@ -40,11 +41,16 @@ export async function connectTemporal(
 ): Promise<Client> {
   const { timeoutMs = connectTimeoutMs, dataConverter, identity, isRepeated } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
+  // The library of gRPC finds the proxy by itself, but it knows neither `*` nor a port in NO_PROXY.
+  // biome-ignore lint/style/noProcessEnv: that library reads the same variables.
+  const proxy = tunnelTo(address, process.env);
+  const channelArgs = proxy ? {} : { 'grpc.enable_http_proxy': 0 };
   try {
-    const connection = await connectClosably({ ...connectionOptions, connectTimeout: timeoutMs }, { isRepeated });
+    const asked = { ...connectionOptions, channelArgs, connectTimeout: timeoutMs };
+    const connection = await connectClosably(asked, { isRepeated });
     return new Client({ connection, namespace, dataConverter, identity });
   } catch (cause) {
-    throw unreachable(address, cause);
+    throw unreachable(address, cause, proxy);
   }
 }
 

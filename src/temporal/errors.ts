@@ -6,6 +6,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import type { TunnelProxy } from '../contract/proxies.js';
 import { earlyQueryText } from '../contract/workflow-safe/early-query.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 
@@ -87,7 +88,7 @@ export const restartStack =
   'If the server of the embedded stack does not recover, restart it: `sandflow down --force`, then `sandflow up`. Its jobs continue.';
 
 /** Creates the error `temporal_unreachable`, which names the address and says what to do. */
-export function unreachable(address: string, cause: unknown): SandflowError {
+export function unreachable(address: string, cause: unknown, proxy?: TunnelProxy): SandflowError {
   const said = cause instanceof Error ? reasonOf(cause) : String(cause);
   const reason = nativeReason(said) ?? said;
   const advice = refusesCredentials(reason)
@@ -96,7 +97,9 @@ export function unreachable(address: string, cause: unknown): SandflowError {
       ? 'It has no such namespace: correct TEMPORAL_NAMESPACE, or create the namespace.'
       : 'If TEMPORAL_ADDRESS (host:port) names your own server, check that it runs and that the TEMPORAL_TLS settings are ' +
         `correct. ${restartStack}`;
-  const message = `Temporal at ${address} cannot be reached. ${advice} (${reason})`;
+  // The proxy may be what does not answer, and what refuses. What is known of it names no login.
+  const way = proxy ? `, through the proxy ${proxy.address},` : '';
+  const message = `Temporal at ${address}${way} cannot be reached. ${advice} (${reason})`;
   return new SandflowError('temporal_unreachable', message, { cause });
 }
 

@@ -39,9 +39,7 @@ beforeEach(async () => {
     socket.on('error', () => target.destroy());
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const env: Record<string, string | undefined> = { HTTPS_PROXY: proxyUrl(), HTTP_PROXY: proxyUrl() };
-  unifyProxySettings(env);
-  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  share({ HTTPS_PROXY: proxyUrl(), HTTP_PROXY: proxyUrl() });
 });
 afterEach(() => {
   // The next file of this process creates its clients before its first test.
@@ -51,6 +49,14 @@ afterEach(() => {
     server.close();
   }
 });
+
+/** Sets these variables alone, and gives all of them one meaning, as a command does at its start. */
+function share(set: Record<string, string>): void {
+  const env: Record<string, string | undefined> = { ...set };
+  unifyProxySettings(env);
+  const before = Object.keys(process.env).filter((name) => /_proxy$/i.test(name));
+  for (const name of new Set([...before, ...Object.keys(env)])) vi.stubEnv(name, env[name]);
+}
 
 const proxyUrl = () => `http://user:word-of-proxy@127.0.0.1:${portOf(proxy)}`;
 
@@ -80,6 +86,43 @@ it('clients and workers reach Temporal through the proxy', async () => {
   const { connection } = await connectWorker({ address }, { proxy: tunnelTo(address, { https_proxy: proxyUrl() }) });
   await connection.close();
   expect(tunnels).toEqual([`${address} as user:word-of-proxy`, `${address} as user:word-of-proxy`]);
+});
+
+it.each(['*', 'temporal.test:7233', '*.test', 'TEMPORAL.test'])(
+  'NO_PROXY=%s means the same to a client',
+  async (list) => {
+    share({ HTTPS_PROXY: proxyUrl(), NO_PROXY: list });
+    const asked = connectTemporal({ address: 'temporal.test:7233' }, { timeoutMs: 300 });
+    await expect(asked, 'no name server knows it').rejects.toThrow('cannot be reached');
+    expect(tunnels).toEqual([]);
+  },
+);
+
+it('NO_PROXY=* reaches the service without the proxy', async () => {
+  share({ HTTP_PROXY: proxyUrl(), NO_PROXY: '*' });
+  const direct = createSandboxClient({ baseUrl: 'http://sandbox.test/v1', allowHttp: true, apiKey: 'a-test-key' });
+  await expect(direct.getSandbox('bx_2345abcd')).rejects.toThrow();
+  expect(tunnels).toEqual([]);
+  await direct.close();
+});
+
+it('an error about Temporal names the proxy on the way to it, without its login', async () => {
+  proxy.removeAllListeners('connect');
+  proxy.on('connect', (_, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
+  const address = 'temporal.test:7233';
+  const named = `Temporal at ${address}, through the proxy 127.0.0.1:${portOf(proxy)}, cannot be reached.`;
+  const tunnel = tunnelTo(address, { https_proxy: proxyUrl() });
+  await expect(connectTemporal({ address }, { timeoutMs: 500 })).rejects.toThrow(named);
+  await expect(connectWorker({ address }, { timeoutMs: 500, proxy: tunnel })).rejects.toThrow(named);
+});
+
+it('GRPC_PROXY is the proxy of a client, but not to this machine', async () => {
+  share({ GRPC_PROXY: proxyUrl() });
+  for (const address of ['temporal.test:7233', inject('temporalAddress')]) {
+    const client = await connectTemporal({ address });
+    await client.connection.close();
+  }
+  expect(tunnels).toEqual(['temporal.test:7233 as user:word-of-proxy']);
 });
 
 it('clients reach a Temporal server of this machine without the proxy', async () => {

@@ -25,6 +25,31 @@ describe('the variables of proxies', () => {
     });
   });
 
+  it.each(['*', ' * ', 'a.test,*'])('lead nowhere if NO_PROXY is "%s", which libraries know only alone', (list) => {
+    expect(unified({ http_proxy: 'http://p.test', NO_PROXY: list })).toMatchObject({ no_proxy: '*', NO_PROXY: '*' });
+  });
+
+  it.each(['grpc_proxy', 'GRPC_PROXY'])('get both spellings from %s, with lists of their own and of all', (name) => {
+    const env = { [name]: 'http://g.test', NO_GRPC_PROXY: 'a.test' };
+    const direct = 'a.test,localhost,127.0.0.1,::1,[::1]';
+    const both = { grpc_proxy: 'http://g.test', GRPC_PROXY: 'http://g.test', no_grpc_proxy: direct };
+    expect(unified(env)).toMatchObject({ ...both, no_proxy: 'localhost,127.0.0.1,::1,[::1]' });
+  });
+
+  it.each(['p.test:3128', 'localhost:3128', 'u:w@p.test:3128'])('get a scheme if they have none: %s', (value) => {
+    expect(unified({ HTTPS_PROXY: value })).toMatchObject({ https_proxy: `http://${value}` });
+    expect(tunnelTo('temporal.test:7233', { HTTPS_PROXY: value })?.address).toMatch(/^(p\.test|localhost):3128$/);
+  });
+
+  it.each(['socks5://u:word-of-proxy@p.test', 'http://', 'http://word-of-proxy%@p.test'])(
+    'are refused by name, without their value, if they are no proxy: %s',
+    (value) => {
+      const refused = /^HTTPS_PROXY is no address of an HTTP proxy\. (?!.*(p\.test|word-of-proxy))/;
+      expect(() => unified({ https_proxy: value })).toThrow(refused);
+      expect(() => tunnelTo('temporal.test:7233', { HTTPS_PROXY: value })).toThrow(refused);
+    },
+  );
+
   it('change nothing without a proxy', () => {
     expect(unified({ HOME: '/root' })).toEqual({ HOME: '/root' });
   });
@@ -50,6 +75,13 @@ describe('the proxy of Temporal', () => {
     ['localhost:7233', proxy, undefined],
   ])('to %s with %o is %s', (address, env, expected) => {
     expect(tunnelTo(address, env)?.address).toBe(expected);
+  });
+
+  it('cannot be one that is reached by TLS, and the error says what to set instead', () => {
+    const env = { HTTPS_PROXY: 'https://proxy.test' };
+    expect(() => tunnelTo('temporal.test:7233', env)).toThrow(/^HTTPS_PROXY begins with https:.*Set GRPC_PROXY/);
+    expect(tunnelTo('temporal.test:7233', { ...env, GRPC_PROXY: 'http://g.test:1' })?.address).toBe('g.test:1');
+    expect(tunnelTo('temporal.test:7233', { ...env, NO_PROXY: 'test' })).toBeUndefined();
   });
 
   it('has the login of its URL, which is kept as a secret', () => {

@@ -69,8 +69,8 @@ describe('effects', () => {
     expect(found).toEqual(['src/cli/main.ts']);
   });
 
-  test('only the configuration reads the environment', () => {
+  test('only the configuration reads the environment, and what corrects how a library reads it', () => {
     const found = productFiles.filter((file) => /\bprocess\.env\b|from 'node:process'/.test(readSource(file)));
-    expect(found).toEqual(['src/config.ts']);
+    expect(found).toEqual(['src/config.ts', 'src/temporal/connect.ts']);
   });
 });
