@@ -5,6 +5,7 @@ import { expect, inject, it, onTestFinished } from 'vitest';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import { clientOfWorker, connectWorker } from '../../src/temporal/connect-worker.js';
 import { requireNamespace } from '../../src/temporal/require-namespace.js';
+import { cli } from '../unit/cli/in-process.js';
 
 it('a namespace that does not exist is named, with the command that creates it', async () => {
   const address = inject('temporalAddress');
@@ -18,6 +19,18 @@ it('a namespace that does not exist is named, with the command that creates it',
   });
   const { connection } = connected;
   await requireNamespace(clientOfWorker({ connection, namespace: 'default' }), address);
+});
+
+it.each([['worker'], ['bridge', '--port', '0']])('a %s without its namespace ends and says so', async (...command) => {
+  const env = {
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_NAMESPACE: 'nowhere',
+    SANDBOX_API_URL: 'http://127.0.0.1:9/v1',
+    SANDBOX_API_KEY: 'key',
+    SANDBOX_WEBHOOK_SECRET: 'whsec_of-a-test',
+  };
+  const ended = await cli(command, { env });
+  expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has no namespace "nowhere"') });
 });
 
 it.each([
