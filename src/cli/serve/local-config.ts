@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { repeatedField } from '../../contract/texts/lost-fields.js';
 import { withoutMark } from '../../contract/texts/parse-json.js';
+import type { LocalServiceLimits } from '../../local-service/core/context.js';
 import type { LocalServiceOptions } from '../../local-service/index.js';
 import { networkSettingSchema } from '../../local-service/machine/index.js';
 import { defaultTimings } from '../../local-service/timings.js';
@@ -13,7 +14,8 @@ import { UsageError } from '../usage-error.js';
 const count = z.number().int().nonnegative();
 const timingNames = Object.keys(defaultTimings) as (keyof typeof defaultTimings)[];
 
-const localConfigSchema = z
+/** The settings of `local-service.json`. */
+export const localConfigSchema = z
   .strictObject({
     /** Provider → the command that runs its prompts inside the sandbox; it gets the prompt on stdin. */
     commandAgents: z.record(
@@ -23,7 +25,12 @@ const localConfigSchema = z
     scriptedProviders: z.array(z.string()),
     defaultProvider: z.string().min(1).nullable(),
     timings: z.strictObject(Object.fromEntries(timingNames.map((name) => [name, count.optional()]))),
-    limits: z.strictObject({ requestsPerSecond: count, activeSandboxes: count, sandboxesPerDay: count }).partial(),
+    limits: z
+      .strictObject({
+        ...{ requestsPerSecond: count, requestsPerMinute: count },
+        ...{ activeSandboxes: count, activeSandboxesPerMember: count, sandboxesPerDay: count },
+      } satisfies Record<keyof LocalServiceLimits, z.ZodType>)
+      .partial(),
     profile: z
       .strictObject({
         ...{ ignoreName: z.boolean(), omitPromptId: z.boolean(), extraFields: z.boolean() },
