@@ -38,4 +38,6 @@ export async function stopAllWork({ context, scheduler, deliverer, sampler }: Ba
   for (const { id } of stores.sandboxes.all({})) await host.endProcesses(id);
   await context.ssh.closeAll();
   await Promise.all([scheduler.stop(), sampler.stop(), deliverer.stop(), context.prompts.idle()]);
+  // A boot that was under way may have opened a port in between.
+  await context.ssh.closeAll();
 }

@@ -11,6 +11,7 @@ import type { Clock } from '../clock.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Core } from './context.js';
 import { meterAfter } from './cost.js';
+import { hasSshPort } from './machine-states.js';
 
 /** Stores a change and its events, in the current transaction or in a new one. */
 export function changeSandbox(
@@ -41,6 +42,8 @@ export function changeSandbox(
 
 /** True if the SSH server of the sandbox may have to open, to close or to change whom it lets in. */
 function sshChanges(before: SandboxRecord, after: SandboxRecord): boolean {
+  const isOpen = before.sshEndpoint !== null || after.sshEndpoint !== null;
+  if (isOpen !== hasSshPort(after)) return true;
   if (before.sshKeys.length === 0 && after.sshKeys.length === 0) return false;
   return (
     before.sshKeys !== after.sshKeys ||
@@ -58,9 +61,10 @@ function withoutTeammates(before: SandboxRecord, after: SandboxRecord): SandboxR
 
 /** Removes the fields that describe a machine once the machine has ended. */
 function withoutMachine(sandbox: SandboxRecord): SandboxRecord {
-  if (isUsable(sandbox.state) && sandbox.gone === null) return sandbox;
-  if (sandbox.degraded === null && sandbox.sshEndpoint === null) return sandbox;
-  return { ...sandbox, degraded: null, sshEndpoint: null };
+  const degraded = isUsable(sandbox.state) && sandbox.gone === null ? sandbox.degraded : null;
+  const sshEndpoint = hasSshPort(sandbox) ? sandbox.sshEndpoint : null;
+  if (degraded === sandbox.degraded && sshEndpoint === sandbox.sshEndpoint) return sandbox;
+  return { ...sandbox, degraded, sshEndpoint };
 }
 
 /** When a sandbox stops by itself if its full TTL begins now; null if auto-stop is disabled. */

@@ -7,6 +7,7 @@ import { reasonOf } from '../log.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
 import { countEntries, planHydration } from './hydration.js';
+import { openForBoot } from './ssh-access.js';
 
 /** Schedules the boot of a sandbox that is in `provisioning`; part of the current transaction. */
 export function scheduleBoot(context: Context, { id, epoch }: SandboxRecord): void {
@@ -23,9 +24,12 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
   const sandbox = current();
   if (!sandbox) return;
   if (sandbox.state === 'provisioning') {
-    const state: SandboxState = sandbox.restoreFrom === null ? 'provisioned' : 'cloning';
+    const sshEndpoint = await openForBoot(context, sandbox, { hasDisk: false });
+    const now = current();
+    if (!now || context.closing.aborted) return;
+    const state: SandboxState = now.restoreFrom === null ? 'provisioned' : 'cloning';
     context.database.transaction(() => {
-      changeSandbox(context, sandbox, { state });
+      changeSandbox(context, now, { state, sshEndpoint });
       context.schedule('boot', subject, token, context.clock.now() + timings.bootMs / 2);
     });
     return;
@@ -55,6 +59,8 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
       changeSandbox(context, now, { state: 'error', error: `The disk could not be created: ${reasonOf(cause)}` });
     return;
   }
+  // A client that sees the sandbox usable can log in at once.
+  if (sandbox.sshKeys.length > 0) await openForBoot(context, sandbox, { hasDisk: true });
   const hydrationEntries = await entriesToCopy(context, sandbox);
   const booted = current();
   if (!booted || context.closing.aborted) return;

@@ -7,9 +7,11 @@ import type { Caller } from '../access/key-scope.js';
 import { accessOf, requireMachine, sandboxFor } from '../access/sandbox-access.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
+import { hasSshPort } from '../core/machine-states.js';
 import { reasonOf } from '../log.js';
 import { ServiceError } from '../service-error.js';
 import { type PublicKey, parsePublicKey } from '../ssh/public-key.js';
+import type { SshAddress } from '../ssh/sandbox-listener.js';
 import { SshError } from '../ssh/ssh-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
@@ -46,41 +48,71 @@ function readKey(text: string): PublicKey {
   }
 }
 
-/** The keys of accounts that may use the sandbox now; none if it is not usable. */
-function keysOf(context: Context, sandbox: SandboxRecord | undefined): PublicKey[] {
-  if (!sandbox || !isUsable(sandbox.state)) return [];
+/** The keys of accounts that may use the sandbox now. */
+function keysOf(context: Context, sandbox: SandboxRecord): PublicKey[] {
   return sandbox.sshKeys
     .filter(({ accountId }) => ['use', 'owner'].includes(accessOf(context, accountId, sandbox) ?? ''))
     .map(({ publicKey }) => parsePublicKey(publicKey));
 }
 
 /**
- * Opens the SSH server of a sandbox with the keys of its record, or closes it. This is the work `ssh`, which is due
- * after each change of the sandbox's state or keys. Safe to repeat.
+ * Opens the SSH port of a sandbox with the keys of its record, or closes it. This is the work `ssh`, which is due after
+ * each change of the sandbox's state or keys. Without a key, nobody can log in. Safe to repeat.
  */
 export function syncSsh(context: Context, sandboxId: string): Promise<void> {
   return context.sshLocks.run(sandboxId, async () => {
     const { stores, ssh } = context;
-    const keys = keysOf(context, stores.sandboxes.get(sandboxId));
-    if (keys.length === 0 || context.closing.aborted) await ssh.close(sandboxId);
-    const address = keys.length === 0 || context.closing.aborted ? undefined : await ssh.open(sandboxId, keys);
+    const sandbox = stores.sandboxes.get(sandboxId);
+    const opens = sandbox !== undefined && hasSshPort(sandbox) && !context.closing.aborted;
+    if (!opens) await ssh.close(sandboxId);
+    const address = opens
+      ? await ssh.open(sandboxId, isUsable(sandbox.state) ? keysOf(context, sandbox) : [])
+      : undefined;
     const now = stores.sandboxes.get(sandboxId);
     if (!now || context.closing.aborted) return;
-    const sshEndpoint = address && isUsable(now.state) ? `${address.host}:${address.port}` : null;
+    const sshEndpoint = address && hasSshPort(now) ? endpointText(address) : null;
     if (now.sshEndpoint !== sshEndpoint) changeSandbox(context, now, { sshEndpoint });
   });
+}
+
+/**
+ * Opens the SSH port of a machine that starts. The boot continues if no port can be opened; the work `ssh` then tries
+ * again.
+ * @param options.hasDisk false while nobody can log in yet
+ * @returns the endpoint, for the change that gives the sandbox its machine
+ */
+export function openForBoot(
+  context: Context,
+  sandbox: SandboxRecord,
+  { hasDisk }: { readonly hasDisk: boolean },
+): Promise<string | null> {
+  return context.sshLocks.run(sandbox.id, async () => {
+    if (context.closing.aborted) return null;
+    try {
+      return endpointText(await context.ssh.open(sandbox.id, hasDisk ? keysOf(context, sandbox) : []));
+    } catch (cause) {
+      logFailure(context, sandbox.id, cause);
+      return null;
+    }
+  });
+}
+
+const endpointText = ({ host, port }: SshAddress): string => `${host}:${port}`;
+
+function logFailure(context: Context, sandboxId: string, cause: unknown): void {
+  context.log('the SSH server of a sandbox could not be opened', { sandboxId, reason: reasonOf(cause) });
 }
 
 /**
  * Opens again the SSH servers that an earlier service had open, on other ports. Called once, before the first request.
  */
 export async function reopenSsh(context: Context): Promise<void> {
-  for (const { id, sshKeys } of [...context.stores.sandboxes.living()]) {
-    if (sshKeys.length === 0) continue;
+  for (const sandbox of [...context.stores.sandboxes.living()]) {
+    if (!hasSshPort(sandbox)) continue;
     try {
-      await syncSsh(context, id);
+      await syncSsh(context, sandbox.id);
     } catch (cause) {
-      context.log('the SSH server of a sandbox could not be opened', { sandboxId: id, reason: reasonOf(cause) });
+      logFailure(context, sandbox.id, cause);
     }
   }
 }

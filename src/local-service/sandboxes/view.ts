@@ -3,11 +3,11 @@
  * disk.
  */
 import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
-import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { Caller } from '../access/key-scope.js';
 import { type Access, accessOf, holdsLogins, visibilityOf } from '../access/sandbox-access.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
+import { hasMachine } from '../core/machine-states.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 
 export type SandboxView = Readonly<Record<string, unknown>>;
@@ -92,10 +92,9 @@ function assumeView(): void {
  * The machine of a sandbox is a part of the machine on which the local service runs. Assumptions: the provider, the
  * loopback address, and a URL at which no server answers.
  */
-function machineView({ state, subdomain, gone }: SandboxRecord): SandboxView {
-  const hasMachine = gone === null && (isUsable(state) || ['provisioned', 'cloning', 'archiving'].includes(state));
-  if (!hasMachine) return { machineProvider: null, url: null, ip: null };
-  return { machineProvider: 'baremetal', url: `http://${subdomain}.localhost/`, ip: '127.0.0.1' };
+function machineView(sandbox: SandboxRecord): SandboxView {
+  if (!hasMachine(sandbox)) return { machineProvider: null, url: null, ip: null };
+  return { machineProvider: 'baremetal', url: `http://${sandbox.subdomain}.localhost/`, ip: '127.0.0.1' };
 }
 
 /** Assumption: the display name of the creator is its login. */

@@ -67,7 +67,7 @@ export interface SandboxRecord {
   readonly degraded: { readonly reason: string; readonly since: string } | null;
   /** At most one key of each account. */
   readonly sshKeys: readonly { readonly accountId: string; readonly publicKey: string }[];
-  /** `host:port` while its SSH server listens. */
+  /** `host:port` while its SSH port is open. */
   readonly sshEndpoint: string | null;
   readonly snapshotId: string | null;
   /**

@@ -17,7 +17,6 @@ rule(
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
-    expect(await endpointOf(local, id)).toBeNull();
     const { status, body } = await setKey(local, id, `${mine.publicKey.text} me@home`);
     expect({ status, type: body.type }).toEqual({ status: 200, type: 'sshkey.configured' });
     expect(await endpointOf(local, id)).toBe(body.sshEndpoint);
@@ -29,6 +28,30 @@ rule(
     expect((await local.call('GET', `/sandboxes/${id}`)).body.sandbox.state).toBe('ready');
   },
   { needs: ['local'] },
+);
+
+rule(
+  ['sandbox.ssh-endpoint', 'ssh.no-other-key'],
+  'the SSH endpoint is there from the start of the machine; without a key nobody gets in, and a later key does',
+  async () => {
+    const local = await startLocalTarget({ timings: { bootMs: 600_000 } });
+    const { clock } = local.service;
+    clock.hold();
+    const id = await local.create();
+    expect(await endpointOf(local, id)).toBeNull();
+    await clock.advance(300_000);
+    const starting = (await local.call('GET', `/sandboxes/${id}`)).body.sandbox;
+    expect(starting).toMatchObject({ state: 'provisioned', ip: '127.0.0.1' });
+    const port = portIn(starting.sshEndpoint);
+    await expect(connect(port, { privateKey: mine.privateKey })).rejects.toThrow('authentication');
+    await clock.advance(300_000);
+    const ready = (await local.call('GET', `/sandboxes/${id}`)).body.sandbox;
+    expect(ready).toMatchObject({ state: 'ready', sshEndpoint: starting.sshEndpoint });
+    await expect(connect(port, { privateKey: mine.privateKey })).rejects.toThrow('authentication');
+    expect((await setKey(local, id, mine.publicKey.text)).body.sshEndpoint).toBe(starting.sshEndpoint);
+    expect((await run(await connect(port, { privateKey: mine.privateKey }), 'echo in')).stdout).toBe('in\n');
+  },
+  { needs: ['local', 'clock'] },
 );
 
 rule(
@@ -59,8 +82,7 @@ rule(
     await closed;
     await expect(connect(port, { privateKey: mine.privateKey })).rejects.toThrow('ECONNREFUSED');
     await local.call('POST', `/sandboxes/${id}/resume`);
-    await expect.poll(() => endpointOf(local, id)).toMatch(/:\d+$/);
-    const again = portIn(await endpointOf(local, id));
+    const again = portIn((await local.reach(id, 'ready')).sshEndpoint);
     expect((await run(await connect(again, { privateKey: mine.privateKey }), 'pwd')).code).toBe(0);
     await local.call('DELETE', `/sandboxes/${id}`, { headers: { 'x-svc-confirm-delete': id } });
     await expect
@@ -82,7 +104,9 @@ rule(
     const port = portIn(await endpointOf(second, id));
     expect((await run(await connect(port, { privateKey: mine.privateKey }), 'echo in')).stdout).toBe('in\n');
     const fork = (await second.call('POST', `/sandboxes/${id}/fork`)).body.sandbox.id;
-    expect((await second.reach(fork, 'ready')).sshEndpoint).toBeNull();
+    const portOfFork = portIn((await second.reach(fork, 'ready')).sshEndpoint);
+    expect(portOfFork).not.toBe(port);
+    await expect(connect(portOfFork, { privateKey: mine.privateKey })).rejects.toThrow('authentication');
   },
   { needs: ['local'] },
 );
@@ -98,7 +122,8 @@ rule(
       expect([status, body.code]).toEqual([400, 'invalid_request']);
       expect(text).not.toContain('BEGIN');
     }
-    expect(await endpointOf(local, id)).toBeNull();
+    const port = portIn(await endpointOf(local, id));
+    await expect(connect(port, { privateKey: mine.privateKey })).rejects.toThrow('authentication');
     await local.archive(id);
     expect(await setKey(local, id, mine.publicKey.text)).toMatchObject({
       status: 400,

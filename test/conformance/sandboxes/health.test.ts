@@ -34,7 +34,7 @@ rule(
     expect(before).toMatchObject(machine);
     expect(new URL(before.url ?? '').hostname).toContain(before.subdomain);
     expect((await local.call('GET', '/sandboxes')).body.sandboxes).toMatchObject([machine]);
-    expect(before).toMatchObject({ desktopUrl: null, sshEndpoint: null });
+    expect(before).toMatchObject({ desktopUrl: null, sshEndpoint: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
     expect(before.subdomain).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
     const none = { machineProvider: null, url: null, ip: null };
     expect(await local.archive(id)).toMatchObject({ ...none, subdomain: before.subdomain });
