@@ -105,6 +105,8 @@ export const assumptions = {
     'A snapshot is deleted like a sandbox: with the confirming header, the answer 202 and an operation.',
   'A-snapshot-name': '`snapshotName` of an update names the latest snapshot, or the next one if there is none.',
   'A-snapshot-record': 'The record of a snapshot.',
+  'A-snapshots-kept':
+    'Every snapshot is kept until it is deleted or its data expires. The copy of a disk for a fork is removed once a later snapshot has taken its place.',
   'A-snapshot-status': 'A stop queues a snapshot. A resume that comes first cancels it.',
   'A-snapshot-tree': 'Query and entries of the tree of a snapshot.',
   'A-sshkey':

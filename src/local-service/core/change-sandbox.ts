@@ -13,7 +13,10 @@ import type { Core } from './context.js';
 import { meterAfter } from './cost.js';
 import { hasSshPort } from './machine-states.js';
 
-/** Stores a change and its events, in the current transaction or in a new one. */
+/**
+ * Stores a change and its events, in the current transaction or in a new one.
+ * @param change `updatedAt` is now, unless it is given: the service's own records are no change that a user sees
+ */
 export function changeSandbox(
   core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock' | 'schedule'>,
   before: SandboxRecord,
@@ -21,7 +24,8 @@ export function changeSandbox(
 ): SandboxRecord {
   return core.database.transaction(() => {
     const now = new Date(core.clock.now());
-    const changed = withoutMachine(withoutTeammates(before, { ...before, ...change, updatedAt: now.toISOString() }));
+    const updatedAt = change.updatedAt ?? now.toISOString();
+    const changed = withoutMachine(withoutTeammates(before, { ...before, ...change, updatedAt }));
     const after = { ...changed, meter: meterAfter(before, changed, now) };
     core.stores.sandboxes.put(after);
     if (after.state !== before.state) {

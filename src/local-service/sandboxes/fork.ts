@@ -121,8 +121,9 @@ async function copyOf(context: Context, source: SandboxRecord): Promise<Copy> {
       record(now) {
         stores.work.cancel('drop_snapshot', snapshotId);
         // If the source has snapshots off, the copy is removed once the fork's disk has been restored from it.
-        if (now.snapshots)
-          changeSandbox(context, now, recordSnapshot(context, now, { snapshotId, sizeBytes, createdAt }));
+        if (!now.snapshots) return;
+        const kept = recordSnapshot(context, now, { snapshotId, sizeBytes, createdAt });
+        changeSandbox(context, now, { ...kept, forkCopyIds: [...(now.forkCopyIds ?? []), snapshotId] });
       },
     };
   } catch (cause) {

@@ -61,7 +61,7 @@ export async function dropSnapshot(context: Context, { subject }: Work): Promise
   if (snapshotsInUse(context).has(subject)) return;
   const snapshot = stores.snapshots.get(subject);
   if (snapshot && !snapshot.deleted && !snapshot.expired) {
-    removeReplacedSnapshots(context, snapshot.sandboxId);
+    removeForkCopies(context, snapshot.sandboxId);
     return;
   }
   await host.deleteSnapshot(subject);
@@ -72,17 +72,28 @@ export async function dropSnapshot(context: Context, { subject }: Work): Promise
   });
 }
 
-/** Removes all snapshots of a sandbox except the newest, those with a name, and those that a boot restores now. */
-export function removeReplacedSnapshots(context: Context, sandboxId: string): void {
+/**
+ * Removes the copies of a sandbox's disk that forks were made of, except the sandbox's newest snapshot, those with a
+ * name, and those that a boot restores now. All other snapshots stay until they are deleted or expire.
+ */
+export function removeForkCopies(context: Context, sandboxId: string): void {
   const { stores, clock } = context;
-  const replaced = stores.snapshots.of(sandboxId).slice(0, -1);
-  if (replaced.length === 0) return;
+  const sandbox = stores.sandboxes.get(sandboxId);
+  const copies = sandbox?.forkCopyIds ?? [];
+  if (!sandbox || copies.length === 0) return;
   const inUse = snapshotsInUse(context);
+  const unneeded = stores.snapshots
+    .of(sandboxId)
+    .slice(0, -1)
+    .filter(({ id, name }) => copies.includes(id) && name === null && !inUse.has(id))
+    .map(({ id }) => id);
+  if (unneeded.length === 0) return;
   context.database.transaction(() => {
-    for (const { id, name } of replaced) {
-      if (name !== null || inUse.has(id)) continue;
+    for (const id of unneeded) {
       stores.snapshots.markDeleted(id);
       context.schedule('drop_snapshot', id, '', clock.now());
     }
+    const forkCopyIds = copies.filter((id) => !unneeded.includes(id));
+    changeSandbox(context, sandbox, { forkCopyIds, updatedAt: sandbox.updatedAt });
   });
 }

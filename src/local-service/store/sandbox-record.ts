@@ -70,6 +70,8 @@ export interface SandboxRecord {
   /** `host:port` while its SSH port is open. */
   readonly sshEndpoint: string | null;
   readonly snapshotId: string | null;
+  /** The snapshots that were taken only to copy the disk for a fork. Absent: none. */
+  readonly forkCopyIds?: readonly string[];
   /**
    * The id of the snapshot that is being taken. A repeated attempt uses the same id, so that no second snapshot is
    * left.

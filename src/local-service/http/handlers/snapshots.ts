@@ -1,4 +1,5 @@
 import { sandboxFor } from '../../access/sandbox-access.js';
+import { assume } from '../../core/assume.js';
 import { deletionStarted } from '../../sandboxes/delete.js';
 import { notFound } from '../../service-error.js';
 import { deleteSnapshot } from '../../snapshots/data.js';
@@ -12,6 +13,7 @@ export const snapshotOperations = {
 
   listSandboxSnapshots(context, { caller, params: { sandboxId } }) {
     sandboxFor(context, caller, sandboxId, 'view');
+    assume('A-snapshots-kept');
     const kept = context.stores.snapshots.of(sandboxId).filter(({ expired }) => !expired);
     return { fields: { snapshots: kept.map(snapshotView) } };
   },
