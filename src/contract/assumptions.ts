@@ -44,7 +44,7 @@ export const assumptions = {
   'A-events':
     'Events of the history, oldest first, and the query parameters besides `conversation`. An answer with fewer than 100 events is the last page. `after` continues after the event with that id.',
   'A-failing-stop':
-    'A resume also ends a stop while the sandbox is still archiving, and continues on its disk. A stop with a `lastAttemptAt` that has not ended has failed at least once. A sandbox whose stop fails can be deleted.',
+    'A resume also ends a stop while the sandbox is still archiving, and continues on its disk. A stop with a `lastAttemptAt` that has not ended has failed at least once. A sandbox whose stop fails can be deleted. Between two attempts it accepts commands, files and prompts; the next attempt ends them.',
   'A-file-limit': 'A file that is read or written as JSON has at most 32 MiB. A larger file is refused with 413.',
   'A-files': 'Query, body and answers of reading and writing a file.',
   'A-fork':
@@ -105,6 +105,8 @@ export const assumptions = {
     'A snapshot is deleted like a sandbox: with the confirming header, the answer 202 and an operation.',
   'A-snapshot-name': '`snapshotName` of an update names the latest snapshot, or the next one if there is none.',
   'A-snapshot-record': 'The record of a snapshot.',
+  'A-periodic-snapshots':
+    'A usable sandbox is saved at intervals that the specification does not show. The local service does so only if `snapshotEveryMs` is set. This does not change `updatedAt`.',
   'A-snapshots-kept':
     'Every snapshot is kept until it is deleted or its data expires. The copy of a disk for a fork is removed once a later snapshot has taken its place.',
   'A-snapshot-status': 'A stop queues a snapshot. A resume that comes first cancels it.',

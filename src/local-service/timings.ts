@@ -9,6 +9,10 @@ export const defaultTimings = {
   bootMs: 400,
   /** From stop to the first archival attempt. */
   archiveMs: 200,
+  /** How long a snapshot takes at least, in ms; meanwhile it is `in_progress`. */
+  snapshotMs: 0,
+  /** Between two snapshots of a usable sandbox. With 0, only stops and forks take snapshots. */
+  snapshotEveryMs: 0,
   /** Between a failed archival attempt and the next. */
   stopRetryMs: 2_000,
   /** From usable to hydrated, for a restored sandbox. With 0, the sandbox becomes usable and hydrated at once. */

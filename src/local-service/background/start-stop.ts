@@ -3,6 +3,7 @@ import type { Context } from '../core/context.js';
 import type { ProcessSampler } from '../processes/sampler.js';
 import { recoverPrompts } from '../prompts/runner.js';
 import { reopenSsh } from '../sandboxes/ssh-access.js';
+import { scheduleSnapshots } from '../snapshots/periodic.js';
 import type { Deliverer } from '../webhooks/deliverer.js';
 import type { Scheduler } from './scheduler.js';
 import { scheduleHousekeeping, workHandlers } from './work-handlers.js';
@@ -25,6 +26,7 @@ export async function startAllWork({ context, scheduler, deliverer, sampler }: B
     for (const sandboxId of waiting) context.prompts.wake(sandboxId);
     scheduler.start(workHandlers(context));
     scheduleHousekeeping(context);
+    scheduleSnapshots(context);
     deliverer.start();
     sampler.start();
   };

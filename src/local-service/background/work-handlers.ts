@@ -7,6 +7,7 @@ import { setUp } from '../sandboxes/setup.js';
 import { syncSsh } from '../sandboxes/ssh-access.js';
 import { autoStop } from '../sandboxes/stop.js';
 import { dropSnapshot } from '../snapshots/data.js';
+import { periodicSnapshot } from '../snapshots/periodic.js';
 import type { WorkHandlers } from './scheduler.js';
 
 /** The operation for each kind of work. */
@@ -17,6 +18,7 @@ export function workHandlers(context: Context): WorkHandlers {
     setup: (work) => setUp(context, work),
     archive: (work) => archive(context, work),
     auto_stop: (work) => autoStop(context, work),
+    snapshot: (work) => periodicSnapshot(context, work),
     delete: (work) => executeDeletion(context, work),
     expire_data: (work) => expireData(context, work),
     drop_snapshot: (work) => dropSnapshot(context, work),

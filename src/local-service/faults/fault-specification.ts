@@ -75,6 +75,8 @@ const domainFaults = [
    * since.
    */
   z.strictObject({ ...every, kind: z.literal('snapshot_unchanged') }),
+  /** The next snapshots of a usable sandbox fail: those that `snapshotEveryMs` causes. */
+  z.strictObject({ ...every, kind: z.literal('snapshot_fails') }),
   /** In each of the next background copies, a step fails and is retried for `ms`; then the copy continues. */
   z.strictObject({ ...every, kind: z.literal('hydration_degraded'), ms }),
   z.strictObject({ ...every, kind: z.literal('hydration_stuck'), ms }),

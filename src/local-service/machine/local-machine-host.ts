@@ -6,6 +6,7 @@ import { discardTree, removeTree, replaceByCopy } from './disk/copy-tree.js';
 import { createMachineDirectories, type MachineDirectories } from './disk/directories.js';
 import { createDownloads } from './disk/download.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
+import { isSameTree } from './disk/same-tree.js';
 import { listTree } from './disk/snapshot-tree.js';
 import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
 import type { MachineSize } from './limits/machine-size.js';
@@ -91,6 +92,8 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       const disk = await requireDisk(directories, sandboxId);
       return { sizeBytes: await replaceByCopy(disk, snapshot, unfinished, launch.copyCall) };
     },
+    isSameSnapshot: async (snapshotId, otherId) =>
+      await isSameTree(await requireSnapshot(directories, snapshotId), await requireSnapshot(directories, otherId)),
     deleteSnapshot: async (snapshotId) => await discardTree(directories.snapshot(snapshotId), unfinished),
     async deleteDisk(sandboxId) {
       await endProcesses(sandboxId);

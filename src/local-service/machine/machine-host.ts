@@ -35,6 +35,11 @@ export interface MachineHost {
    * @throws MachineError `no_disk`, `copy_failed`
    */
   takeSnapshot(sandboxId: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;
+  /**
+   * True if two snapshots hold the same names, with the same types, modes, sizes, times of files and targets of links.
+   * @throws MachineError `no_snapshot`
+   */
+  isSameSnapshot(snapshotId: string, otherId: string): Promise<boolean>;
   /** Repeating it changes nothing. */
   deleteSnapshot(snapshotId: string): Promise<void>;
   /** Ends the processes and removes the disk. Repeating it changes nothing. */

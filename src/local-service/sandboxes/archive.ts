@@ -10,33 +10,43 @@ import { recordNothingNew, recordSnapshot } from '../snapshots/snapshots.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
 
+/** The second word of the token while the snapshot takes its time (`timings.snapshotMs`). */
+const taking = 'taking';
+
 /** The work `archive`: one attempt. A failed attempt is repeated until the sandbox is archived (trap S7). */
 export function archive(context: Context, work: Work): Promise<void> {
   return context.locks.run(work.subject, () => attempt(context, work));
 }
 
 async function attempt(context: Context, { subject, token }: Work): Promise<void> {
-  const { stores, host, timings } = context;
+  const { stores, host, timings, clock } = context;
+  const [epoch = '', step] = token.split(' ');
   const current = (): SandboxRecord | undefined => {
     const sandbox = stores.sandboxes.get(subject);
-    return sandbox && String(sandbox.epoch) === token ? sandbox : undefined;
+    return sandbox && String(sandbox.epoch) === epoch ? sandbox : undefined;
   };
   const sandbox = current();
   if (sandbox?.state === 'archiving') {
     const snapshotId = sandbox.pendingSnapshotId;
     let snapshot: SnapshotFound = null;
     try {
-      if (context.faults.takeForStop(subject, sandbox.stop?.id))
-        throw new Error('The machine did not finish its snapshot.');
-      if (sandbox.stop?.lastAttemptAt === null) await sampleAtStop(context, sandbox);
-      await context.ssh.close(subject);
-      await host.endProcesses(subject);
+      if (step !== taking) {
+        await endWork(context, sandbox);
+        const ended = current();
+        if (snapshotId !== null && ended?.state === 'archiving') {
+          changeSandbox(context, ended, { lastSnapshotStatus: 'in_progress', lastSnapshotAttemptAt: clock.iso() });
+          if (timings.snapshotMs > 0) {
+            context.schedule('archive', subject, `${epoch} ${taking}`, clock.now() + timings.snapshotMs);
+            return;
+          }
+        }
+      }
       if (snapshotId !== null) snapshot = await takeSnapshot(context, current, snapshotId);
     } catch (cause) {
       const now = current();
       if (now?.state !== 'archiving' || context.closing.aborted) return;
       fail(context, now, reasonOf(cause));
-      context.schedule('archive', subject, token, context.clock.now() + timings.stopRetryMs);
+      context.schedule('archive', subject, epoch, clock.now() + timings.stopRetryMs);
       return;
     }
     if (context.closing.aborted) return;
@@ -51,6 +61,28 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
   if (current()?.state !== 'archived') return;
   await host.deleteDisk(subject);
   removeForkCopies(context, subject);
+}
+
+/**
+ * Ends everything that runs in the sandbox, before its snapshot. A retry of a failing stop is pending again (stop status
+ * moves: `failing` and back to `pending`).
+ * @throws Error if a fault makes the attempt fail
+ */
+async function endWork(context: Context, sandbox: SandboxRecord): Promise<void> {
+  const { host, faults, stores, prompts, ssh } = context;
+  const { id, stop } = sandbox;
+  if (faults.takeForStop(id, stop?.id)) throw new Error('The machine did not finish its snapshot.');
+  if (stop?.status === 'failing') {
+    const pending: StopRecord = { ...stop, status: 'pending', error: null };
+    context.database.transaction(() => {
+      prompts.interrupt(id);
+      stores.stops.put(id, pending);
+      changeSandbox(context, sandbox, { stop: pending });
+    });
+  }
+  if (stop?.lastAttemptAt === null) await sampleAtStop(context, sandbox);
+  await ssh.close(id);
+  await host.endProcesses(id);
 }
 
 /** Null if nothing is kept. */
@@ -69,7 +101,6 @@ async function takeSnapshot(
   const sandbox = current();
   // A resume was first.
   if (sandbox?.state !== 'archiving') return null;
-  changeSandbox(context, sandbox, { lastSnapshotStatus: 'in_progress', lastSnapshotAttemptAt: clock.iso() });
   if (sandbox.snapshotId !== null && faults.take('snapshot_unchanged')) return 'unchanged';
   const createdAt = clock.iso();
   try {

@@ -4,6 +4,7 @@ import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { prepareDisk } from '../environments/on-machine.js';
 import { reasonOf } from '../log.js';
+import { scheduleSnapshot } from '../snapshots/periodic.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
 import { countEntries, planHydration } from './hydration.js';
@@ -116,6 +117,7 @@ export function makeUsable(context: Context, sandbox: SandboxRecord): void {
     });
     if (lazy) context.schedule('hydrate', id, String(epoch), Date.parse(now) + plan.durationMs);
     if (archiveAfter !== null) context.schedule('auto_stop', id, String(epoch), Date.parse(archiveAfter));
+    scheduleSnapshot(context, sandbox);
     if (sandbox.setupStatus === 'pending') context.schedule('setup', id, String(epoch), Date.parse(now));
   });
 }

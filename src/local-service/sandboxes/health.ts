@@ -5,6 +5,7 @@ import { isUsable } from '../../contract/workflow-safe/states.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
+import { withoutPendingSnapshot } from '../snapshots/snapshots.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { makeUsable } from './boot.js';
 
@@ -32,10 +33,13 @@ export function breakSandbox(
   requireUsable(context, sandboxId);
   return context.database.transaction(() => {
     const sandbox = requireUsable(context, sandboxId);
-    const broken = changeSandbox(context, sandbox, { state: 'error', error: options.reason, epoch: sandbox.epoch + 1 });
+    const broken = changeSandbox(context, sandbox, {
+      ...withoutPendingSnapshot(sandbox),
+      ...{ state: 'error', error: options.reason, epoch: sandbox.epoch + 1 },
+    });
     // This comes after the change of state. Otherwise the end of the last prompt would first make the sandbox idle.
     context.prompts.interrupt(sandboxId);
-    for (const kind of ['auto_stop', 'hydrate'] as const) context.stores.work.cancel(kind, sandboxId);
+    for (const kind of ['auto_stop', 'hydrate', 'snapshot'] as const) context.stores.work.cancel(kind, sandboxId);
     if (options.recoverMs !== null) {
       context.schedule('recover', sandboxId, String(broken.epoch), context.clock.now() + options.recoverMs);
     }

@@ -7,6 +7,7 @@ import { assume } from '../core/assume.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
+import { withoutPendingSnapshot } from '../snapshots/snapshots.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import { scheduleBoot } from './boot.js';
 import { wipeAtStart } from './sharing.js';
@@ -32,6 +33,8 @@ export function resumeSandbox(context: Context, sandbox: SandboxRecord, body: Re
   requireStandingToStart(context, sandbox, { type, ttlSeconds });
   if (sandbox.state === 'archiving') assume('A-failing-stop');
   return context.database.transaction(() => {
+    // The machine starts again, and with it ends what was begun while the stop was failing.
+    if (!archived) context.prompts.interrupt(sandbox.id);
     const stop = sandbox.state === 'archiving' ? superseded(context, sandbox) : sandbox.stop;
     const restoreFrom = archived ? sandbox.snapshotId : sandbox.restoreFrom;
     const after = changeSandbox(context, sandbox, {
@@ -44,19 +47,13 @@ export function resumeSandbox(context: Context, sandbox: SandboxRecord, body: Re
       ...wipeAtStart(context, sandbox),
       hydrated: restoreFrom === null && sandbox.hydrated,
       hydratedAt: restoreFrom === null ? sandbox.hydratedAt : null,
-      pendingSnapshotId: null,
-      ...(isUnderWay(sandbox.lastSnapshotStatus) && { lastSnapshotStatus: 'cancelled' }),
+      ...withoutPendingSnapshot(sandbox),
       epoch: sandbox.epoch + 1,
     });
     for (const kind of ['archive', 'expire_data', 'recover'] as const) context.stores.work.cancel(kind, sandbox.id);
     scheduleBoot(context, after);
     return after;
   });
-}
-
-/** Only a stop that is superseded leaves such a snapshot. */
-function isUnderWay(status: SandboxRecord['lastSnapshotStatus']): boolean {
-  return status === 'queued' || status === 'in_progress';
 }
 
 function superseded(context: Context, sandbox: SandboxRecord): StopRecord | null {

@@ -60,7 +60,7 @@ function beginStop(context: Context, sandbox: SandboxRecord, reason: string): St
         lastSnapshotAttemptAt: stop.requestedAt,
       }),
     });
-    for (const kind of ['auto_stop', 'hydrate', 'recover'] as const) stores.work.cancel(kind, sandbox.id);
+    for (const kind of ['auto_stop', 'hydrate', 'recover', 'snapshot'] as const) stores.work.cancel(kind, sandbox.id);
     context.schedule('archive', sandbox.id, String(epoch), context.clock.now() + timings.archiveMs);
     return stop;
   });

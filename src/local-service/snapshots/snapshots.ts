@@ -121,6 +121,12 @@ export function recordNothingNew(
   };
 }
 
+/** The change of a sandbox whose snapshot ends before it is complete, because a resume or an error was first. */
+export function withoutPendingSnapshot({ lastSnapshotStatus: status }: SandboxRecord): Partial<SandboxRecord> {
+  const isUnderWay = status === 'queued' || status === 'in_progress';
+  return { pendingSnapshotId: null, ...(isUnderWay && { lastSnapshotStatus: 'cancelled' }) };
+}
+
 /**
  * Moves a name to a snapshot. The snapshot that had the name may no longer be needed. Part of the current transaction.
  */

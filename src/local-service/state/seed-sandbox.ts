@@ -8,6 +8,7 @@ import type { Context } from '../core/context.js';
 import { newStopId, subdomainOf } from '../core/ids.js';
 import { scheduleBoot } from '../sandboxes/boot.js';
 import { newSandbox } from '../sandboxes/new-record.js';
+import { scheduleSnapshot } from '../snapshots/periodic.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { SeededDisk } from './seed-disks.js';
 
@@ -55,6 +56,7 @@ function usable(context: Context, accepted: SandboxRecord, state: 'ready' | 'idl
   if (archiveAfter !== null) {
     context.schedule('auto_stop', accepted.id, String(accepted.epoch), Date.parse(archiveAfter));
   }
+  scheduleSnapshot(context, accepted);
   return change(context, accepted, { state, archiveAfter });
 }
 

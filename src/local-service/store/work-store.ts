@@ -10,6 +10,7 @@ export const workKinds = [
   'setup',
   'archive',
   'auto_stop',
+  'snapshot',
   'delete',
   'expire_data',
   'drop_snapshot',

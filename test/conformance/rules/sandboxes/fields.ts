@@ -52,10 +52,7 @@ export const sandboxFieldRules = {
     'sandbox.snapshot-verified-nothing-new': 'A check that finds nothing new moves `snapshotVerifiedAt` too.',
     'sandbox.last-snapshot-attempt-at': '`lastSnapshotAttemptAt` is the most recent attempt of any status.',
     'sandbox.last-snapshot-status': '`lastSnapshotStatus` is queued, completed, failed, cancelled or null.',
-    'sandbox.last-snapshot-in-progress': untestable(
-      '`lastSnapshotStatus` is in_progress while a snapshot is taken.',
-      'The local service shows it while it copies a disk, which is too short to be seen for certain.',
-    ),
+    'sandbox.last-snapshot-in-progress': '`lastSnapshotStatus` is in_progress while a snapshot is taken.',
     'sandbox.failing-snapshots':
       'A status other than completed beside a stale `snapshotCompletedAt` indicates failing snapshots.',
     'sandbox.team': '`team` is the organization billed, `{id, name}`; null when the owner is billed.',
