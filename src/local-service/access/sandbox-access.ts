@@ -3,6 +3,7 @@
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
+import { acceptsWork } from '../core/machine-states.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 import type { EnvironmentContent, EnvironmentStore } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
@@ -108,9 +109,21 @@ export function sandboxesFor(context: Pick<Core, 'stores'>, caller: Caller): San
   );
 }
 
-/** @throws ServiceError `machine_not_running` (specification, "Errors": wait for the machine to start) */
-export function requireMachine({ state }: SandboxRecord): void {
-  if (isUsable(state)) return;
+/**
+ * For files and commands, which a failing stop does not prevent.
+ * @throws ServiceError `machine_not_running` (specification, "Errors": wait for the machine to start)
+ */
+export function requireMachine(sandbox: SandboxRecord): void {
+  if (!acceptsWork(sandbox)) throw notRunning(sandbox);
+  if (!isUsable(sandbox.state)) assume('A-failing-stop');
+}
+
+/** For SSH. @throws ServiceError as `requireMachine` */
+export function requireUsable(sandbox: SandboxRecord): void {
+  if (!isUsable(sandbox.state)) throw notRunning(sandbox);
+}
+
+function notRunning({ state }: SandboxRecord): ServiceError {
   const message = `The sandbox is ${state}. Files, commands and SSH require a sandbox that is ready, idle or running.`;
-  throw new ServiceError(400, 'machine_not_running', message);
+  return new ServiceError(400, 'machine_not_running', message);
 }

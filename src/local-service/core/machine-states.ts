@@ -8,6 +8,14 @@ export function hasMachine({ state, gone }: SandboxRecord): boolean {
 }
 
 /**
+ * True if the sandbox accepts commands, files and prompts: while it is usable, and while its stop is failing, which they
+ * do not cancel (specification, "StopOperation").
+ */
+export function acceptsWork({ state, gone, stop }: SandboxRecord): boolean {
+  return gone === null && (isUsable(state) || (state === 'archiving' && stop?.status === 'failing'));
+}
+
+/**
  * True if the SSH port of the sandbox is open: from the start of its machine until the stop (specification,
  * `sshEndpoint`). Who may log in is another question.
  */

@@ -1,9 +1,9 @@
 /**
  * The processes of a sandbox: live, or from the last kept sample (specification, GET /sandboxes/{sandboxId}/processes).
  */
-import { isUsable } from '../../contract/workflow-safe/states.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
+import { acceptsWork } from '../core/machine-states.js';
 import type { SandboxProcess } from '../machine/processes/ps-listing.js';
 import type { SampledProcess } from '../store/sample-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
@@ -21,9 +21,9 @@ export interface ProcessList {
 
 type Needs = Pick<Core, 'stores' | 'host' | 'clock' | 'timings'>;
 
-/** The processes of a usable sandbox, at most 500. For any other sandbox, the last kept sample. */
+/** The processes of a sandbox that can work, at most 500. For any other sandbox, the last kept sample. */
 export async function listProcesses(core: Needs, sandbox: SandboxRecord): Promise<ProcessList> {
-  if (isUsable(sandbox.state)) {
+  if (acceptsWork(sandbox)) {
     const { processes, total } = await core.host.processes(sandbox.id);
     return { live: true, sampledAt: core.clock.iso(), total, processes: processes.map((entry) => shown(core, entry)) };
   }

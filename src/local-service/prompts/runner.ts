@@ -2,10 +2,10 @@
  * Runs accepted prompts: the prompts of one conversation in order, different conversations in parallel (specification,
  * prompt endpoint; assumptions, "Prompt state and sandbox state").
  */
-import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { AgentEvent, AgentOutcome } from '../agent/agent.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context, Core, PromptRunner } from '../core/context.js';
+import { acceptsWork } from '../core/machine-states.js';
 import { machineEnvironment } from '../environments/on-machine.js';
 import { reasonOf } from '../log.js';
 import type { PromptEnd, PromptRecord } from '../store/prompt-store.js';
@@ -30,7 +30,7 @@ export function createPromptRunner(core: Core): PromptRunner {
     if (core.closing.aborted || active.has(place)) return;
     const prompt = database.transaction(() => {
       const sandbox = stores.sandboxes.get(sandboxId);
-      if (!sandbox || !isUsable(sandbox.state)) return undefined;
+      if (!sandbox || !acceptsWork(sandbox)) return undefined;
       const now = core.clock.iso();
       const started = stores.prompts.start(sandboxId, conversationId, now);
       if (started?.startedAt === now) {

@@ -6,12 +6,13 @@ import { assume } from '../core/assume.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { newConversationId, newPromptId } from '../core/ids.js';
+import { acceptsWork } from '../core/machine-states.js';
 import { invalidRequest, notFound, ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { requireEffort, requireProvider } from './providers.js';
 
 /**
- * Queues a prompt; the sandbox is `running` from here on. There is no idempotency key: a repeated call queues a second
+ * Queues a prompt; the sandbox is `running` from here on, unless its stop is failing, which goes on. There is no idempotency key: a repeated call queues a second
  * prompt (trap S3).
  * @throws ServiceError `prompt_required`, `sandbox_not_promptable`, `provider_required`, `provider_not_configured`,
  *   `not_found` for an unknown conversation, `invalid_request` for an unknown provider or an effort that the model does
@@ -31,7 +32,7 @@ export function sendPrompt(
   }
   const conversationId = conversationOf(context, sandboxId, body);
   const begins = !stores.prompts.hasConversation(sandboxId, conversationId);
-  if (!isUsable(sandbox.state)) {
+  if (!acceptsWork(sandbox)) {
     const message = `The sandbox is ${sandbox.state}. It accepts prompts only while it is ready, idle or running.`;
     throw new ServiceError(409, 'sandbox_not_promptable', message);
   }
@@ -54,10 +55,12 @@ export function sendPrompt(
       queuedAt: context.clock.iso(),
     });
     stores.history.add({ sandboxId, conversationId, promptId, type: 'prompt.queued', data: { prompt: body.prompt } });
-    changeSandbox(context, sandbox, {
-      state: 'running',
-      archiveAfter: freshArchiveAfter(context.clock, sandbox.ttlSeconds),
-    });
+    if (isUsable(sandbox.state)) {
+      changeSandbox(context, sandbox, {
+        state: 'running',
+        archiveAfter: freshArchiveAfter(context.clock, sandbox.ttlSeconds),
+      });
+    } else assume('A-failing-stop');
     context.prompts.wake(sandboxId);
   });
   return { promptId, conversationId, begins };

@@ -4,7 +4,7 @@
  */
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { Caller } from '../access/key-scope.js';
-import { accessOf, requireMachine, sandboxFor } from '../access/sandbox-access.js';
+import { accessOf, requireUsable, sandboxFor } from '../access/sandbox-access.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { hasSshPort } from '../core/machine-states.js';
@@ -28,7 +28,7 @@ export async function configureSshKey(
   const { accountId } = options.caller;
   const find = () => {
     const found = sandboxFor(context, options.caller, sandboxId, 'use');
-    requireMachine(found);
+    requireUsable(found);
     return found;
   };
   const sandbox = find();

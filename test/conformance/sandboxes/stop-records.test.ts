@@ -72,7 +72,7 @@ rule(
 
 rule(
   ['stops.work-does-not-cancel', 'stops.failing-retried', 'stops.status-moves'],
-  'commands and prompts during a failing stop are refused and do not cancel it: it is retried and completes',
+  'commands, files and prompts work during a failing stop and do not cancel it: it is retried and completes',
   async () => {
     const local = await startLocalTarget({ timings: { stopRetryMs: 60_000 } });
     const id = await local.ready({ ttlSeconds: null });
@@ -80,14 +80,63 @@ rule(
     const { body } = await local.call('POST', `/sandboxes/${id}/stop`);
     const stop = async () => (await local.call('GET', `/sandboxes/${id}/stops/${body.id}`)).body.stop;
     await expect.poll(async () => (await stop()).status).toBe('failing');
-    const command = await local.call('POST', `/sandboxes/${id}/commands`, { body: { command: 'true' } });
-    expect([command.status, (await local.prompt(id, 'hello')).status]).toEqual([400, 409]);
+    const command = await local.call('POST', `/sandboxes/${id}/commands`, { body: { command: 'echo late > late' } });
+    expect(command.body).toMatchObject({ exitCode: 0 });
+    expect((await local.call('GET', `/sandboxes/${id}/files?path=late`)).body.content).toBe('late\n');
+    const { promptId } = (await local.prompt(id, '```sh\ncat late\n```')).body;
+    expect(await local.promptEnd(id, promptId)).toMatchObject({ status: 'completed' });
+    expect((await local.call('GET', `/sandboxes/${id}`)).body.sandbox.state).toBe('archiving');
     expect((await stop()).status).toBe('failing');
     await local.service.clock.advance(60_000);
     expect(await stop()).toMatchObject({ status: 'failing', error: expect.any(String) });
     await local.service.clock.advance(60_000);
     await local.reach(id, 'archived');
     expect(await stop()).toMatchObject({ status: 'completed', error: null });
+    await local.call('POST', `/sandboxes/${id}/resume`);
+    await local.reach(id, 'ready');
+    expect((await local.call('GET', `/sandboxes/${id}/files?path=late`)).body.content).toBe('late\n');
+  },
+  { needs: ['clock', 'faults'] },
+);
+
+rule(
+  ['stops.status-moves', 'stops.work-does-not-cancel', 'stops.error', 'stops.pending'],
+  'a retry makes a failing stop pending again, ends the work that was begun meanwhile, and completes',
+  async () => {
+    const local = await startLocalTarget({ timings: { stopRetryMs: 60_000, snapshotMs: 60_000 } });
+    const id = await local.ready({ ttlSeconds: null });
+    await local.arm({ kind: 'stop_fails' });
+    const { body } = await local.call('POST', `/sandboxes/${id}/stop`);
+    const stop = async () => (await local.call('GET', `/sandboxes/${id}/stops/${body.id}`)).body.stop;
+    await expect.poll(async () => (await stop()).status).toBe('failing');
+    const { lastAttemptAt } = await stop();
+    const { promptId } = (await local.prompt(id, '```sh\nsleep 600\n```')).body;
+    await local.service.clock.advance(60_000);
+    expect(await stop()).toMatchObject({ id: body.id, status: 'pending', error: null, endedAt: null, lastAttemptAt });
+    expect((await local.promptEnd(id, promptId)).status).toBe('interrupted');
+    const command = await local.call('POST', `/sandboxes/${id}/commands`, { body: { command: 'true' } });
+    expect(command).toMatchObject({ status: 400, body: { code: 'machine_not_running' } });
+    expect(await local.prompt(id, 'hello')).toMatchObject({ status: 409, body: { code: 'sandbox_not_promptable' } });
+    await local.service.clock.advance(60_000);
+    expect(await stop()).toMatchObject({ status: 'completed', error: null });
+  },
+  { needs: ['clock', 'faults'] },
+);
+
+rule(
+  ['states.resume-supersedes', 'prompts.status'],
+  'a resume ends the prompts that were begun while the stop was failing',
+  async () => {
+    const local = await startLocalTarget({ timings: { stopRetryMs: 60_000 } });
+    const id = await local.ready({ ttlSeconds: null });
+    await local.arm({ kind: 'stop_fails' });
+    await local.call('POST', `/sandboxes/${id}/stop`);
+    const read = async () => (await local.call('GET', `/sandboxes/${id}`)).body.sandbox;
+    await expect.poll(async () => (await read()).stop?.status).toBe('failing');
+    const { promptId } = (await local.prompt(id, '```sh\nsleep 600\n```')).body;
+    await local.call('POST', `/sandboxes/${id}/resume`);
+    expect((await local.promptEnd(id, promptId)).status).toBe('interrupted');
+    expect((await local.reach(id, 'ready')).stop?.status).toBe('superseded');
   },
   { needs: ['clock', 'faults'] },
 );
