@@ -86,6 +86,8 @@ export const assumptions = {
   'A-read-lag': 'A read shows every change after 90 s at most. Until then, a 404 proves nothing.',
   'A-refusal-urls':
     'A refusal names the page that removes its cause in its details, as an https URL in a field whose name ends in `Url`.',
+  'A-repo-clone':
+    'A create that is not made from a snapshot clones the selected repositories into folders of the home, in the state `cloning`. A failed clone or blocking script is `error`. Other scripts run before the setup script of the create.',
   'A-repo-selection':
     'A selected repository is added to the default environment, as a new version of that environment.',
   'A-repos': 'Repositories, and the body that selects one.',

@@ -53,7 +53,10 @@ export interface LocalServiceOptions {
   readonly accounts?: readonly NewAccount[];
   /** Organizations and their members. Default: none. */
   readonly teams?: readonly NewTeam[];
-  /** Rows of `GET /repos` for accounts without their own. Nothing is cloned. Default: none. */
+  /**
+   * Rows of `GET /repos` for accounts without their own. Those with a `cloneUrl` are cloned into new sandboxes. Default:
+   * none.
+   */
   readonly repos?: readonly LocalRepo[];
   /**
    * Says that the file of these options has changed since it was read, and what to do; undefined if it has not. Asked

@@ -6,6 +6,7 @@ import { checkInput, problemLine } from '../../contract/texts/input-problems.js'
 import { repeatedField } from '../../contract/texts/lost-fields.js';
 import { withoutMark } from '../../contract/texts/parse-json.js';
 import type { LocalServiceLimits } from '../../local-service/core/context.js';
+import { localReposSchema } from '../../local-service/environments/repos.js';
 import type { LocalServiceOptions } from '../../local-service/index.js';
 import { networkSettingSchema } from '../../local-service/machine/index.js';
 import { defaultTimings } from '../../local-service/timings.js';
@@ -41,6 +42,7 @@ export const localConfigSchema = z
       .partial(),
     isolation: z.enum(['auto', 'bubblewrap', 'plain']),
     network: networkSettingSchema,
+    repos: localReposSchema,
     strictWebhookUrls: z.boolean(),
     faultsEnabled: z.boolean(),
   })

@@ -7,7 +7,7 @@ import type { Log } from '../log.js';
 import type { MachineHost } from '../machine/machine-host.js';
 import type { SshServer } from '../ssh/ssh-server.js';
 import type { Database } from '../store/database.js';
-import type { SelectedRepository } from '../store/environment-store.js';
+import type { ListedRepository } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Stores } from '../store/stores.js';
 import type { WorkKind } from '../store/work-store.js';
@@ -102,7 +102,7 @@ export interface Core {
   readonly defaultProvider: string | null;
   readonly sandboxCredentials: SandboxCredentials;
   /** The repositories of each account that has no list of its own. */
-  readonly repos: readonly SelectedRepository[];
+  readonly repos: readonly ListedRepository[];
 }
 
 export interface PromptRunner {

@@ -1,14 +1,14 @@
 /**
  * Repositories that can be selected for sandboxes. There is no repository host here: the list of repositories is a
- * setting of the local service. A selection is stored in a version of an environment and shown. Nothing is ever cloned,
- * and no setup script of a repository runs.
+ * setting of the local service. A selection is stored in a version of an environment and shown. The address of a
+ * repository stays in the list: no record shows it.
  */
 
 import { z } from 'zod';
 import { checkInput } from '../../contract/texts/input-problems.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { Context } from '../core/context.js';
-import type { SelectedRepository } from '../store/environment-store.js';
+import type { ListedRepository, SelectedRepository } from '../store/environment-store.js';
 
 const localRepoSchema = z.object({
   /** The number of the repository at its host. */
@@ -23,12 +23,23 @@ const localRepoSchema = z.object({
   permissions: z.string().default('write'),
   /** The branch if a selection names none. */
   baseBranch: z.string().min(1).default('main'),
+  /** What `git clone` gets: an https, http or ssh address, or a folder of this machine. Without it, nothing is cloned. */
+  cloneUrl: z
+    .string()
+    .regex(
+      /^(?:https?:\/\/|ssh:\/\/|[\w.-]+@[\w.-]+:|\/)\S*$/,
+      'must be an https, http or ssh address, or an absolute path',
+    )
+    .refine((url) => !/^\w+:\/\/[^/]*:[^/]*@/.test(url), 'must hold no password')
+    .optional(),
 });
+
+type ReposContext = Pick<Context, 'stores' | 'repos'>;
 
 /** A repository for `GET /repos`, as the options and `setup.setRepos` take it. */
 export type LocalRepo = z.input<typeof localRepoSchema>;
 
-const localReposSchema = z
+export const localReposSchema = z
   .array(localRepoSchema)
   .refine(
     (repos) =>
@@ -37,10 +48,11 @@ const localReposSchema = z
       ),
     'id, databaseId and fullName must each be unique among the repositories',
   );
+
 type ParsedRepo = z.output<typeof localReposSchema>[number];
 
 /** @throws SandflowError `bad_configuration` if the repositories are malformed or not unique */
-export function configuredRepos(repos: readonly LocalRepo[]): readonly SelectedRepository[] {
+export function configuredRepos(repos: readonly LocalRepo[]): readonly ListedRepository[] {
   const parsed = checkInput(localReposSchema, repos);
   if (parsed.problems === null) return parsed.data.map(unselected);
   const [problem] = parsed.problems;
@@ -49,19 +61,24 @@ export function configuredRepos(repos: readonly LocalRepo[]): readonly SelectedR
 }
 
 /** The repositories of an account: its own list, or else the list of the options. */
-export function reposOf({ stores, repos }: Context, accountId: string): readonly SelectedRepository[] {
-  return stores.settings.get<readonly SelectedRepository[]>(settingOf(accountId)) ?? repos;
+export function reposOf(context: ReposContext, accountId: string): readonly SelectedRepository[] {
+  return listedRepos(context, accountId).map(({ cloneUrl: _, ...repo }) => repo);
+}
+
+/** The same with their addresses, which no answer shows. */
+export function listedRepos({ stores, repos }: ReposContext, accountId: string): readonly ListedRepository[] {
+  return stores.settings.get<readonly ListedRepository[]>(settingOf(accountId)) ?? repos;
 }
 
 /**
  * Sets the repositories of an account, in place of the list of the options. Selected repositories stay selected. Safe
  * to repeat.
  */
-export function setRepos({ stores }: Context, accountId: string, repos: readonly SelectedRepository[]): void {
+export function setRepos({ stores }: Context, accountId: string, repos: readonly ListedRepository[]): void {
   stores.settings.put(settingOf(accountId), repos);
 }
 
-function unselected(repo: ParsedRepo): SelectedRepository {
+function unselected(repo: ParsedRepo): ListedRepository {
   const { id, fullName, pushedAt, private: isPrivate, permissions, baseBranch } = repo;
   return {
     id,
@@ -75,6 +92,7 @@ function unselected(repo: ParsedRepo): SelectedRepository {
     setupRoutineId: null,
     setupScript: null,
     setupBlocking: false,
+    cloneUrl: repo.cloneUrl ?? null,
   };
 }
 

@@ -2,6 +2,7 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
+import { cloneRepository } from './disk/clone-repository.js';
 import { discardTree, removeTree, replaceByCopy } from './disk/copy-tree.js';
 import { createMachineDirectories, type MachineDirectories } from './disk/directories.js';
 import { createDownloads } from './disk/download.js';
@@ -113,6 +114,10 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     writeFile: async (sandboxId, path, content, options) =>
       await writeDiskFile(await requireDisk(directories, sandboxId), path, content, options),
     removeFile: async (sandboxId, path) => await removeDiskFile(await requireDisk(directories, sandboxId), path),
+    async cloneRepository(sandboxId, source, signal) {
+      const disk = await requireDisk(directories, sandboxId);
+      await cloneRepository(source, { folder: join(disk, source.folder), unfinished, signal });
+    },
     async download(source, path = '') {
       const mayChange = 'sandboxId' in source;
       const root = mayChange

@@ -16,6 +16,8 @@ export type MachineErrorCode =
   // The command cannot be handed to a shell, or its shell could not be started.
   | 'bad_command'
   | 'copy_failed'
+  // Git could not clone a repository.
+  | 'clone_failed'
   // The file or folder could not be read to its end, so the download is incomplete.
   | 'download_failed'
   // Processes did not end when they were killed.

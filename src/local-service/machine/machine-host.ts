@@ -2,6 +2,7 @@
  * The machines of the local service. Each disk is a directory; each command is a process group. The host knows
  * directories and processes, but no sandbox state, no database and no HTTP.
  */
+import type { RepositorySource } from './disk/clone-repository.js';
 import type { Download } from './disk/download.js';
 import type { TreeEntry } from './disk/snapshot-tree.js';
 import type { IsolationDescription } from './isolation/choose-isolation.js';
@@ -73,6 +74,13 @@ export interface MachineHost {
    * @throws MachineError `outside`, `not_a_file`, `no_access`, `no_disk`
    */
   removeFile(sandboxId: string, path: string): Promise<void>;
+  /**
+   * Clones a repository into a folder of the home, with the `git` and the logins of the user who runs the service. No
+   * file is checked out: what a repository says about that is run inside the sandbox only. Replaces the folder. Safe to
+   * repeat.
+   * @throws MachineError `clone_failed` with the reason of git, `no_disk`
+   */
+  cloneRepository(sandboxId: string, source: RepositorySource, signal?: AbortSignal): Promise<void>;
   /**
    * Opens a file or a folder of a disk or of a snapshot for sending. If `path` is empty or left out, everything is
    * sent. Paths are resolved as in `readFile`. Links inside a folder are sent as links. Takes little memory, even for

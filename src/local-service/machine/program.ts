@@ -33,6 +33,10 @@ interface ProgramOptions {
   readonly input?: string;
   /** How long the program may run, in ms. After that it is killed, and `exitCode` is null. Default: no limit. */
   readonly timeoutMs?: number;
+  /** Kills the program; `exitCode` is null then. */
+  readonly signal?: AbortSignal | undefined;
+  /** Added to `programEnvironment`. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -41,10 +45,11 @@ interface ProgramOptions {
 export function runProgram(
   file: string,
   args: readonly string[],
-  { input = '', timeoutMs = 0 }: ProgramOptions = {},
+  { input = '', timeoutMs = 0, signal, env }: ProgramOptions = {},
 ): Promise<ProgramResult> {
   const options = {
-    env: programEnvironment,
+    env: { ...programEnvironment, ...env },
+    signal,
     maxBuffer: 64 * 1024 * 1024,
     timeout: timeoutMs,
     killSignal: 'SIGKILL' as const,

@@ -8,6 +8,7 @@ import { scheduleSnapshot } from '../snapshots/periodic.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
 import { countEntries, planHydration } from './hydration.js';
+import { cloneRepositories, repositoriesToClone } from './repositories.js';
 import { openForBoot } from './ssh-access.js';
 
 /** Schedules the boot of a sandbox that is in `provisioning`; part of the current transaction. */
@@ -28,7 +29,8 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
     const sshEndpoint = await openForBoot(context, sandbox, { hasDisk: false });
     const now = current();
     if (!now || context.closing.aborted) return;
-    const state: SandboxState = now.restoreFrom === null ? 'provisioned' : 'cloning';
+    const isCopied = now.restoreFrom !== null || repositoriesToClone(context, now).length > 0;
+    const state: SandboxState = isCopied ? 'cloning' : 'provisioned';
     context.database.transaction(() => {
       changeSandbox(context, now, { state, sshEndpoint });
       context.schedule('boot', subject, token, context.clock.now() + timings.bootMs / 2);
@@ -60,12 +62,16 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
       changeSandbox(context, now, { state: 'error', error: `The disk could not be created: ${reasonOf(cause)}` });
     return;
   }
+  // Not under the lock, so that a deletion need not wait for it.
+  const cloned = await cloneRepositories(context, sandbox);
   // A client that sees the sandbox usable can log in at once.
   if (sandbox.sshKeys.length > 0) await openForBoot(context, sandbox, { hasDisk: true });
   const hydrationEntries = await entriesToCopy(context, sandbox);
   const booted = current();
   if (!booted || context.closing.aborted) return;
-  const now = hydrationEntries === null ? booted : changeSandbox(context, booted, { hydrationEntries });
+  const change = { ...cloned, ...(hydrationEntries !== null && { hydrationEntries }) };
+  const now = Object.keys(change).length === 0 ? booted : changeSandbox(context, booted, change);
+  if (now.state === 'error') return;
   if (now.fate?.end === 'error') failOnce(context, now, now.fate.recoverMs);
   else makeUsable(context, now);
 }

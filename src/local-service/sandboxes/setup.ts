@@ -1,27 +1,23 @@
-/** The create-time setup script (specification, fields `setupStatus` and `setupError`). */
+/**
+ * The setup of a usable sandbox (specification, fields `setupStatus` and `setupError`): the scripts of its repositories
+ * that do not block, then the script of its create.
+ */
 import { isUsable } from '../../contract/workflow-safe/states.js';
 import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { machineEnvironment } from '../environments/on-machine.js';
-import { reasonOf } from '../log.js';
-import { refuseLongCommand } from '../machine/isolation/launch.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
+import { backgroundScripts } from './repositories.js';
+import { runSetupScript } from './setup-script.js';
 
-const stderrTail = 2_000;
 /** Between two attempts to start a script. */
 const startAgainMs = 1_000;
 
-/**
- * Runs the script from a variable and not from an argument: every user of this machine may list arguments. The script's
- * own programs do not get the variable.
- */
-const scriptVariable = 'SANDBOX_SETUP_SCRIPT';
-const runScript = `eval "unset ${scriptVariable}; $${scriptVariable}"`;
-
-/** The work `setup`: runs the script once, in the background of a usable sandbox. */
+/** The work `setup`: runs the scripts once, in the background of a usable sandbox. */
 export async function setUp(context: Context, { subject, token }: Work): Promise<void> {
   const sandbox = context.stores.sandboxes.get(subject);
-  if (!sandbox || sandbox.setupScript === null) return;
+  if (!sandbox || sandbox.setupStatus === null) return;
   if (sandbox.setupStatus === 'running') {
     // Work is started again only if the service that started it has ended. Its processes have then ended too.
     finish(context, subject, 'The service was restarted while the setup script was running.');
@@ -37,19 +33,33 @@ export async function setUp(context: Context, { subject, token }: Work): Promise
     return;
   }
   changeSandbox(context, sandbox, { setupStatus: 'running', setupError: null });
-  let problem: string | null;
-  try {
-    refuseLongCommand(sandbox.setupScript);
-    const { exitCode, stderr } = await context.host.run(subject, {
-      command: runScript,
-      env: { ...machineEnvironment(context, sandbox), [scriptVariable]: sandbox.setupScript },
-    });
-    const end = exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`;
-    problem = exitCode === 0 ? null : `${end}: ${stderr.slice(-stderrTail)}`;
-  } catch (cause) {
-    problem = reasonOf(cause);
-  }
+  const env = machineEnvironment(context, sandbox);
+  const problem = await runInOrder(scriptsOf(context, sandbox), async ({ of, ...script }) => {
+    const failed = await runSetupScript(context, subject, { ...script, env });
+    return failed !== null && of !== undefined ? `The setup script of ${of} failed: ${failed}` : failed;
+  });
   if (!context.closing.aborted) finish(context, subject, problem);
+}
+
+interface Script {
+  readonly script: string;
+  readonly cwd?: string;
+  /** The repository; undefined for the script of the create. */
+  readonly of?: string;
+}
+
+function scriptsOf(context: Context, sandbox: SandboxRecord): readonly Script[] {
+  const own = sandbox.setupScript === null ? [] : [{ script: sandbox.setupScript }];
+  return [...backgroundScripts(context, sandbox), ...own];
+}
+
+/** @returns the first problem; null if there is none */
+async function runInOrder<T>(all: readonly T[], run: (one: T) => Promise<string | null>): Promise<string | null> {
+  for (const one of all) {
+    const problem = await run(one);
+    if (problem !== null) return problem;
+  }
+  return null;
 }
 
 function finish(context: Context, sandboxId: string, problem: string | null): void {

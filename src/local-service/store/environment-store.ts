@@ -92,6 +92,11 @@ export interface SelectedRepository {
   readonly setupBlocking: boolean;
 }
 
+/** A repository that can be selected, with the address that it is cloned from; null if it is not. */
+export interface ListedRepository extends SelectedRepository {
+  readonly cloneUrl: string | null;
+}
+
 export interface SecretFile {
   /** As it was given: relative to the home, below `~/`, or absolute below `/home/sandbox`. */
   readonly path: string;

@@ -1,0 +1,129 @@
+/** Repositories with an address are cloned, from a real git server. Tier: gate, about 10 s. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { rule } from '../rule.js';
+import { type EnvironmentDesk, openEnvironmentDesk, website } from './environment-desk.js';
+import { startGitServer } from './git-server.js';
+
+const local = { needs: ['local'] } as const;
+
+/** An environment that selects the repository. */
+async function select(desk: EnvironmentDesk, selection: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const id = desk.make('coding');
+  const repositories = [{ repositoryId: 'db-8', ...selection }];
+  expect((await desk.put(id, { repositories })).status).toBe(200);
+}
+
+/** Creates a sandbox in the environment, and waits until it is in one of the states. */
+async function created(
+  { target }: EnvironmentDesk,
+  states: readonly string[],
+  body: Readonly<Record<string, unknown>> = {},
+) {
+  const { body: answer } = await target.call('POST', '/sandboxes', { body: { environment: 'coding', ...body } });
+  const { id } = answer.sandbox;
+  const read = async () => (await target.call('GET', `/sandboxes/${id}`)).body.sandbox;
+  await expect.poll(async () => (await read()).state, { timeout: 60_000 }).toSatisfy((state) => states.includes(state));
+  return { id, read, sandbox: await read() };
+}
+
+rule(
+  'environments.put-repositories',
+  'a selected repository is cloned into the home, on its branch, from a git server and from a folder',
+  async () => {
+    const server = await startGitServer({ 'README.md': 'hello\n' });
+    for (const [cloneUrl, isolation] of [
+      [server.url, 'plain'],
+      [server.folder, 'auto'],
+    ] as const) {
+      const desk = await openEnvironmentDesk({ isolation, repos: [{ ...website, cloneUrl }] });
+      await select(desk);
+      const { id } = await created(desk, ['ready']);
+      const status = 'cat README.md && git rev-parse --abbrev-ref HEAD && git status --porcelain';
+      expect(await desk.run(id, `cd website && ${status}`)).toBe('hello\ntrunk');
+      expect(await desk.run(id, 'git -C website remote get-url origin')).toBe(cloneUrl);
+      expect((await desk.target.call('GET', '/repos')).text).not.toContain(cloneUrl);
+    }
+  },
+  local,
+);
+
+rule(
+  'environments.put-repositories',
+  'the sandbox is cloning while its repositories are cloned and their blocking scripts run',
+  async () => {
+    const server = await startGitServer({ 'README.md': 'hello\n' });
+    const desk = await openEnvironmentDesk({ repos: [{ ...website, cloneUrl: server.url }] });
+    await select(desk, {
+      setupScript: 'touch ../waits; while [ ! -e ../go ]; do sleep 0.05; done; pwd > ../where',
+      setupBlocking: true,
+    });
+    const { id, read } = await created(desk, ['cloning']);
+    const home = join(desk.target.directory, 'machines', 'disks', id);
+    await expect.poll(() => existsSync(join(home, 'waits')), { timeout: 60_000 }).toBe(true);
+    expect((await read()).state).toBe('cloning');
+    writeFileSync(join(home, 'go'), '');
+    await expect.poll(async () => (await read()).state, { timeout: 60_000 }).toBe('ready');
+    expect(await desk.run(id, 'cat where')).toMatch(/\/website$/);
+  },
+  local,
+);
+
+rule(
+  'environments.put-repositories',
+  'scripts that do not block run before the setup script of the create, and set its status',
+  async () => {
+    const server = await startGitServer({ 'README.md': 'hello\n' });
+    const desk = await openEnvironmentDesk({ repos: [{ ...website, cloneUrl: server.url }] });
+    await select(desk, { setupScript: 'cp README.md ../copy' });
+    const first = await created(desk, ['ready'], { setupScript: 'cat copy copy > twice' });
+    await expect.poll(async () => (await first.read()).setupStatus).toBe('done');
+    expect(await desk.run(first.id, 'cat twice')).toBe('hello\nhello');
+    const second = await created(desk, ['ready']);
+    await expect.poll(async () => (await second.read()).setupStatus).toBe('done');
+    expect(await desk.run(second.id, 'cat copy')).toBe('hello');
+  },
+  local,
+);
+
+rule(
+  'environments.put-repositories',
+  'a repository that cannot be cloned, or whose blocking script fails, is an error that says why',
+  async () => {
+    const server = await startGitServer({ 'README.md': 'hello\n' });
+    const desk = await openEnvironmentDesk({ repos: [{ ...website, cloneUrl: server.url }] });
+    await select(desk, { baseBranch: 'missing' });
+    const { sandbox } = await created(desk, ['error']);
+    expect(sandbox.error).toBe(
+      'The repository acme/website could not be cloned: fatal: Remote branch missing not found in upstream origin',
+    );
+    const other = await openEnvironmentDesk({ repos: [{ ...website, cloneUrl: server.url }] });
+    await select(other, { setupScript: 'echo no tools >&2; exit 3', setupBlocking: true });
+    const failed = await created(other, ['error']);
+    expect(failed.sandbox.error).toBe('The setup script of acme/website failed: exit code 3: no tools\n');
+  },
+  local,
+);
+
+rule(
+  'environments.put-repositories',
+  'a resume keeps what was changed in a clone, and a fork has it too',
+  async () => {
+    const server = await startGitServer({ 'README.md': 'hello\n' });
+    const desk = await openEnvironmentDesk({ repos: [{ ...website, cloneUrl: server.url }] });
+    await select(desk);
+    const { id, read } = await created(desk, ['ready']);
+    await desk.run(id, 'echo changed > website/README.md');
+    await desk.target.call('POST', `/sandboxes/${id}/stop`);
+    await expect.poll(async () => (await read()).state, { timeout: 60_000 }).toBe('archived');
+    await desk.target.call('POST', `/sandboxes/${id}/resume`);
+    await expect.poll(async () => (await read()).state, { timeout: 60_000 }).toBe('ready');
+    expect(await desk.run(id, 'cat website/README.md')).toBe('changed');
+    const { body } = await desk.target.call('POST', `/sandboxes/${id}/fork`, { body: {} });
+    const fork = async () => (await desk.target.call('GET', `/sandboxes/${body.sandbox.id}`)).body.sandbox.state;
+    await expect.poll(fork, { timeout: 60_000 }).toBe('ready');
+    expect(await desk.run(body.sandbox.id, 'cat website/README.md')).toBe('changed');
+  },
+  local,
+);
