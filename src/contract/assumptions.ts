@@ -80,7 +80,7 @@ export const assumptions = {
   'A-prompt-states':
     'The first queued prompt moves a sandbox to running, and the end of the last prompt moves it to idle. Prompts of one conversation run in order.',
   'A-provider-models':
-    'The rows of GET /provider-models. A model that they do not list is accepted without a reasoning effort.',
+    'The rows of GET /provider-models. A model that they do not list is accepted without a reasoning effort, or refused with `invalid_request`, as the settings of the local service say.',
   'A-rate-limits': 'The numbers behind the 429 codes are settings of the local service.',
   'A-raw-bytes': 'Query of a download. A file is sent unchanged, and a folder as tar.gz.',
   'A-read-lag': 'A read shows every change after 90 s at most. Until then, a 404 proves nothing.',

@@ -22,7 +22,17 @@ export type Given = {
   readonly createSsh: (options: Pick<SshServerOptions, 'machines' | 'environmentOf'>) => SshServer;
 } & Pick<
   Core,
-  'database' | 'clock' | 'host' | 'timings' | 'limits' | 'profile' | 'log' | 'agentOf' | 'defaultProvider' | 'repos'
+  | 'database'
+  | 'clock'
+  | 'host'
+  | 'timings'
+  | 'limits'
+  | 'profile'
+  | 'log'
+  | 'agentOf'
+  | 'models'
+  | 'defaultProvider'
+  | 'repos'
 >;
 
 interface AssembleOptions {

@@ -82,6 +82,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const { directory } = options;
   const log = logWithoutSecrets(options.log);
   const agentOf = agentsOf(options);
+  const models = new Map(Object.entries(options.models ?? {}).map(([name, of]) => [configuredProvider(name), of]));
   const { defaultProvider: wanted = 'codex' } = options;
   const defaultProvider = wanted === null ? null : configuredProvider(wanted);
   const repos = configuredRepos(options.repos ?? []);
@@ -90,18 +91,19 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   // An open database would keep every other service from opening the directory.
   const opened: (() => unknown)[] = [() => database.close()];
   try {
-    return await createOn({ ...options, apiKey, log, agentOf, defaultProvider, repos }, database, opened);
+    return await createOn({ ...options, apiKey, log, agentOf, models, defaultProvider, repos }, database, opened);
   } catch (error) {
     for (const close of opened.toReversed()) await close();
     throw error;
   }
 }
 
-type Checked = Omit<LocalServiceOptions, 'repos'> & Pick<Given, 'log' | 'agentOf' | 'defaultProvider' | 'repos'>;
+type Checked = Omit<LocalServiceOptions, 'repos' | 'models'> &
+  Pick<Given, 'log' | 'agentOf' | 'models' | 'defaultProvider' | 'repos'>;
 
 /** @param opened gets what has to be closed if a later step fails */
 async function createOn(options: Checked, database: Database, opened: (() => unknown)[]): Promise<LocalService> {
-  const { directory, apiKey, log, agentOf, defaultProvider, repos } = options;
+  const { directory, apiKey, log, agentOf, models, defaultProvider, repos } = options;
   let sizeOf = (_sandboxId: string): keyof typeof machineTypes => 'default';
   const host = await createMachineHost({
     directory: join(directory, 'machines'),
@@ -130,6 +132,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     profile: { ...asAssumed, ...options.profile },
     log,
     agentOf,
+    models,
     defaultProvider,
     repos,
   };

@@ -1,5 +1,6 @@
 import type { NewAccount, NewTeam } from './accounts/records.js';
 import type { LocalServiceLimits, LocalServiceProfile } from './core/context.js';
+import type { LocalModel } from './core/models.js';
 import type { LocalRepo } from './environments/repos.js';
 import type { Log } from './log.js';
 import type { NetworkSetting } from './machine/index.js';
@@ -35,6 +36,11 @@ export interface LocalServiceOptions {
    * command is not configured.
    */
   readonly scriptedProviders?: readonly string[];
+  /**
+   * The models of a provider. `GET /provider-models` shows them, and a prompt with another model is refused. Default: two
+   * models, and any other is accepted.
+   */
+  readonly models?: Readonly<Record<string, readonly LocalModel[]>>;
   /** The provider of prompts that do not name a provider. Null: they are refused. Default: `codex`. */
   readonly defaultProvider?: string | null;
   /** How sandboxes are isolated. Default: `auto`, bubblewrap if it works. */

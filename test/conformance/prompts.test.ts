@@ -173,6 +173,34 @@ rule(
 );
 
 rule(
+  ['prompts.provider-models', 'prompts.reasoning-effort-accepted'],
+  'the settings list the models of a provider, and a model or an effort outside of that list is refused',
+  async () => {
+    const models = { claude: [{ model: 'sonnet', reasoningEfforts: ['low'] }, { model: 'plain' }] } as const;
+    const commandAgents = { 'claude-code': { command: 'echo done' } };
+    const local = await startLocalTarget({ models, commandAgents });
+    const id = await local.ready();
+    const { providers } = (await local.call('GET', '/provider-models')).body;
+    expect(providers.find(({ provider }) => provider === 'claude-code')?.models).toEqual([
+      { model: 'sonnet', reasoningEfforts: ['low'] },
+      { model: 'plain', reasoningEfforts: [] },
+    ]);
+    const send = (more: object) => local.prompt(id, 'hello', { provider: 'claude-code', ...more });
+    expect(await send({ model: 'opus' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', message: expect.stringContaining('It has sonnet, plain.') },
+    });
+    expect((await send({ model: 'sonnet', reasoningEffort: 'high' })).status).toBe(400);
+    expect((await send({ model: 'plain', reasoningEffort: 'low' })).status).toBe(400);
+    for (const more of [{}, { model: 'plain' }, { model: 'sonnet', reasoningEffort: 'low' }]) {
+      expect((await send(more)).status).toBe(202);
+    }
+    expect((await local.prompt(id, 'hello', { provider: 'pi', model: 'any' })).status).toBe(202);
+  },
+  { needs: ['local'] },
+);
+
+rule(
   'prompts.providers',
   'a provider with its own command runs that command inside the sandbox',
   async () => {

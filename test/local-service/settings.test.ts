@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ensureKeyFile } from '../../src/os/private-file.js';
-import { cli } from '../unit/cli/in-process.js';
+import { type CliOutcome, cli } from '../unit/cli/in-process.js';
 import { emptyDirectory } from './service-under-test.js';
 
 interface Served {
   /** Runs `sandflow api` against the service. */
-  api(method: string, path: string, fields?: readonly string[]): Promise<{ exitCode: number; stderr: string }>;
+  api(method: string, path: string, fields?: readonly string[]): Promise<CliOutcome>;
   seed(document: unknown): Promise<void>;
 }
 
@@ -58,4 +58,20 @@ test('activeSandboxesPerMember refuses the sandbox that is too many of a member'
   const refused = await api('POST', '/sandboxes', ['name=two']);
   expect(refused.exitCode).not.toBe(0);
   expect(refused.stderr).toContain('Your limit of 1 active sandboxes in this organization is reached.');
+});
+
+test('models and scriptedProviders refuse a model that is not listed, and a provider without a login', async () => {
+  const { api } = await serve({
+    isolation: 'plain',
+    scriptedProviders: ['pi'],
+    models: { pi: [{ model: 'small' }] },
+  });
+  const made = JSON.parse((await api('POST', '/sandboxes', ['name=one'])).stdout).sandbox.id;
+  await expect
+    .poll(async () => JSON.parse((await api('GET', `/sandboxes/${made}`)).stdout).sandbox.state)
+    .toBe('ready');
+  const send = (...fields: readonly string[]) => api('POST', `/sandboxes/${made}/prompt`, ['prompt=hello', ...fields]);
+  expect((await send('provider=pi', 'model=large')).stderr).toContain('has no model large. It has small.');
+  expect((await send('provider=codex')).stderr).toContain('The provider codex is not configured.');
+  expect((await send('provider=pi', 'model=small')).exitCode).toBe(0);
 });

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { repeatedField } from '../../contract/texts/lost-fields.js';
 import { withoutMark } from '../../contract/texts/parse-json.js';
@@ -24,6 +25,14 @@ export const localConfigSchema = z
       z.strictObject({ command: z.string().min(1), isolation: z.literal('plain').optional() }),
     ),
     scriptedProviders: z.array(z.string()),
+    models: z.record(
+      z.string(),
+      z
+        .array(
+          z.strictObject({ model: z.string().min(1), reasoningEfforts: z.array(z.enum(reasoningEfforts)).optional() }),
+        )
+        .min(1),
+    ),
     defaultProvider: z.string().min(1).nullable(),
     timings: z.strictObject(Object.fromEntries(timingNames.map((name) => [name, count.optional()]))),
     limits: z

@@ -13,6 +13,7 @@ import type { Stores } from '../store/stores.js';
 import type { WorkKind } from '../store/work-store.js';
 import type { LocalServiceTimings } from '../timings.js';
 import type { SandboxLocks } from './locks.js';
+import type { GivenModels } from './models.js';
 
 /** Thresholds of 429 answers (the specification, "Limits", shows no numbers). Each is off by default. */
 export interface LocalServiceLimits {
@@ -98,6 +99,8 @@ export interface Core {
   readonly schedule: (kind: WorkKind, subject: string, token: string, dueAt: number) => void;
   /** The agent of a provider; undefined if the provider is not configured. */
   readonly agentOf: (provider: string) => Agent | undefined;
+  /** The models that the settings list. */
+  readonly models: GivenModels;
   /** Null: a prompt must name its provider. */
   readonly defaultProvider: string | null;
   readonly sandboxCredentials: SandboxCredentials;

@@ -2,10 +2,10 @@
 
 import { canonicalProvider, providerAliases, reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
+import type { GivenModels, LocalModel, ReasoningEffort } from '../core/models.js';
 import { invalidRequest, ServiceError } from '../service-error.js';
 
 type ProviderName = keyof typeof providerAliases;
-type ReasoningEffort = (typeof reasoningEfforts)[number];
 const providerNames = Object.keys(providerAliases) as ProviderName[];
 
 /** Finds a provider by its name or an alias; undefined for an unknown provider. */
@@ -26,8 +26,10 @@ export function requireProvider(nameOrAlias: string | null): ProviderName {
   throw invalidRequest(`provider: "${nameOrAlias}" is not a provider. ${choice}`);
 }
 
-/** The two models of a provider: one accepts every level of effort, the other accepts none. */
-function modelsOf(provider: ProviderName): readonly { model: string; reasoningEfforts: readonly ReasoningEffort[] }[] {
+/** By default a provider has two models: one accepts every level of effort, the other accepts none. */
+function modelsOf(provider: ProviderName, given: GivenModels): readonly Required<LocalModel>[] {
+  const ofSettings = given.get(provider);
+  if (ofSettings) return ofSettings.map((listed) => ({ reasoningEfforts: [], ...listed }));
   return [
     { model: `${provider}-local`, reasoningEfforts },
     { model: `${provider}-local-plain`, reasoningEfforts: [] },
@@ -35,16 +37,26 @@ function modelsOf(provider: ProviderName): readonly { model: string; reasoningEf
 }
 
 /**
- * The catalog of `GET /provider-models`; the local agents also accept models that it does not list, without a level of
- * effort.
+ * The catalog of `GET /provider-models`. Unless the settings list the models of a provider, its agent also accepts
+ * models that the catalog does not list, without a level of effort.
  */
-export function providerCatalog(isConfigured: (provider: string) => boolean): readonly unknown[] {
+export function providerCatalog(given: GivenModels, isConfigured: (provider: string) => boolean): readonly unknown[] {
   return providerNames.map((provider) => ({
     provider,
     aliases: providerAliases[provider],
     configured: isConfigured(provider),
-    models: modelsOf(provider),
+    models: modelsOf(provider, given),
   }));
+}
+
+/**
+ * Checks that a provider whose models the settings list has this model.
+ * @throws ServiceError `invalid_request` that names the listed models
+ */
+export function requireModel(given: GivenModels, provider: ProviderName, model: string | undefined): void {
+  const listed = given.get(provider)?.map((known) => known.model);
+  if (model === undefined || !listed || listed.includes(model)) return;
+  throw invalidRequest(`model: the provider ${provider} has no model ${model}. It has ${listed.join(', ')}.`);
 }
 
 /**
@@ -52,9 +64,13 @@ export function providerCatalog(isConfigured: (provider: string) => boolean): re
  * default model accepts every level.
  * @throws ServiceError `invalid_request` for a level that the model does not accept
  */
-export function requireEffort(provider: ProviderName, model: string | undefined, effort: ReasoningEffort): void {
+export function requireEffort(
+  given: GivenModels,
+  provider: ProviderName,
+  { model, effort }: { readonly model: string | undefined; readonly effort: ReasoningEffort },
+): void {
   if (model === undefined) return;
-  const models = modelsOf(provider);
+  const models = modelsOf(provider, given);
   const listed = models.find((candidate) => candidate.model === model);
   if (listed?.reasoningEfforts.includes(effort)) return;
   if (!listed) {

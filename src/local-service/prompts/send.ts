@@ -9,14 +9,14 @@ import { newConversationId, newPromptId } from '../core/ids.js';
 import { acceptsWork } from '../core/machine-states.js';
 import { invalidRequest, notFound, ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import { requireEffort, requireProvider } from './providers.js';
+import { requireEffort, requireModel, requireProvider } from './providers.js';
 
 /**
  * Queues a prompt; the sandbox is `running` from here on, unless its stop is failing, which goes on. There is no idempotency key: a repeated call queues a second
  * prompt (trap S3).
  * @throws ServiceError `prompt_required`, `sandbox_not_promptable`, `provider_required`, `provider_not_configured`,
- *   `not_found` for an unknown conversation, `invalid_request` for an unknown provider or an effort that the model does
- *   not accept
+ *   `not_found` for an unknown conversation, `invalid_request` for an unknown provider, for a model that the settings
+ *   do not list, or for an effort that the model does not accept
  */
 export function sendPrompt(
   context: Context,
@@ -27,9 +27,11 @@ export function sendPrompt(
   const { id: sandboxId } = sandbox;
   if (body.prompt.trim() === '') throw new ServiceError(400, 'prompt_required', 'The prompt is empty.');
   const provider = requireProvider(body.provider ?? context.defaultProvider);
-  if (body.reasoningEffort !== undefined && !context.agentOf(provider)?.takesAnyModel) {
-    requireEffort(provider, body.model, body.reasoningEffort);
-  }
+  const { models } = context;
+  requireModel(models, provider, body.model);
+  const { model, reasoningEffort: effort } = body;
+  const checksEffort = models.has(provider) || !context.agentOf(provider)?.takesAnyModel;
+  if (effort !== undefined && checksEffort) requireEffort(models, provider, { model, effort });
   const conversationId = conversationOf(context, sandboxId, body);
   const begins = !stores.prompts.hasConversation(sandboxId, conversationId);
   if (!acceptsWork(sandbox)) {

@@ -17,7 +17,7 @@ export const accountOperations = {
   },
 
   listProviderModels: (context) => ({
-    fields: { providers: providerCatalog((provider) => context.agentOf(provider) !== undefined) },
+    fields: { providers: providerCatalog(context.models, (provider) => context.agentOf(provider) !== undefined) },
   }),
 
   getLimits: (context, { caller }) => ({ fields: { limits: limitsOf(context, caller.accountId) } }),
