@@ -44,7 +44,7 @@ const seedSandboxSchema = z.strictObject({
 });
 export type SeedSandbox = z.output<typeof seedSandboxSchema>;
 
-const seedDocumentSchema = z.strictObject({
+export const seedDocumentSchema = z.strictObject({
   version: z.literal(1),
   accounts: z.array(newAccountSchema).default([]),
   teams: z.array(newTeamSchema).default([]),
