@@ -49,7 +49,11 @@ it('an item costs 38 events and at most 9 in its chunk, 7 tasks, 4 activities, o
   ]);
 
   const calls = stand.service.books.calls().slice(before);
-  // Two are for the source, and all follows share the list.
-  const own = calls.filter(({ endpoint }) => endpoint !== 'listSandboxes').length - 2;
-  expect(own / size).toBe(7);
+  const callsOf = (...endpoints: readonly string[]) =>
+    calls.filter(({ endpoint }) => endpoints.includes(endpoint ?? '')).length;
+  // All follows share the list. A prompt that has not ended when the list says so is asked for again, on a busy machine.
+  const polls = callsOf('listSandboxes', 'getPrompt');
+  expect(callsOf('getPrompt')).toBeGreaterThanOrEqual(size);
+  // Two are for the source, and the seventh is that for the prompt.
+  expect((calls.length - polls - 2) / size).toBe(6);
 });

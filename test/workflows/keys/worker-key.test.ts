@@ -35,7 +35,7 @@ describe('a worker with the listed actions', () => {
 
   describe.concurrent('', () => {
     it.for(Object.entries(works))('does %s', async ([, work], { expect }) => {
-      const run = await work.prepare(stand);
+      const run = await work.prepare(stand, 600_000);
       expect(JSON.stringify(await run())).toContain(work.good);
     });
   });
@@ -51,7 +51,7 @@ describe('with one action less', () => {
   );
 
   it.each(rows)('%s fails for %s, and says so', async (_, action, work) => {
-    const run = await work.prepare(stand);
+    const run = await work.prepare(stand, 8_000);
     key = await keyWith(listed.filter((one) => one !== action));
     const ended = JSON.stringify(await run());
     expect(ended).not.toContain(work.good);

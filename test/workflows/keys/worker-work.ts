@@ -17,8 +17,12 @@ export interface Work {
   readonly needs: readonly ScopeAction[];
   /** A part of the text of a good end. */
   readonly good: string;
-  /** Makes what it works on, with the key of the test. @returns runs it; resolves with how it ended */
-  readonly prepare: (stand: Stand) => Promise<() => Promise<unknown>>;
+  /**
+   * Makes what it works on, with the key of the test.
+   * @param deadlineMs how long work may take that ends badly only at a deadline
+   * @returns runs it; resolves with how it ended
+   */
+  readonly prepare: (stand: Stand, deadlineMs: number) => Promise<() => Promise<unknown>>;
 }
 
 let count = 0;
@@ -99,11 +103,10 @@ export const works: Readonly<Record<string, Work>> = {
   'a stop with an escalation': {
     needs: ['sandbox.delete'],
     good: '"outcome":"deleted"',
-    async prepare(stand) {
+    async prepare(stand, deadlineMs) {
       const sandboxId = await readySandbox(stand);
       await failingStop(stand, sandboxId);
-      return async () =>
-        outcomeOf(stand, await ask(stand, { sandboxId, escalate: steps('1s: delete'), deadlineMs: 4_000 }));
+      return async () => outcomeOf(stand, await ask(stand, { sandboxId, escalate: steps('1s: delete'), deadlineMs }));
     },
   },
   'a cleanup of sandboxes': {
@@ -134,7 +137,7 @@ export const works: Readonly<Record<string, Work>> = {
   'a sweep': {
     needs: ['sandbox.delete'],
     good: '"deleted":1',
-    async prepare(stand) {
+    async prepare(stand, actionDeadlineMs) {
       const name = unique('swept');
       const sandboxId = await readySandbox(stand, { name });
       await failingStop(stand, sandboxId);
@@ -147,7 +150,7 @@ export const works: Readonly<Record<string, Work>> = {
       return async () => {
         const escalate = parseEscalation('1s: delete', { mayDelete: true });
         const policy = sweepPolicy({ escalate, failingForMs: 1, name });
-        const settings = { settleMs: 0, actionDeadlineMs: 8_000, timing: { ...shortTiming, readLagMs: 1_000 } };
+        const settings = { settleMs: 0, actionDeadlineMs, timing: { ...shortTiming, readLagMs: 1_000 } };
         const { client, taskQueue } = stand;
         const handle = await startCleanup(client, { deployment, taskQueue, policy, mode: 'apply', settings });
         return cleaned(stand, await handle.result());
