@@ -60,7 +60,7 @@ rule(
 );
 
 rule('processes.command-id', 'a background process has the id of the command that started it', async () => {
-  const local = await startLocalTarget({ isolation: 'plain' });
+  const local = await startLocalTarget();
   const id = await local.ready();
   const started = await local.call('POST', `/sandboxes/${id}/commands`, {
     body: { command: `${longCommand} >/dev/null 2>&1 &` },

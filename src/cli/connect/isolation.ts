@@ -13,7 +13,7 @@ export const isolationSchema = z.object({
   }),
   limits: z.object({
     memory: z.enum(['sandbox', 'process', 'none']),
-    processes: z.enum(['sandbox', 'command', 'none']),
+    processes: z.enum(['sandbox', 'none']),
   }),
   lacks: z.array(z.string()),
   text: z.string(),

@@ -11,12 +11,12 @@ import { isSameTree } from './disk/same-tree.js';
 import { listTree } from './disk/snapshot-tree.js';
 import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
 import type { MachineSize } from './limits/machine-size.js';
-import { createSandboxLimits, noLimits } from './limits/sandbox-limits.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
 import { createProcessGroups } from './processes/groups.js';
-import { listProcesses } from './processes/list.js';
+import { createMachines } from './running/machines.js';
 import { openInteractiveShell } from './shell/interactive-shell.js';
+import { createPlainShells } from './shell/plain-shells.js';
 import { runCommand } from './shell/run-command.js';
 
 interface MachineHostOptions extends IsolationOptions {
@@ -48,36 +48,23 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   const groups = createProcessGroups(directories);
   const downloads = createDownloads();
   const { unfinished } = directories;
+  // Without isolation, nothing is protected from the sandbox.
+  const copyCall = launch.isolation === 'plain' ? undefined : launch.copyCall;
   let closed = false;
 
-  const endProcesses = async (sandboxId: string): Promise<void> => {
-    await groups.endAll(sandboxId);
-    networks.end(sandboxId);
-    limits.remove(sandboxId);
-  };
-  const { sizeOf = () => machineTypes.default, diskReserveBytes, diskReserveFiles, log = () => undefined } = options;
-  const limits =
+  const { sizeOf = () => machineTypes.default, log = () => undefined } = options;
+  const shells =
     launch.isolation === 'plain'
-      ? noLimits
-      : await createSandboxLimits({
-          directories,
-          sizeOf,
-          diskReserveBytes,
-          diskReserveFiles,
-          log,
-          pidsOf: (id) => groups.pidsOf(id),
-          // A grace period would let the sandbox fill the disk.
-          end: (id) => groups.endAll(id, { graceMs: 0 }),
-        });
-  const context = { launch, groups, networks, limits };
-  const prepare = async (sandboxId: string): Promise<void> => {
+      ? createPlainShells(launch, directories, groups)
+      : await createMachines({ ...options, directories, launch, networks, groups, sizeOf, log });
+  const endProcesses = (sandboxId: string): Promise<void> => shells.endAll(sandboxId);
+  const requireReady = async (sandboxId: string): Promise<void> => {
     await requireDisk(directories, sandboxId);
-    if (launch.isolation === 'bubblewrap') await mkdir(directories.temporary(sandboxId), { recursive: true });
     if (closed) throw new MachineError('closed', 'The service is shutting down and starts no more commands.');
   };
 
   return {
-    description: { ...description, limits: limits.description, lacks: [...description.lacks, ...limits.lacks] },
+    description: { ...description, limits: shells.limits, lacks: [...description.lacks, ...shells.lacks] },
     async createDisk(sandboxId) {
       await mkdir(directories.disk(sandboxId), { recursive: true, mode: 0o755 });
     },
@@ -91,7 +78,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     async takeSnapshot(sandboxId, snapshotId) {
       const snapshot = directories.snapshot(snapshotId);
       const disk = await requireDisk(directories, sandboxId);
-      return { sizeBytes: await replaceByCopy(disk, snapshot, unfinished, launch.copyCall) };
+      return { sizeBytes: await replaceByCopy(disk, snapshot, unfinished, copyCall) };
     },
     isSameSnapshot: async (snapshotId, otherId) =>
       await isSameTree(await requireSnapshot(directories, snapshotId), await requireSnapshot(directories, otherId)),
@@ -102,12 +89,12 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       await discardTree(directories.temporary(sandboxId), unfinished);
     },
     async run(sandboxId, spec, watch) {
-      await prepare(sandboxId);
-      return await runCommand(context, sandboxId, spec, watch);
+      await requireReady(sandboxId);
+      return await runCommand(shells, sandboxId, spec, watch);
     },
     async openShell(sandboxId, spec) {
-      await prepare(sandboxId);
-      return await openInteractiveShell(context, sandboxId, spec);
+      await requireReady(sandboxId);
+      return await openInteractiveShell(shells, sandboxId, spec);
     },
     readFile: async (sandboxId, path, maxBytes) =>
       await readDiskFile(await requireDisk(directories, sandboxId), path, maxBytes),
@@ -127,20 +114,17 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     },
     tree: async (snapshotId, path = '') => await listTree(await requireSnapshot(directories, snapshotId), path),
     async processes(sandboxId) {
-      const disk = await requireDisk(directories, sandboxId);
-      return await listProcesses(groups.ofSandbox(sandboxId), disk);
+      await requireDisk(directories, sandboxId);
+      return await shells.list(sandboxId);
     },
     async recover() {
-      await groups.recover();
-      limits.removeAll();
+      await shells.recover();
       for (const name of await readdir(unfinished)) await removeTree(join(unfinished, name));
     },
     async close() {
       closed = true;
       await downloads.close();
-      await groups.endAll();
-      networks.end();
-      limits.removeAll();
+      await shells.endAll();
     },
   };
 }

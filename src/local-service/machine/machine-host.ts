@@ -1,5 +1,5 @@
 /**
- * The machines of the local service. Each disk is a directory; each command is a process group. The host knows
+ * The machines of the local service. Each disk is a directory; each command is a session of processes. The host knows
  * directories and processes, but no sandbox state, no database and no HTTP.
  */
 import type { RepositorySource } from './disk/clone-repository.js';
@@ -46,9 +46,9 @@ export interface MachineHost {
   /** Ends the processes and removes the disk. Repeating it changes nothing. */
   deleteDisk(sandboxId: string): Promise<void>;
   /**
-   * Runs a command and resolves when its shell has ended. In bubblewrap, each command has its own process namespace, so
-   * its background processes end with it. Without isolation, they live on until `endProcesses`. Not safe to repeat.
-   * @throws MachineError `no_disk`, `bad_command`, `closed`, `processes_remain`
+   * Runs a command and resolves when its shell has ended. Its background processes live on until `endProcesses`. Not
+   * safe to repeat.
+   * @throws MachineError `no_disk`, `bad_command`, `closed`, `processes_remain`, `isolation_unavailable`
    */
   run(sandboxId: string, spec: CommandSpec, watch?: CommandWatch): Promise<CommandOutcome>;
   /**

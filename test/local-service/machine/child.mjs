@@ -9,6 +9,10 @@ const server = await createViteServer({
 });
 const { createMachineHost } = await server.ssrLoadModule('/src/local-service/machine/index.ts');
 const host = await createMachineHost({ directory, isolation });
-await host.createDisk(sandboxId);
+// The first has this id, and the others have it as the beginning of theirs.
+const ids = Array.from({ length: Number(count) }, (_, i) => `${sandboxId}${i === 0 ? '' : i}`);
+for (const id of ids) await host.createDisk(id);
 process.stdout.write('starting\n');
-await Promise.all(Array.from({ length: Number(count) }, () => host.run(sandboxId, { command })));
+await Promise.all(ids.map((id) => host.run(id, { command })));
+// Lasts until it is killed, or its starter ends.
+process.stdin.resume();

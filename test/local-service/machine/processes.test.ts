@@ -121,12 +121,12 @@ describe('a service that is killed while it starts commands', () => {
     const mark = uniqueSeconds();
     const args = [directory, 'bubblewrap', ownSandboxId, `sleep ${mark}`, '40'];
     const { service, exited } = await startService(args);
-    // Bubblewrap has the disk as an argument: these are its own processes, before those of the commands.
-    const disk = join(directory, 'disks', ownSandboxId);
-    await expect.poll(() => runningWith(disk).length, { interval: 1 }).toBeGreaterThan(10);
+    // Bubblewrap has this as an argument: these are its own processes, before those of the commands.
+    const init = join(directory, 'init');
+    await expect.poll(() => runningWith(init).length, { interval: 1 }).toBeGreaterThan(10);
     service.kill('SIGKILL');
     await exited;
-    await expect.poll(() => runningWith(disk)).toEqual([]);
+    await expect.poll(() => runningWith(init)).toEqual([]);
     expect(runningWith(mark)).toEqual([]);
   });
 });

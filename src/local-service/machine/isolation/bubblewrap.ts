@@ -1,14 +1,14 @@
 /**
- * Runs commands in a bubblewrap sandbox. A command sees the machine's programs (read-only), its disk at
- * `/home/sandbox`, its own /tmp and its own process table, and nothing else of the machine. No command has a
- * capability, even if the service runs as root. Each command has its own process namespace, so the processes that it
- * leaves in the background end with it.
+ * Starts sandboxes with bubblewrap. All processes of a sandbox see the machine's programs (read-only), the disk at
+ * `/home/sandbox`, their own /tmp and their own process table, and nothing else of the machine. None has a capability,
+ * even if the service runs as root. Commands are started inside, by the first program of the sandbox.
  */
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { CopyCall } from '../disk/copy-tree.js';
 import type { MachineDirectories } from '../disk/directories.js';
-import { sandboxHome } from '../disk/directories.js';
-import { MachineError } from '../machine-error.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
-import { type ShellLaunch, sandboxEnvironment, shellArguments } from './launch.js';
+import { defaultProgramPath } from '../program.js';
+import { initCommand, pipesFolder } from '../running/init.js';
 import { diskArguments, resolverArguments } from './mounts.js';
 import { filterArguments, type Restrictions } from './restrictions.js';
 import { spawnShell } from './spawn-shell.js';
@@ -20,31 +20,48 @@ export interface BubblewrapOptions extends Restrictions {
   readonly resolverFile: string;
 }
 
+export interface MachineSurroundings {
+  readonly place: NetworkPlace;
+  /** Arguments that put the sandbox into its control groups. */
+  readonly enter: readonly string[];
+  /** The folder of the pipes of commands. */
+  readonly pipes: string;
+}
+
+export interface BubblewrapLaunch {
+  readonly isolation: 'bubblewrap';
+  /**
+   * Starts a sandbox, which reads the numbers of commands from its input. If the program cannot be started, the process
+   * has no `pid` and emits `error`.
+   */
+  boot(sandboxId: string, around: MachineSurroundings): ChildProcessWithoutNullStreams;
+  /** Copies a disk that its sandbox may be changing. */
+  readonly copyCall: CopyCall;
+}
+
 export function createBubblewrap(
   directories: MachineDirectories,
   { program, restrictions, machine: seen, systemCalls, resolverFile }: BubblewrapOptions,
-): ShellLaunch {
+): BubblewrapLaunch {
   const machine = [...restrictions, ...seen];
   const filtered = systemCalls === undefined ? [] : filterArguments;
   const shared = resolverArguments();
   const own = resolverArguments(resolverFile);
   return {
     isolation: 'bubblewrap',
-    start(sandboxId, spec, { place, limits }) {
-      const mounts = diskArguments(directories.disk(sandboxId), directories.temporary(sandboxId));
-      const shell = ['--hostname', sandboxId.replaceAll('_', '-'), '--', '/bin/sh'];
+    boot(sandboxId, { place, enter, pipes }) {
+      const mounts = ['--ro-bind', pipes, pipesFolder];
+      mounts.push(...diskArguments(directories.disk(sandboxId), directories.temporary(sandboxId)));
+      const name = ['--hostname', sandboxId.replaceAll('_', '-'), '--setenv', 'PATH', defaultProgramPath];
       const network = place.kind === 'own' ? own : shared;
-      const options = ['--args', '3', ...filtered, ...machine, ...network, ...unshared(place), ...mounts];
-      const enter = [...limits.enter, ...(place.kind === 'own' ? place.enter : [])];
-      const [file = program, ...before] = [...enter, program];
+      const options = [...filtered, ...machine, ...network, ...unshared(place), ...mounts, ...name];
+      const outside = [...enter, ...(place.kind === 'own' ? place.enter : [])];
+      const [file = program, ...before] = [...outside, program];
       return spawnShell({
         file,
-        args: [...before, ...options, ...shell, ...shellArguments(spec.command, spec.cwd, limits.shell)],
+        args: [...before, ...options, '--', ...initCommand],
         cwd: '/',
-        // If variables such as LD_PRELOAD were set here, they would affect bubblewrap itself, outside of the sandbox.
-        // If they were on its command line, everybody on the machine could read them.
         env: {},
-        descriptor3: variableArguments(sandboxEnvironment(sandboxId, sandboxHome, spec)),
         descriptor5: systemCalls,
       });
     },
@@ -57,13 +74,4 @@ export function createBubblewrap(
 
 function unshared(place: NetworkPlace): string[] {
   return place.kind === 'none' ? ['--unshare-net'] : [];
-}
-
-/** Arguments in the form that bubblewrap reads from a descriptor: each ends with NUL. */
-function variableArguments(variables: Readonly<Record<string, string>>): string {
-  const args = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
-  if (args.some((arg) => arg.includes('\0'))) {
-    throw new MachineError('bad_command', 'The environment contains a NUL character. Remove it.');
-  }
-  return args.map((arg) => `${arg}\0`).join('');
 }

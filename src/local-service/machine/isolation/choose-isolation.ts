@@ -8,9 +8,8 @@ import type { NetworkSetting } from '../network/network-setting.js';
 import { resolverText } from '../network/routes.js';
 import { createSamePlace, type SandboxNetworks } from '../network/sandbox-networks.js';
 import { defaultProgramPath, findProgram } from '../program.js';
-import { createBubblewrap } from './bubblewrap.js';
-import type { ShellLaunch } from './launch.js';
-import { createPlainShell } from './plain-shell.js';
+import { type BubblewrapLaunch, createBubblewrap } from './bubblewrap.js';
+import { createPlainShell, type PlainLaunch } from './plain-shell.js';
 import { chooseRestrictions } from './restrictions.js';
 
 export interface IsolationOptions {
@@ -36,7 +35,7 @@ export interface IsolationDescription {
 }
 
 interface ChosenIsolation {
-  readonly launch: ShellLaunch;
+  readonly launch: BubblewrapLaunch | PlainLaunch;
   readonly networks: SandboxNetworks;
   readonly description: IsolationDescription;
 }

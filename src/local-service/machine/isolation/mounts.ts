@@ -12,13 +12,21 @@ export interface SeenMachine {
   readonly stateDirectory: string;
   /** The folder that sandboxes see as /etc; see `copySettings`. */
   readonly settings: string;
+  /** Arguments that show the first program of a sandbox; see `writeInit`. */
+  readonly init: readonly string[];
   /** Arguments for a /dev/shm of bounded size; empty if this bubblewrap does not support it. */
   readonly sharedMemory: readonly string[];
   /** Arguments for devices that replace the machine's own. Default: the machine's devices stay. */
   readonly devices?: readonly string[] | undefined;
 }
 
-export function machineArguments({ stateDirectory, settings, sharedMemory, devices = [] }: SeenMachine): string[] {
+export function machineArguments({
+  stateDirectory,
+  settings,
+  init,
+  sharedMemory,
+  devices = [],
+}: SeenMachine): string[] {
   const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
   args.push('--die-with-parent', '--new-session', '--dev', '/dev', ...sharedMemory, '--remount-ro', '/dev');
   args.push(...devices);
@@ -26,7 +34,7 @@ export function machineArguments({ stateDirectory, settings, sharedMemory, devic
   // /proc/sys.
   args.push('--proc', '/proc', '--remount-ro', '/proc');
   for (const folder of programFolders) args.push(...folderArguments(folder));
-  args.push('--ro-bind', settings, '/etc');
+  args.push('--ro-bind', settings, '/etc', ...init);
   for (const path of findHidden(folderWithSecrets)) args.push(...hiddenArguments(path));
   if (programFolders.some((folder) => stateDirectory.startsWith(`${folder}/`))) {
     args.push('--tmpfs', stateDirectory, '--remount-ro', stateDirectory);

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';
 import { sharedMemoryBytes } from '../limits/machine-size.js';
-import { runProgram, succeeds } from '../program.js';
+import { defaultProgramPath, runProgram, succeeds } from '../program.js';
+import { initTest, writeInit } from '../running/init.js';
 import { makeDevices } from './devices.js';
 import { diskArguments, machineArguments } from './mounts.js';
 import { copySettings } from './settings-copy.js';
@@ -20,7 +21,7 @@ const noCapabilities = ['--cap-drop', 'ALL'];
  */
 const sandboxUser = ['--uid', '1000', '--gid', '1000'];
 
-const tryArguments = ['--', '/bin/sh', '-c', ': >/dev/null'];
+const tryArguments = ['--setenv', 'PATH', defaultProgramPath, '--', '/bin/sh', '-c', `: >/dev/null && ${initTest}`];
 
 const boundedSharedMemory = ['--size', String(sharedMemoryBytes), '--perms', '1777', '--tmpfs', '/dev/shm'];
 
@@ -56,7 +57,8 @@ export async function chooseRestrictions(
   const settings = join(directories.root, 'settings');
   await copySettings(settings);
   const devices = isRoot ? await makeDevices(join(directories.root, 'devices')) : undefined;
-  const seen = { stateDirectory: directories.root, settings, sharedMemory };
+  const init = await writeInit(join(directories.root, 'init'));
+  const seen = { stateDirectory: directories.root, settings, init, sharedMemory };
   const shared = { machine: machineArguments(seen), lacking: isRoot ? ['commands own the device files in /dev'] : [] };
   // The file system may be mounted so that devices on it cannot be used.
   const machines = [...(devices ? [{ machine: machineArguments({ ...seen, devices }), lacking: [] }] : []), shared];

@@ -1,4 +1,4 @@
-/** Spawns the shell of a command with its descriptors. */
+/** Spawns a shell, or the first program of a sandbox, with its descriptors. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { Duplex, Writable } from 'node:stream';
 import { MachineError } from '../machine-error.js';
@@ -11,8 +11,8 @@ interface ShellCall {
   /** The working directory of the program, as a path outside the sandbox. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Written to descriptor 3, which the program reads before it does anything else. */
-  readonly descriptor3?: string;
+  /** True if the program is a shell that reports its start on `startDescriptor`, and waits for an answer. */
+  readonly reportsStart?: boolean;
   /** Written to descriptor 5, which the program reads before it does anything else. */
   readonly descriptor5?: Buffer;
 }
@@ -24,32 +24,31 @@ const lastDescriptor = 5;
 
 /** @throws MachineError `bad_command` */
 export function spawnShell(call: ShellCall): ChildProcessWithoutNullStreams {
-  const { file, args, cwd, env, descriptor3, descriptor5 } = call;
-  const pipeFor = (content: unknown) => (content === undefined ? 'ignore' : 'pipe');
+  const { file, args, cwd, env, reportsStart = false, descriptor5 } = call;
+  const pipeIf = (isUsed: boolean) => (isUsed ? 'pipe' : 'ignore');
   const inherited = inheritedDescriptors(lastDescriptor);
   let child: ChildProcessWithoutNullStreams;
   try {
-    const own = ['pipe', 'pipe', 'pipe', pipeFor(descriptor3), 'pipe', pipeFor(descriptor5)] as const;
+    const own = ['pipe', 'pipe', 'pipe', 'ignore', pipeIf(reportsStart), pipeIf(descriptor5 !== undefined)] as const;
     const stdio = withPlaceholders(own, inherited);
     child = spawn(file, args, { cwd, env, detached: true, stdio }) as ChildProcessWithoutNullStreams;
   } catch (cause) {
     throw new MachineError('bad_command', 'The command or its environment cannot be passed to a shell.', { cause });
   }
   endPlaceholders(child, inherited);
-  give(child.stdio[3], descriptor3);
   give(child.stdio[lastDescriptor as 3], descriptor5);
   giveStartWord(child.stdio[startDescriptor]);
   return child;
 }
 
-function give(channel: unknown, content: string | Buffer | undefined): void {
+function give(channel: unknown, content: Buffer | undefined): void {
   if (!(channel instanceof Writable)) return;
   // If the program has not started, its own error says so.
   channel.on('error', () => undefined);
   channel.end(content);
 }
 
-/** Answers the shell once it has reported its start; see `awaitWord` in `launch.ts`. */
+/** Answers the shell once it has reported its start; see `awaitWord` in `plain-shell.ts`. */
 function giveStartWord(channel: unknown): void {
   if (!(channel instanceof Duplex)) return;
   // A shell that ended before it reported its start needs no answer.

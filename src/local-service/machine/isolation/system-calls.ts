@@ -1,8 +1,8 @@
 /**
- * The filter of system calls (seccomp) for commands. It refuses three things that no namespace isolates. The first is
+ * The filter of system calls (seccomp) for commands. It refuses four things that no namespace isolates. The first is
  * the keyrings of the service's session. The second is sockets of families that cross network namespaces, such as
  * sockets between virtual machines. The third is tracing the first process of a sandbox: it is bubblewrap, and a tracer
- * could detach it from the service.
+ * could detach it from the service. The fourth is taking descriptors of other processes.
  */
 const loadWord = 0x20;
 const jumpIfEqual = 0x15;
@@ -57,8 +57,11 @@ const aarch64: Architecture = {
   trace: 117,
   writeMemory: 271,
 };
-/** These calls have the same numbers on every architecture. They can create sockets without passing the filter. */
-const ioUring = [425, 426, 427];
+/**
+ * These calls have the same numbers on every architecture. `io_uring` can create sockets without passing the filter.
+ * `pidfd_getfd` takes descriptors of other processes, such as those through which the service starts commands.
+ */
+const refusedEverywhere = [425, 426, 427, 438];
 
 const known: Readonly<Record<string, readonly Architecture[]>> = { x64: [x8664, i386], arm64: [aarch64] };
 
@@ -81,7 +84,7 @@ function callsOf({ keyrings, socket, socketCall, trace, writeMemory, end }: Arch
     ...(end === undefined
       ? []
       : [instruction(jumpIfAtLeast, end, 0, 1), instruction(returnCode, refuse(errorNumbers.ENOSYS))]),
-    ...[...keyrings, ...ioUring].flatMap((call) =>
+    ...[...keyrings, ...refusedEverywhere].flatMap((call) =>
       onCall(call, [instruction(returnCode, refuse(errorNumbers.ENOSYS))]),
     ),
     ...onCall(trace, refuseArgument(1, firstProcess, errorNumbers.EPERM)),

@@ -54,7 +54,7 @@ export async function createDiskGuard(options: DiskGuardOptions) {
     bytes: Math.min(growthBytes, reserve.bytes / 4),
     files: Math.min(growthFiles, reserve.files / 4),
   };
-  /** The number of running commands, by sandbox. */
+  /** How often each running sandbox is watched. */
   const watched = new Map<string, number>();
   /** Undefined while the reserve is untouched. */
   let mark: Mark | undefined;
@@ -114,7 +114,7 @@ export async function createDiskGuard(options: DiskGuardOptions) {
     return most !== undefined && most.share >= 1 ? most.sandboxId : undefined;
   };
 
-  /** Checks as long as a command runs, one check after another. */
+  /** Checks as long as a sandbox runs, one check after another. */
   const checkUntilIdle = async (): Promise<void> => {
     while (watched.size > 0) {
       await delay(checkIntervalMs, undefined, { ref: false });
@@ -127,21 +127,25 @@ export async function createDiskGuard(options: DiskGuardOptions) {
   return {
     /**
      * Watches the sandbox until `release` is called.
-     * @returns how large a file may grow, in bytes, and `release`
+     * @returns `fileBytes`, which says how large a file may grow now, in bytes, and `release`
      */
-    async watch(sandboxId: string) {
-      const free = await freeSpace(directories.root);
+    watch(sandboxId: string) {
       watched.set(sandboxId, (watched.get(sandboxId) ?? 0) + 1);
       if (!checking) {
         checking = true;
         void checkUntilIdle();
       }
-      const release = (): void => {
-        const left = (watched.get(sandboxId) ?? 1) - 1;
-        if (left > 0) watched.set(sandboxId, left);
-        else watched.delete(sandboxId);
+      return {
+        async fileBytes() {
+          const free = await freeSpace(directories.root);
+          return Math.max(growthBytes, free.bytes - reserve.bytes);
+        },
+        release() {
+          const left = (watched.get(sandboxId) ?? 1) - 1;
+          if (left > 0) watched.set(sandboxId, left);
+          else watched.delete(sandboxId);
+        },
       };
-      return { fileBytes: Math.max(growthBytes, free.bytes - reserve.bytes), release };
     },
   };
 }

@@ -8,7 +8,7 @@ export interface MachineSize {
 
 const processesPerVcpu = 512;
 const openFiles = 8_192;
-/** The size of /dev/shm. Each command has its own, in memory. */
+/** The size of /dev/shm. Each sandbox has its own, in memory. */
 export const sharedMemoryBytes = 512 * 1024 * 1024;
 
 export function memoryBytes({ memoryGB }: MachineSize): number {

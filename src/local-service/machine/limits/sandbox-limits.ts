@@ -8,38 +8,31 @@ import { countsProcessesByNamespace, type MachineSize, shellLimits } from './mac
 export interface LimitsDescription {
   /** `sandbox`: all processes of a sandbox are limited together. `process`: each process is limited by itself. */
   readonly memory: 'sandbox' | 'process' | 'none';
-  readonly processes: 'sandbox' | 'command' | 'none';
+  readonly processes: 'sandbox' | 'none';
 }
 
-export interface CommandLimits {
-  /** Arguments to put before the command line. */
+export interface TakenLimits {
+  /** Arguments to put before the command line that starts the sandbox. */
   readonly enter: readonly string[];
-  /** A line of shell that the command begins with; empty if nothing is limited. */
-  readonly shell: string;
-  /** Call it when the command has ended. */
+  /** A line of shell that each command begins with. It depends on the free space on the disk. */
+  shell(): Promise<string>;
+  /** Call it when the sandbox has ended. */
   release(): void;
 }
 
-export interface SandboxLimits {
+interface SandboxLimits {
   readonly description: LimitsDescription;
   /** Limits that this machine does not support, as text for people. */
   readonly lacks: readonly string[];
-  take(sandboxId: string): Promise<CommandLimits>;
+  /** Limits a sandbox from its start on. @throws MachineError `limits_unavailable` */
+  take(sandboxId: string): TakenLimits;
   /** Removes the limits of a sandbox. Call it when none of its processes runs any more. Safe to repeat. */
   remove(sandboxId: string): void;
   /** Removes the limits of all sandboxes, including those of an earlier service. */
   removeAll(): void;
 }
 
-export const noLimits: SandboxLimits = {
-  description: { memory: 'none', processes: 'none' },
-  lacks: [],
-  take: async () => ({ enter: [], shell: '', release: () => undefined }),
-  remove: () => undefined,
-  removeAll: () => undefined,
-};
-
-interface SandboxLimitsOptions {
+export interface SandboxLimitsOptions {
   readonly directories: MachineDirectories;
   readonly sizeOf: (sandboxId: string) => MachineSize;
   /** The running processes of a sandbox. */
@@ -69,20 +62,22 @@ export async function createSandboxLimits(options: SandboxLimitsOptions): Promis
     lacks: processes || byShell ? [] : ['the number of processes is not limited'],
     description: {
       memory: memory ? 'sandbox' : 'process',
-      processes: processes ? 'sandbox' : byShell ? 'command' : 'none',
+      processes: processes || byShell ? 'sandbox' : 'none',
     },
-    async take(sandboxId) {
+    take(sandboxId) {
       const size = sizeOf(sandboxId);
-      const { fileBytes, release } = await guard.watch(sandboxId);
-      const shell = shellLimits(size, { memory: !memory, processes: !processes && byShell, fileBytes });
+      let enter: readonly string[];
       try {
-        return { enter: groups.enter(sandboxId, size), shell, release };
+        enter = groups.enter(sandboxId, size);
       } catch (cause) {
-        release();
         throw new MachineError('limits_unavailable', 'The control group of the sandbox could not be created.', {
           cause,
         });
       }
+      const { fileBytes, release } = guard.watch(sandboxId);
+      const shell = async (): Promise<string> =>
+        shellLimits(size, { memory: !memory, processes: !processes && byShell, fileBytes: await fileBytes() });
+      return { enter, shell, release };
     },
     remove: groups.remove,
     removeAll: groups.removeAll,

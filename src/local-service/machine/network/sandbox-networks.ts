@@ -1,33 +1,30 @@
-/** The networks of all sandboxes. Each is opened for the first command and closed some time after the last. */
+/** The networks of all sandboxes. Each is opened for a sandbox that starts, and closed some time after its end. */
 import { MachineError } from '../machine-error.js';
 import type { NetworkNamespace } from './namespace.js';
 import { readOwnNetworks } from './routes.js';
 
-/**
- * How long a network stays open without commands. The commands of a job follow each other closely, and opening a
- * network costs more than a command.
- */
+/** How long a network stays open without a running sandbox, which may start again soon. */
 const idleMs = 30_000;
 /** How often the networks are closed to new addresses of this machine. */
 const checkIntervalMs = 2_000;
 
-/**
- * The network of a command: that of this machine, one without any connection, or that of its sandbox.
- */
+/** The network of a sandbox: that of this machine, one without any connection, or its own. */
 export type NetworkPlace =
   | { readonly kind: 'host' }
   | { readonly kind: 'none' }
   | { readonly kind: 'own'; readonly enter: readonly string[] };
 
-interface NetworkHold {
+export interface NetworkHold {
   readonly place: NetworkPlace;
+  /** True once the network has failed. */
+  isBroken(): boolean;
   /** Repeating it changes nothing. */
   release(): void;
 }
 
 export interface SandboxNetworks {
   /**
-   * Gives a command its place until `release` is called.
+   * Gives a sandbox its place until `release` is called.
    * @throws MachineError `closed` if the sandbox was ended meanwhile, `network_unavailable` if its network does not
    *   open
    */
@@ -46,7 +43,8 @@ interface OpenNetwork {
 
 /** Puts every command into the same place. */
 export function createSamePlace(place: NetworkPlace): SandboxNetworks {
-  return { take: async () => ({ place, release: () => undefined }), end: () => undefined };
+  const hold: NetworkHold = { place, isBroken: () => false, release: () => undefined };
+  return { take: async () => hold, end: () => undefined };
 }
 
 interface SandboxNetworksOptions {
@@ -109,7 +107,7 @@ export function createSandboxNetworks(
         namespace.onBroken(() => {
           if (network.ended) return;
           log(
-            `The network of sandbox ${sandboxId} has failed. Its running processes have no network. The next command gets a new network.`,
+            `The network of sandbox ${sandboxId} has failed. Its running processes have no network. The next command starts the sandbox again, which ends these processes.`,
           );
         });
       },
@@ -139,10 +137,10 @@ export function createSandboxNetworks(
         network.idle = setTimeout(() => end(sandboxId, network), idleMs).unref();
       };
       try {
-        const { enter } = await network.opening;
+        const { enter, isBroken } = await network.opening;
         if (network.ended)
           throw new MachineError('closed', 'The processes of the sandbox were ended while the command was starting.');
-        return { place: { kind: 'own', enter }, release };
+        return { place: { kind: 'own', enter }, isBroken, release };
       } catch (error) {
         release();
         throw error;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MachineError } from '../machine-error.js';
 import type { ProcessEntry } from './table.js';
 
-const defaultGraceMs = 2_000;
+export const defaultGraceMs = 2_000;
 const giveUpMs = 15_000;
 const pollMs = 15;
 
@@ -15,7 +15,7 @@ interface ProcessesToEnd {
   readonly find: () => readonly ProcessEntry[] | undefined;
   /** Leaders of the groups to end if there is no process table. */
   readonly groupsWithoutTable: readonly number[];
-  /** Processes that get only SIGKILL. On SIGTERM, they would end all processes of their command at once. */
+  /** Processes that get only SIGKILL. On SIGTERM, they would end all processes of their sandbox at once. */
   readonly monitors: ReadonlySet<number>;
 }
 

@@ -16,17 +16,25 @@ export interface ProcessSample {
 const maxProcesses = 500;
 
 /**
+ * Lists the processes of a sandbox without isolation.
  * @param groups the process groups of the sandbox
  * @param disk the folder of the sandbox's disk
  */
 export async function listProcesses(groups: readonly ProcessGroup[], disk: string): Promise<ProcessSample> {
   const table = createProcessSearch(groups, oneDisk(disk))();
   if (table === undefined) return cut(await listByPs(groups));
-  const times = readMachineTimes();
   const byPid = new Map(table.map((entry) => [entry.pid, entry]));
-  const shown = table.filter((entry) => !isWrapper(entry, byPid, groups));
-  const shownPids = new Set(shown.map(({ pid }) => pid));
-  const busiest = shown
+  return sampleOf(table, (entry) => commandIdOf(entry, byPid, groups));
+}
+
+/** Reads what these processes do now. */
+export function sampleOf<Entry extends ProcessEntry>(
+  entries: readonly Entry[],
+  commandId: (entry: Entry) => string | null,
+): ProcessSample {
+  const times = readMachineTimes();
+  const pids = new Set(entries.map(({ pid }) => pid));
+  const busiest = entries
     .map((entry) => ({ entry, use: processUse(entry, times) }))
     .sort((a, b) => b.use.cpuPercent - a.use.cpuPercent || a.entry.pid - b.entry.pid)
     .slice(0, maxProcesses);
@@ -42,38 +50,21 @@ export async function listProcesses(groups: readonly ProcessGroup[], disk: strin
     processes.push({
       pid: entry.pid,
       command,
-      parentPid: shownPids.has(entry.parentPid) ? entry.parentPid : 0,
+      parentPid: pids.has(entry.parentPid) ? entry.parentPid : 0,
       user: userName(entry.pid, status.uid, names),
       cpuPercent: use.cpuPercent,
       memoryMB: status.memoryMB,
       startedAt: new Date(use.startedAtMs).toISOString(),
       ageMs: use.ageMs,
-      commandId: commandIdOf(entry, byPid, groups),
+      commandId: commandId(entry),
     });
   }
-  return { processes, total: shown.length - ended };
+  return { processes, total: entries.length - ended };
 }
 
 function cut(processes: readonly SandboxProcess[]): ProcessSample {
   const sorted = [...processes].sort((a, b) => b.cpuPercent - a.cpuPercent || a.pid - b.pid);
   return { processes: sorted.slice(0, maxProcesses), total: processes.length };
-}
-
-/**
- * Tells whether a process is bubblewrap itself. Bubblewrap runs twice: outside the sandbox as the leader, and inside as
- * the leader's child, which is the first process of the namespace. A child of that process is still bubblewrap for a
- * moment, until it becomes the shell.
- */
-function isWrapper(
-  entry: ProcessEntry,
-  byPid: ReadonlyMap<number, ProcessEntry>,
-  groups: readonly ProcessGroup[],
-): boolean {
-  const isMonitor = (pid: number | undefined): boolean =>
-    groups.some(({ leader, leaderIsMonitor }) => leaderIsMonitor && leader === pid);
-  if (isMonitor(entry.pid) || isMonitor(entry.parentPid)) return true;
-  const monitor = byPid.get(entry.parentPid)?.parentPid;
-  return monitor !== undefined && isMonitor(monitor) && readCommand(entry.pid) === readCommand(monitor);
 }
 
 /**

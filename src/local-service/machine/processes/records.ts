@@ -14,7 +14,7 @@ export interface ProcessGroup {
   /** Identifies the start of the machine for which the pid and the start time are valid. */
   readonly bootId: string;
   /**
-   * True if the leader is bubblewrap, which only watches an isolated command: all processes of the command die with it.
+   * True if the leader is bubblewrap, which only watches an isolated sandbox: all processes of the sandbox die with it.
    */
   readonly leaderIsMonitor: boolean;
   /** The id of the command for which the group was started, if known. */

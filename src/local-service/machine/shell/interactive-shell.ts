@@ -1,6 +1,7 @@
 /** An interactive shell. Its pipes are passed on unchanged. It runs until it ends by itself or its user ends it. */
 import type { Readable, Writable } from 'node:stream';
-import { type CommandContext, startShell } from './run-command.js';
+import { quoted } from './quoted.js';
+import type { ShellExit, Shells } from './shells.js';
 
 export interface Terminal {
   /** The value of TERM. */
@@ -20,12 +21,6 @@ export interface ShellSpec {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-interface ShellExit {
-  /** Null if a signal ended the shell. Bubblewrap and terminals report a signal as shells do: 128 plus its number. */
-  readonly exitCode: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
 export interface InteractiveShell {
   readonly stdin: Writable;
   /** Read both streams: an unread pipe blocks the shell. They end when no process holds them open any more. */
@@ -42,36 +37,33 @@ export interface InteractiveShell {
 
 const shellCommand = 'if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi';
 
-/** Starts the shell. Its process group is recorded in `context.groups` from the start. */
+/** Starts the shell. From then on, it is one of the processes of the sandbox. */
 export async function openInteractiveShell(
-  context: CommandContext,
+  shells: Shells,
   sandboxId: string,
   { command = shellCommand, terminal, env }: ShellSpec,
 ): Promise<InteractiveShell> {
-  const { child, group } = await startShell(context, sandboxId, {
+  const shell = await shells.start(sandboxId, {
     command: terminal ? inTerminal(command, terminal) : command,
     env: terminal ? { ...env, TERM: terminal.type } : env,
   });
   // A shell may close its input before it ends. Later input is dropped.
-  child.stdin.on('error', () => undefined);
-  const exited = new Promise<ShellExit>((resolve) => {
-    child.once('exit', (exitCode, signal) => {
-      context.groups.settle(group);
-      // `script`, which creates the terminal, may exit with 0 if it gets SIGTERM before its command.
-      const cut = exitCode === 0 && context.groups.wasEnded(group);
-      resolve(cut ? { exitCode: null, signal: 'SIGTERM' } : { exitCode, signal });
-    });
+  shell.stdin.on('error', () => undefined);
+  const exited = shell.exited.then((exit): ShellExit => {
+    shell.settle();
+    // `script`, which creates the terminal, may exit with 0 if it gets SIGTERM before its command.
+    return exit.exitCode === 0 && shell.wasEnded() ? { exitCode: null, signal: 'SIGTERM' } : exit;
   });
   let ending: Promise<void> | undefined;
   return {
-    stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
+    stdin: shell.stdin,
+    stdout: shell.stdout,
+    stderr: shell.stderr,
     exited,
     end() {
       // An interactive shell ignores SIGTERM, but ends at the end of its input.
-      child.stdin.destroy();
-      ending ??= context.groups.end(group);
+      shell.stdin.destroy();
+      ending ??= shell.end();
       return ending;
     },
   };
@@ -85,8 +77,4 @@ function inTerminal(command: string, { columns, rows }: Terminal): string {
   const inside = `stty rows ${rows} cols ${columns} echo 2>/dev/null\n${command}`;
   const script = `exec script -qfec ${quoted(inside)} /dev/null`;
   return `case "$(script --version </dev/null 2>/dev/null)" in *util-linux*) ${script} ;; esac\n${command}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -65,4 +65,36 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     await host.call('deleteDisk', ownSandboxId);
     expect(await beside).toMatchObject({ exitCode: 0, stdout: 'goes on\n' });
   });
+
+  it.skipIf(whyNot(user))('that fills the disk from the background is killed, and others continue', async () => {
+    const { bavail, bsize } = statfsSync(tmpdir());
+    const host = await attackedHost(user, { diskReserveBytes: bavail * bsize - 100 * mib });
+    const many = 'for i in $(seq 80); do head -c 10000000 /dev/zero > fill$i; sleep 0.2; done; touch filled';
+    expect((await host.run(ownSandboxId, `(${many}) >/dev/null 2>&1 &`)).exitCode).toBe(0);
+    const beside = host.run(neighbourId, 'for i in $(seq 20); do echo $i > small; sleep 0.5; done; echo goes on');
+    expect(await beside).toMatchObject({ exitCode: 0, stdout: 'goes on\n' });
+    expect(await host.call('processes', ownSandboxId)).toEqual({ processes: [], total: 0 });
+    expect((await host.run(ownSandboxId, 'rm -f fill*; ls')).stdout).not.toContain('filled');
+  });
+
+  it.skipIf(whyNot(user))('that forks in the background hurts only itself, and ends with its stop', async (test) => {
+    const host = await attackedHost(user, { size });
+    if (host.limits.processes === 'none') test.skip('the kernel limits no processes of this user here');
+    const bomb = `perl -e '$SIG{TERM} = "IGNORE"; for (1..400) { defined(my $p = fork) or sleep 1; $p or sleep 1000 }'`;
+    await host.run(ownSandboxId, `${bomb} >/dev/null 2>&1 & sleep 0.5`);
+    expect(
+      (await host.run(neighbourId, 'for i in 1 2 3 4 5 6 7 8; do (sleep 0.1 &) ; done; echo goes on')).stdout,
+    ).toBe('goes on\n');
+    await host.call('endProcesses', ownSandboxId);
+    expect(await host.call('processes', ownSandboxId)).toEqual({ processes: [], total: 0 });
+    expect((await host.run(ownSandboxId, 'echo is back')).stdout).toBe('is back\n');
+  });
+
+  it.skipIf(whyNot(user))('that is full of processes starts again for the next command', async (test) => {
+    const host = await attackedHost(user, { size });
+    if (host.limits.processes === 'none') test.skip('the kernel limits no processes of this user here');
+    const fill = `perl -e 'while (1) { my $p = fork; sleep 1 unless defined $p; sleep 1000 if defined $p and !$p }'`;
+    await host.run(ownSandboxId, `${fill} >/dev/null 2>&1 & sleep 1`);
+    expect((await host.run(ownSandboxId, 'echo is back')).stdout).toBe('is back\n');
+  });
 });
