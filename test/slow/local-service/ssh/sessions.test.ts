@@ -164,7 +164,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
   });
 
   it('leaves no process when the port is closed', async () => {
-    const { port, server, directory } = await sshUnderTest(isolation, [pair]);
+    const { port, server, host } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     const closed = closedOf(client);
     const mark = uniqueSeconds();
@@ -173,7 +173,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     await expect.poll(() => runningWith(mark).length).toBeGreaterThanOrEqual(2);
     await server.close(ownSandboxId);
     expect(runningWith(mark)).toEqual([]);
-    expect(readdirSync(join(directory, 'processes'))).toEqual([]);
+    expect(await host.processes(ownSandboxId)).toEqual({ processes: [], total: 0 });
     await closed;
     await expect(connect(port, pair)).rejects.toThrow('ECONNREFUSED');
   });
