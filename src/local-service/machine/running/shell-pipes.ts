@@ -40,25 +40,37 @@ export async function openShellPipes(folder: string): Promise<ShellPipes> {
     await rm(folder, { recursive: true, force: true });
     throw new MachineError('isolation_unavailable', `The pipes of the command could not be made: ${problem.trim()}`);
   }
-  const open = (name: string, flag: number): number => openSync(join(folder, name), flag | constants.O_NONBLOCK);
-  /** Without a reader, a pipe cannot be opened for writing, and loses what was written. */
-  let readers: number[] = [];
-  const writer = (name: string): Socket => {
-    readers.push(open(name, constants.O_RDWR));
-    return new Socket({ fd: open(name, constants.O_WRONLY), readable: false, writable: true });
+  const opened: number[] = [];
+  const open = (name: (typeof names)[number], flag: number): number => {
+    const descriptor = openSync(join(folder, name), flag | constants.O_NONBLOCK);
+    opened.push(descriptor);
+    return descriptor;
   };
-  const reader = (name: string): Socket =>
-    new Socket({ fd: open(name, constants.O_RDONLY), readable: true, writable: false });
-  const [script, stdin, stdout, stderr, status] = [
-    writer('script'),
-    writer('stdin'),
-    reader('stdout'),
-    reader('stderr'),
-    reader('status'),
-  ];
+  const { O_RDONLY, O_WRONLY, O_RDWR } = constants;
+  let descriptors: Record<(typeof names)[number], number>;
+  /** Without a reader, a pipe cannot be opened for writing, and loses what was written. */
+  let readers: number[];
+  try {
+    readers = [open('script', O_RDWR), open('stdin', O_RDWR)];
+    descriptors = {
+      script: open('script', O_WRONLY),
+      stdin: open('stdin', O_WRONLY),
+      stdout: open('stdout', O_RDONLY),
+      stderr: open('stderr', O_RDONLY),
+      status: open('status', O_RDONLY),
+    };
+  } catch (cause) {
+    for (const descriptor of opened) closeSync(descriptor);
+    await rm(folder, { recursive: true, force: true });
+    throw new MachineError('isolation_unavailable', 'The pipes of the command could not be opened.', { cause });
+  }
+  const writer = (fd: number): Socket => new Socket({ fd, readable: false, writable: true });
+  const reader = (fd: number): Socket => new Socket({ fd, readable: true, writable: false });
+  const [script, stdin] = [writer(descriptors.script), writer(descriptors.stdin)];
+  const [stdout, stderr, status] = [reader(descriptors.stdout), reader(descriptors.stderr), reader(descriptors.status)];
   const outputClosed = Promise.all([stdout, stderr].map(closing));
   for (const stream of [script, stdin, stdout, stderr, status]) stream.on('error', () => undefined);
-  const opened = async (): Promise<void> => {
+  const dropNames = async (): Promise<void> => {
     for (const descriptor of readers) closeSync(descriptor);
     readers = [];
     await rm(folder, { recursive: true, force: true });
@@ -70,10 +82,10 @@ export async function openShellPipes(folder: string): Promise<ShellPipes> {
     stderr,
     status,
     outputClosed,
-    opened,
+    opened: dropNames,
     async destroy() {
       for (const stream of [script, stdin, stdout, stderr, status]) stream.destroy();
-      await opened();
+      await dropNames();
     },
   };
 }
