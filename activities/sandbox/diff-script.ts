@@ -5,6 +5,7 @@
  * The repository is not trusted. Its configuration can start programs, and can change what a patch looks like. Hooks,
  * monitors and filters are switched off, and the patch is made in an empty repository that only reads its objects.
  */
+import { quotedForShell } from '../../src/contract/texts/shell-word.js';
 
 /** Words of the first line of an answer. */
 export type DiffWord =
@@ -43,10 +44,6 @@ export const patchPieceBytes = 1024 * 1024;
 
 const ownerPattern = /^[A-Za-z0-9_-]{8,200}$/;
 
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 function checked(owner: string): string {
   if (!ownerPattern.test(owner)) throw new RangeError(`"${owner}" cannot name files of a patch`);
   return owner;
@@ -75,7 +72,7 @@ export function baseText({ path, owner, mayHavePrompted }: BaseScript): string {
     ? '[ -f "$sandflow_base" ] || sandflow_say base_unknown "A prompt may have changed the repository before its commit was recorded"'
     : `printf '%s\\n' "$sandflow_head" "$sandflow_root" >"$sandflow_base.$$" && ln "$sandflow_base.$$" "$sandflow_base"
 rm -f "$sandflow_base.$$"`;
-  return `${preamble(owner)}sandflow_enter ${quoted(path)}
+  return `${preamble(owner)}sandflow_enter ${quotedForShell(path)}
 sandflow_root=$(sandflow_git rev-parse --show-toplevel 2>&1) || sandflow_say not_a_repository "$sandflow_root"
 sandflow_head=$(sandflow_git rev-parse -q --verify 'HEAD^{commit}' 2>/dev/null) || {
   sandflow_git symbolic-ref -q HEAD >/dev/null 2>&1 || sandflow_say base_unknown "HEAD is not a commit"
@@ -96,7 +93,7 @@ const keptPatch = (owner: string) => `/tmp/.sandflow-diff-${checked(owner)}`;
  * stays in a file until `patchRemovalText` removes it.
  */
 export function patchText({ owner, repository, base }: PatchScript): string {
-  return `${preamble(owner)}sandflow_root=${quoted(repository)}
+  return `${preamble(owner)}sandflow_root=${quotedForShell(repository)}
 sandflow_enter "$sandflow_root"
 sandflow_w=$(mktemp -d ${keptPatch(owner)}.XXXXXX 2>&1) || sandflow_say failed "$sandflow_w"
 command -v base64 >/dev/null || sandflow_say failed 'The sandbox has no base64'
@@ -115,7 +112,7 @@ sandflow_empty=$(sandflow_git hash-object -t tree /dev/null) || sandflow_fail 'I
 ${
   base === null
     ? 'sandflow_tree=$sandflow_empty'
-    : `sandflow_tree=${quoted(base)}
+    : `sandflow_tree=${quotedForShell(base)}
 sandflow_git cat-file -e "$sandflow_tree^{commit}" || sandflow_say base_unknown "The repository no longer has the commit $sandflow_tree"`
 }
 
@@ -215,7 +212,7 @@ echo end
 export function patchPieceText(owner: string, id: string, offset: number): string {
   const file = `${keptPatch(owner)}.${id}`;
   return `printf '${diffTag} patch\\ncontent\\n'
-tail -c +${offset + 1} ${quoted(file)} | head -c ${patchPieceBytes} | base64
+tail -c +${offset + 1} ${quotedForShell(file)} | head -c ${patchPieceBytes} | base64
 echo end
 `;
 }

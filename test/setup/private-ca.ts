@@ -9,7 +9,7 @@ import { createServer } from 'node:tls';
 export interface PrivateAuthority {
   /** The file of its certificate. */
   readonly file: string;
-  /** A certificate for `localhost`, and its key. */
+  /** A certificate for the names, and its key. */
   readonly server: { readonly cert: Buffer; readonly key: Buffer };
   close(): void;
 }
@@ -19,14 +19,15 @@ export function missingForAuthority(): string | undefined {
   return spawnSync('openssl', ['version']).error ? 'openssl is not installed' : undefined;
 }
 
-export function createPrivateAuthority(): PrivateAuthority {
+/** @param names the host names of the server */
+export function createPrivateAuthority(names: readonly string[] = ['localhost']): PrivateAuthority {
   const folder = mkdtempSync(join(tmpdir(), 'sandflow-authority-'));
   const path = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=Private authority');
-  openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=localhost');
-  writeFileSync(path('names'), 'subjectAltName=DNS:localhost\n');
+  openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', `/CN=${names[0]}`);
+  writeFileSync(path('names'), `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}\n`);
   const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'names', '-out', 'cert.pem'];
   openssl('x509', '-req', '-in', 'request.pem', ...signed);
   return {

@@ -1,5 +1,7 @@
 /** `sandflow schedule show` and `list`. */
+
 import { keepUrlSecrets } from '../../contract/secrecy/known-secrets.js';
+import { shellWord } from '../../contract/texts/shell-word.js';
 import { headOf } from '../../contract/workflow-safe/stored-text.js';
 import type { ScheduledWork } from '../../protocol/schedule.js';
 import type { Schedule } from '../../workflow-client/schedules/read-schedules.js';
@@ -48,7 +50,7 @@ function rowsOf(schedule: Schedule): (readonly [string, string])[] {
   ];
   return [
     ['state', stateOf(schedule)],
-    ['command', command.length === 0 ? '?' : oneLine(['sandflow', ...command].map(quoted).join(' '))],
+    ['command', command.length === 0 ? '?' : oneLine(['sandflow', ...command].map(shellWord).join(' '))],
     ...storedRows(work),
     ['cron', times === null ? '?' : `${times.cron} in ${times.zone}`],
     ['rules', [...rules, `catch-up ${formatDuration(catchUpMs)}`].join(', ')],
@@ -63,11 +65,6 @@ function rowsOf(schedule: Schedule): (readonly [string, string])[] {
     ),
     ...labelled('lost', lost),
   ];
-}
-
-/** As a shell takes the word. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** The label is in front of the first text only. */

@@ -1,4 +1,5 @@
 /** Describes a stop request as text. Pure. */
+import { shellWord } from '../../contract/texts/shell-word.js';
 import { stepText } from '../../contract/workflow-safe/escalation.js';
 import type { JobError } from '../../protocol/job/job-result.js';
 import type { EscalationStepView, StopOutcome, StopRequest, StopRequestView } from '../../protocol/stop.js';
@@ -78,7 +79,7 @@ export function reattachHint(
   left: readonly { readonly sandboxId: string; readonly error: JobError | null }[],
   { requestId }: StopRequest,
 ): string {
-  const request = /^[\w.:-]+$/.test(requestId) ? requestId : `'${requestId.replaceAll("'", "'\\''")}'`;
+  const request = shellWord(requestId);
   const one = left.length === 1;
   const ids = left.map(({ sandboxId }) => pasteable(sandboxId, 'SANDBOX')).join(' ');
   const again = `sandflow stop ${ids} --wait --request ${request}`;

@@ -33,33 +33,19 @@ export async function setUp(context: Context, { subject, token }: Work): Promise
     return;
   }
   changeSandbox(context, sandbox, { setupStatus: 'running', setupError: null });
-  const env = machineEnvironment(context, sandbox);
-  const problem = await runInOrder(scriptsOf(context, sandbox), async ({ of, ...script }) => {
-    const failed = await runSetupScript(context, subject, { ...script, env });
-    return failed !== null && of !== undefined ? `The setup script of ${of} failed: ${failed}` : failed;
-  });
+  const problem = await runScripts(context, sandbox);
   if (!context.closing.aborted) finish(context, subject, problem);
 }
 
-interface Script {
-  readonly script: string;
-  readonly cwd?: string;
-  /** The repository; undefined for the script of the create. */
-  readonly of?: string;
-}
-
-function scriptsOf(context: Context, sandbox: SandboxRecord): readonly Script[] {
-  const own = sandbox.setupScript === null ? [] : [{ script: sandbox.setupScript }];
-  return [...backgroundScripts(context, sandbox), ...own];
-}
-
 /** @returns the first problem; null if there is none */
-async function runInOrder<T>(all: readonly T[], run: (one: T) => Promise<string | null>): Promise<string | null> {
-  for (const one of all) {
-    const problem = await run(one);
-    if (problem !== null) return problem;
+async function runScripts(context: Context, sandbox: SandboxRecord): Promise<string | null> {
+  const env = machineEnvironment(context, sandbox);
+  for (const { of, script, cwd } of backgroundScripts(context, sandbox)) {
+    const problem = await runSetupScript(context, sandbox.id, { script, cwd, env });
+    if (problem !== null) return `The setup script of ${of} failed: ${problem}`;
   }
-  return null;
+  const { setupScript: script } = sandbox;
+  return script === null ? null : await runSetupScript(context, sandbox.id, { script, env });
 }
 
 function finish(context: Context, sandboxId: string, problem: string | null): void {

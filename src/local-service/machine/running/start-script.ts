@@ -1,7 +1,7 @@
 /** The script that starts one command inside a running sandbox, and reports its start and its exit code. */
+import { quotedForShell } from '../../../contract/texts/shell-word.js';
 import { type CommandSpec, refuseLongCommand } from '../isolation/launch.js';
 import { MachineError } from '../machine-error.js';
-import { quoted } from '../shell/quoted.js';
 import { pipesFolder } from './init.js';
 
 /** Shells set these themselves, and may refuse to continue if a script does. */
@@ -41,10 +41,10 @@ export function startScript(
     'exec 9>&-',
     limits,
     ...Object.entries(variables).flatMap(([name, value]) =>
-      canExport(name) ? [`export ${name}=${quoted(value)}`] : [],
+      canExport(name) ? [`export ${name}=${quotedForShell(value)}`] : [],
     ),
-    ...(cwd === undefined ? [] : [`cd -- ${quoted(cwd)} || exit 126`]),
-    `exec /bin/sh -c ${quoted(command)}`,
+    ...(cwd === undefined ? [] : [`cd -- ${quotedForShell(cwd)} || exit 126`]),
+    `exec /bin/sh -c ${quotedForShell(command)}`,
     `) <${at}/stdin >${at}/stdout 2>${at}/stderr`,
     'echo "ended $?" >&9',
     '',

@@ -1,6 +1,7 @@
 /** An interactive shell. Its pipes are passed on unchanged. It runs until it ends by itself or its user ends it. */
+
 import type { Readable, Writable } from 'node:stream';
-import { quoted } from './quoted.js';
+import { quotedForShell } from '../../../contract/texts/shell-word.js';
 import type { ShellExit, Shells } from './shells.js';
 
 export interface Terminal {
@@ -75,6 +76,6 @@ export async function openInteractiveShell(
  */
 function inTerminal(command: string, { columns, rows }: Terminal): string {
   const inside = `stty rows ${rows} cols ${columns} echo 2>/dev/null\n${command}`;
-  const script = `exec script -qfec ${quoted(inside)} /dev/null`;
+  const script = `exec script -qfec ${quotedForShell(inside)} /dev/null`;
   return `case "$(script --version </dev/null 2>/dev/null)" in *util-linux*) ${script} ;; esac\n${command}`;
 }

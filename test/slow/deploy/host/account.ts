@@ -4,8 +4,15 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { repository } from '../../../unit/house/source-imports.js';
-import type { Certificates } from './certificates.js';
 import type { Host } from './host.js';
+
+/** Files that the host sees. */
+export interface Certificates {
+  /** The certificate of the authority that signed the other one. */
+  readonly authority: string;
+  readonly certificate: string;
+  readonly key: string;
+}
 
 /** @returns its API key; it answers at port 8444 of the host */
 export async function startAccount(host: Host, { authority, certificate, key }: Certificates): Promise<string> {

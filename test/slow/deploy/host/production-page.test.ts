@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../../src/config.js';
 import { findTemporalServer } from '../../../../src/temporal-server/find.js';
 import type { Ended } from '../../../e2e/cli/program.js';
+import { createPrivateAuthority } from '../../../setup/private-ca.js';
 import { readSource } from '../../../unit/house/source-imports.js';
 import { type InstalledPackage, installPackage } from '../../e2e/package/installed.js';
-import { nextVersionOf, startAccount } from './account.js';
-import { certificatesFor } from './certificates.js';
+import { type Certificates, nextVersionOf, startAccount } from './account.js';
 import { createHost, type Host, type HostCommand, missingForHost } from './host.js';
 
 const page = readSource('docs/production.md');
@@ -22,13 +22,26 @@ function blocksOf(title: string): string[] {
   return [...section.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
 }
 
+const names = ['api.example.com', 'bridge.example.com'];
+
+/** Certificates for the host, in its folder. */
+function certificatesOf({ folder }: Host): Certificates {
+  const issuer = createPrivateAuthority(names);
+  const file = (name: string) => join(folder, name);
+  copyFileSync(issuer.file, file('ca.pem'));
+  writeFileSync(file('host.pem'), issuer.server.cert);
+  writeFileSync(file('host.key'), issuer.server.key, { mode: 0o600 });
+  issuer.close();
+  return { authority: file('ca.pem'), certificate: file('host.pem'), key: file('host.key') };
+}
+
 const missing = missingForHost();
 
 describe.skipIf(missing.length > 0)('docs/production.md, on an empty host, by a user without rights', () => {
   let host: Host;
   let installed: InstalledPackage;
   beforeAll(async () => {
-    [installed, host] = await Promise.all([installPackage(), createHost(['api.example.com', 'bridge.example.com'])]);
+    [installed, host] = await Promise.all([installPackage(), createHost(names)]);
   }, 120_000);
   afterAll(async () => {
     installed?.remove();
@@ -59,7 +72,7 @@ describe.skipIf(missing.length > 0)('docs/production.md, on an empty host, by a 
   test('a job runs, also through an upgrade, and nothing is left after the removal', async () => {
     give(installed.tarball, 'sandflow-0.1.0.tgz');
     give(nextVersionOf(installed.tarball, host.folder), 'sandflow-0.2.0.tgz');
-    const { authority, certificate, key } = certificatesFor(['api.example.com', 'bridge.example.com'], host.folder);
+    const { authority, certificate, key } = certificatesOf(host);
     give(certificate, 'fullchain.pem');
     give(key, 'privkey.pem');
     const apiKey = await startAccount(host, { authority, certificate, key });
