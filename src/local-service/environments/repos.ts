@@ -14,7 +14,11 @@ const localRepoSchema = z.object({
   /** The number of the repository at its host. */
   id: z.number().int().positive(),
   /** `owner/name`. */
-  fullName: z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name'),
+  fullName: z
+    .string()
+    .regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name')
+    // The name is that of a folder.
+    .refine((fullName) => !/\/\.\.?$|\0/.test(fullName), 'must be owner/name'),
   /** Last push, ISO 8601. */
   pushedAt: z.iso.datetime(),
   /** Internal id, which `repositoryId` of PUT /environments/{environmentId} names. Default: `id` as text. */

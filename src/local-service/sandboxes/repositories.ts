@@ -1,7 +1,7 @@
 /** The repositories of a new sandbox: what its environment selects is cloned into its home, and set up. */
 import { assume } from '../core/assume.js';
 import type { Context, Core } from '../core/context.js';
-import { machineEnvironment } from '../environments/on-machine.js';
+import { machineEnvironment, prepareDisk } from '../environments/on-machine.js';
 import { listedRepos } from '../environments/repos.js';
 import { reasonOf } from '../log.js';
 import type { SelectedRepository } from '../store/environment-store.js';
@@ -52,32 +52,52 @@ export async function cloneRepositories(context: Context, sandbox: SandboxRecord
   const repositories = repositoriesToClone(context, sandbox);
   if (repositories.length === 0) return {};
   assume('A-repo-clone');
-  for (const repo of repositories) {
-    const error = await cloneOne(context, sandbox, repo);
-    if (error !== null) return { state: 'error', error };
-  }
+  const error = sameFolder(repositories) ?? (await prepare(context, sandbox, repositories));
+  if (error !== null) return { state: 'error', error };
   const clonedRepositories = repositories.map(({ databaseId }) => databaseId);
   const isSetUp = backgroundScripts(context, { ...sandbox, clonedRepositories }).length === 0;
   return { clonedRepositories, ...(!isSetUp && { setupStatus: 'pending' }) };
 }
 
-async function cloneOne(context: Context, sandbox: SandboxRecord, repo: ClonedRepository): Promise<string | null> {
-  const { fullName, name: folder, baseBranch: branch, cloneUrl: url, setupScript, setupBlocking } = repo;
+function sameFolder(repositories: readonly ClonedRepository[]): string | null {
+  const other = repositories.find(({ name }, at) => repositories.findIndex((one) => one.name === name) !== at);
+  return other ? `Two of the selected repositories would have the folder ${other.name}.` : null;
+}
+
+/** @returns the first problem; null if there is none */
+async function prepare(
+  context: Context,
+  sandbox: SandboxRecord,
+  repositories: readonly ClonedRepository[],
+): Promise<string | null> {
+  for (const repo of repositories) {
+    const problem = await cloneOne(context, sandbox.id, repo);
+    if (problem !== null) return problem;
+  }
   try {
-    await context.host.cloneRepository(sandbox.id, { url, branch, folder }, context.closing);
+    // A secret file may be in the folder of a repository, which a clone replaces, and a script may need it.
+    await context.locks.run(sandbox.id, () => prepareDisk(context, sandbox.id));
+  } catch (cause) {
+    return `The secret files could not be placed: ${reasonOf(cause)}`;
+  }
+  const env = machineEnvironment(context, sandbox);
+  for (const { setupBlocking, setupScript, name: cwd, fullName } of repositories) {
+    if (!setupBlocking || setupScript === null) continue;
+    const problem = await runSetupScript(context, sandbox.id, { script: setupScript, cwd, env });
+    if (problem !== null) return `The setup script of ${fullName} failed: ${problem}`;
+  }
+  return null;
+}
+
+async function cloneOne({ host, closing }: Context, sandboxId: string, repo: ClonedRepository): Promise<string | null> {
+  const { fullName, name: folder, baseBranch: branch, cloneUrl: url } = repo;
+  try {
+    await host.cloneRepository(sandboxId, { url, branch, folder }, closing);
     // Filters and the like are the choice of the repository, so they run in the sandbox.
     const command = 'git -c core.hooksPath=/dev/null reset --quiet --hard';
-    const { exitCode, stderr } = await context.host.run(
-      sandbox.id,
-      { command, cwd: folder },
-      { signal: context.closing },
-    );
-    if (exitCode !== 0) return `The repository ${fullName} could not be checked out: ${stderr.trim().slice(-500)}`;
+    const { exitCode, stderr } = await host.run(sandboxId, { command, cwd: folder }, { signal: closing });
+    return exitCode === 0 ? null : `The repository ${fullName} could not be checked out: ${stderr.trim().slice(-500)}`;
   } catch (cause) {
     return `The repository ${fullName} could not be cloned: ${reasonOf(cause)}`;
   }
-  if (!setupBlocking || setupScript === null) return null;
-  const script = { script: setupScript, cwd: folder, env: machineEnvironment(context, sandbox) };
-  const problem = await runSetupScript(context, sandbox.id, script);
-  return problem === null ? null : `The setup script of ${fullName} failed: ${problem}`;
 }

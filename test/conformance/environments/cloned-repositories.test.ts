@@ -127,3 +127,38 @@ rule(
   },
   local,
 );
+
+rule(
+  'environments.put-repositories',
+  'a secret file in the folder of a clone is there before its blocking script runs, and stays',
+  async () => {
+    const server = await startGitServer({ 'README.md': 'hello\n' });
+    const desk = await openEnvironmentDesk({ repos: [{ ...website, cloneUrl: server.url }] });
+    const id = desk.make('coding', { secretFiles: [{ path: 'website/.env', contents: 'TOKEN=1' }] });
+    const selection = { repositoryId: 'db-8', setupScript: 'cp .env ../seen', setupBlocking: true };
+    expect((await desk.put(id, { repositories: [selection] })).status).toBe(200);
+    const { id: sandboxId } = await created(desk, ['ready']);
+    expect(await desk.run(sandboxId, 'cat seen website/.env website/README.md')).toBe('TOKEN=1TOKEN=1hello');
+  },
+  local,
+);
+
+rule(
+  'environments.put-repositories',
+  'two repositories of the same name are an error, and no name leads out of the home',
+  async () => {
+    const server = await startGitServer({ 'README.md': 'hello\n' });
+    const other = { ...website, id: 9, databaseId: 'db-9', fullName: 'beta/website' };
+    const desk = await openEnvironmentDesk({
+      repos: [website, other].map((repo) => ({ ...repo, cloneUrl: server.url })),
+    });
+    const id = desk.make('coding');
+    await desk.put(id, { repositories: [{ repositoryId: 'db-8' }, { repositoryId: 'db-9' }] });
+    const { sandbox } = await created(desk, ['error']);
+    expect(sandbox.error).toBe('Two of the selected repositories would have the folder website.');
+    for (const fullName of ['acme/..', 'acme/.']) {
+      expect(() => desk.target.service.setup.setRepos([{ ...website, fullName }])).toThrow('must be owner/name');
+    }
+  },
+  local,
+);
