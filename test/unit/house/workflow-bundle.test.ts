@@ -33,8 +33,12 @@ function strangers(modules: readonly string[]): string[] {
   return modules.filter((path) => !isAllowed(path));
 }
 
+let ofSandflow: Promise<string[]> | undefined;
+/** Bundled once for all tests: it takes some seconds. */
+const sandflowModules = () => (ofSandflow ??= bundledModules(join(repository, 'workflows', 'index.ts')));
+
 test('the workflow bundle contains only workflow code, what it may import, and packages of Temporal', async () => {
-  const modules = await bundledModules(join(repository, 'workflows', 'index.ts'));
+  const modules = await sandflowModules();
   expect(modules).toEqual(
     expect.arrayContaining(['workflows/job/create-then-prompt.ts', 'src/contract/workflow-safe/states.ts']),
   );
@@ -56,7 +60,7 @@ const patternCache = 'src/contract/workflow-safe/without-secrets.ts';
 const moduleState = /^(?:export )?(?:let |var |const \w+ = (?:new (?:Map|Set|WeakMap|WeakSet)\b|\[\]|\{\}))/m;
 
 test('no module of the bundle holds state', async () => {
-  const own = (await bundledModules(join(repository, 'workflows', 'index.ts'))).filter((path) => path.endsWith('.ts'));
+  const own = (await sandflowModules()).filter((path) => path.endsWith('.ts'));
   const stateful = [];
   for (const path of own) {
     if (path.startsWith('node_modules/') || path === patternCache) continue;
