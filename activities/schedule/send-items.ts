@@ -1,5 +1,5 @@
 /** Sends the stored items of a scheduled batch to its workflow. */
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
 import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.js';
 import type { ChunkSubmission } from '../../src/protocol/fanout/batch-parts.js';
 import type { StoredItems } from '../../src/protocol/schedule.js';
@@ -15,8 +15,17 @@ export interface SendScheduledItemsInput {
   readonly itemsRef: string;
 }
 
-/** Another attempt cannot find what is missing, and the batch accepts no other items. */
-const finalCodes: ReadonlySet<string> = new Set(['result_not_found', 'result_of_other_version', 'refused']);
+/** How long missing items are looked for: a store may be away for a moment, such as a volume that is not mounted yet. */
+const missingForMs = 30 * 60_000;
+
+/**
+ * Whether another attempt is useless: the batch accepts no other items.
+ * @param waitedMs since the first attempt was scheduled
+ */
+export function isFinal(code: string, waitedMs: number): boolean {
+  if (code === 'result_not_found') return waitedMs >= missingForMs;
+  return code === 'result_of_other_version' || code === 'refused';
+}
 
 export function sendScheduledItemsActivity(results: ResultStore) {
   /** Safe to repeat: a chunk that the batch already has changes nothing. */
@@ -26,7 +35,8 @@ export function sendScheduledItemsActivity(results: ResultStore) {
         const { chunks } = await readStoredJson<StoredItems>(results, itemsRef);
         await sendItems(Context.current().client, batch, readChunks(results, chunks));
       } catch (error) {
-        if (!(error instanceof SandflowError) || !finalCodes.has(error.code)) throw error;
+        if (!(error instanceof SandflowError)) throw error;
+        if (!isFinal(error.code, Date.now() - activityInfo().scheduledTimestampMs)) throw error;
         throw ApplicationFailure.nonRetryable(error.message, error.code);
       }
     });

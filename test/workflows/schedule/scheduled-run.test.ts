@@ -1,6 +1,6 @@
 /** The workflow `scheduledRun`, started by Temporal Schedules on a real server. Tier: temporal, about 15 s. */
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { cleanupPrefix, jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
@@ -61,6 +61,9 @@ const batch = async (schedule: string, count: number) =>
     { schedule, results: stand.results },
   );
 
+const keyOf = (ref: string) => ref.replace(/^.*:/, '');
+const storedAt = (ref: string) => join(stand.resultsDirectory, keyOf(ref));
+
 const runNow = (name: string) => runScheduleNow(stand.client, { deployment, name });
 
 async function startNow(name: string): Promise<string> {
@@ -109,11 +112,32 @@ describe.concurrent('a run of a schedule', () => {
     }, patient);
   });
 
-  it('ends its batch and fails if the stored items are lost', async ({ expect }) => {
+  it('waits for stored items that are away, such as on a volume that is not mounted', async ({ expect }) => {
     const name = newName();
-    const work = await batch(name, 1);
+    // Equal items are one object, so each test has a number of its own.
+    const work = await batch(name, 2);
     await put(name, { work });
-    await rm(join(stand.resultsDirectory, work.itemsRef.replace(/^.*:/, '')));
+    const file = storedAt(work.itemsRef);
+    await rename(file, `${file}.away`);
+    const id = await startNow(name);
+    await vi.waitFor(async () => {
+      const { info } = await stand.client.schedule.getHandle(scheduleId(deployment, name)).describe();
+      const { raw } = await stand.client.workflow
+        .getHandle(info.runningActions[0]?.workflow.workflowId ?? '')
+        .describe();
+      const [sending] = raw.pendingActivities ?? [];
+      expect(sending?.lastFailure?.applicationFailureInfo?.type).toBe('SandflowError');
+      expect(sending?.lastFailure?.message).toContain(keyOf(work.itemsRef));
+    }, patient);
+    await rename(`${file}.away`, file);
+    expect(await resultOf(id)).toMatchObject({ outcome: 'completed', counts: { completed: 2 } });
+  });
+
+  it('ends its batch and fails if the stored items cannot be read', async ({ expect }) => {
+    const name = newName();
+    const work = await batch(name, 4);
+    await put(name, { work });
+    await writeFile(storedAt(work.itemsRef), '{}');
     const id = await startNow(name);
     expect(await resultOf(id)).toMatchObject({ outcome: 'cancelled' });
     await untilRuns(name, (runs) => expect(runs).toMatchObject([{ id, outcome: 'failed' }]));
