@@ -19,15 +19,20 @@ const deadlineSlackMs = 100;
 const pauseMs = 500;
 
 /**
- * Runs `calls` until `signal` is aborted, and not at all if it is aborted already: Temporal's client would send a request
- * that begins after the abort. It also adds a listener to the signal for every request and never removes it, and a wait
- * sends many requests. The calls therefore get a signal of their own, which is dropped together with its listeners.
+ * Runs `calls` until `signal` is aborted, and not at all if it is aborted already. Temporal's client sends a request that
+ * begins after the abort, so nothing waits for the calls then. The client also adds a listener to the signal for every
+ * request and never removes it, and a wait sends many requests. The calls therefore get a signal of their own, which is
+ * dropped together with its listeners.
+ * @throws the reason of `signal`
  */
 export async function abortable<T>(client: Client, signal: AbortSignal, calls: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const ofTheseCalls = anySignal([signal]);
   setMaxListeners(0, ofTheseCalls);
-  return client.withAbortSignal(ofTheseCalls, calls);
+  const aborted = new Promise<never>((_, reject) => {
+    ofTheseCalls.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  return Promise.race([client.withAbortSignal(ofTheseCalls, calls), aborted]);
 }
 
 /**

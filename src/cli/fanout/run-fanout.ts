@@ -71,7 +71,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     await keepNotifyCommand(options.notify, config);
     const input = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
     await send(platform, input, filledItems(read, platform, io.interrupted), {
-      ...{ view, context },
+      ...{ signal: io.interrupted, view, context },
       total: survey.items,
       labels: read.labels,
     });
@@ -103,6 +103,7 @@ export async function* filledItems(
 const othersIdCodes: ReadonlySet<string> = new Set(['fanout_differs', 'not_a_fanout']);
 
 interface SendOptions {
+  readonly signal: AbortSignal;
   readonly view: BatchView;
   /** Learns when the batch may have started. */
   readonly context: Pick<CommandContext, 'undone'>;
@@ -114,7 +115,7 @@ async function send(
   platform: Platform,
   input: FanoutInput,
   items: AsyncIterable<FanoutItem>,
-  { view, context, total, labels }: SendOptions,
+  { signal, view, context, total, labels }: SendOptions,
 ): Promise<void> {
   const { batchId } = input;
   try {
@@ -124,6 +125,7 @@ async function send(
         results: platform.sharedResults,
         promptInSummary: platform.config.promptSummaries,
         labels,
+        signal,
         onStart: () => {
           context.undone = undefined;
         },

@@ -5,7 +5,7 @@ import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@tempor
 import { requireOptions } from '../../contract/required-options.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
-import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
+import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input.js';
 import type { FanoutProgress } from '../../protocol/fanout/fanout-progress.js';
 import type { FanoutResult } from '../../protocol/fanout/fanout-result.js';
 import { abortable } from '../../temporal/calls.js';
@@ -36,6 +36,8 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
   readonly onStart?: () => void;
   /** Called after each chunk that the batch accepts. Default: none. */
   readonly onProgress?: (sent: { readonly chunks: number; readonly items: number }) => void;
+  /** Ends the sending. What was sent stays sent, and the call can be repeated. Default: never. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
  * changes nothing.
  * @returns the batch; sends nothing if the batch already has all its items or has ended
  * @throws SandflowError as `startFanout`, `addFanoutChunk` and `sealFanout`; `fanout_differs` also if the batch has other
- *   items
+ *   items; the reason of `signal`
  * @example
  * const source = { kind: 'sandbox', sandboxId: 'bx_2345abcd', allowStale: false } as const;
  * const items = ['Fix the first.', 'Fix the second.'].map((prompt, at) => ({ id: `${at}`, prompts: [{ prompt }] }));
@@ -59,8 +61,17 @@ export async function submitFanout(
   requireClient(client);
   requireOptions({ items }, { items: 'an object' });
   requireOptions(given, { taskQueue: 'a text' });
-  const { onStart, onProgress, ...options } = given;
-  const checked = parseFanoutInput(input);
+  const { signal } = given;
+  const submit = () => submitTo(client, parseFanoutInput(input), items, given);
+  return signal ? abortable(client, signal, submit) : submit();
+}
+
+async function submitTo(
+  client: Client,
+  checked: FanoutInput,
+  items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
+  { onStart, onProgress, signal, ...options }: SubmitFanoutOptions,
+): Promise<StartedFanout> {
   const packed = packItems(items, { policy: checked.policy, results: options.results });
   // An error in the first items must be thrown before the batch starts.
   const first = await packed.next();
@@ -74,7 +85,7 @@ export async function submitFanout(
       return started;
     }
   }
-  await sendItems(client, checked, startingWith(first.value, packed), onProgress);
+  await sendItems(client, checked, startingWith(first.value, packed), { onProgress, signal });
   return started;
 }
 
@@ -92,20 +103,22 @@ export async function sendItems(
   client: Client,
   batch: FanoutAddress,
   submissions: AsyncIterable<ChunkSubmission>,
-  onProgress?: SubmitFanoutOptions['onProgress'],
+  { onProgress, signal }: Pick<SubmitFanoutOptions, 'onProgress' | 'signal'> = {},
 ): Promise<void> {
   let chunks = 0;
   let items = 0;
   let newest: ChunkSubmission | undefined;
+  const persistence = { patienceMs, signal };
   try {
     for await (newest of submissions) {
-      await sendChunk(client, batch, newest, patienceMs);
+      await sendChunk(client, batch, newest, persistence);
       chunks += 1;
       items += newest.items.length;
       onProgress?.({ chunks, items });
     }
-    await sendSeal(client, batch, { chunks, items }, patienceMs);
+    await sendSeal(client, batch, { chunks, items }, persistence);
   } catch (error) {
+    signal?.throwIfAborted();
     // A batch may end while its items are sent, if its source fails or it is cancelled; its result says why.
     const phase = await fanoutProgress(client, batch).then(
       (progress) => progress.phase,

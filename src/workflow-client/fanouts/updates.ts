@@ -13,7 +13,6 @@ import { explainError } from '../ask-workflow.js';
 import { askedBatch, type FanoutAddress, fanoutHandle } from './fanout-client.js';
 import { checkChunk, itemsDigest, itemToSubmit } from './pack-items.js';
 
-/** How long to retry while no worker answers, in ms. */
 const defaultPatienceMs = 30_000;
 const pauseMs = 500;
 
@@ -55,18 +54,26 @@ export async function sealFanout(
   await sendSeal(client, batch, seal);
 }
 
+/** How long to send what is not accepted at once. */
+export interface Persistence {
+  /** How long to retry while no worker answers, in ms. Default: 30 000. */
+  readonly patienceMs?: number;
+  /** Ends the retries. The caller ends the calls themselves, with `abortable`. Default: never. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Safe to repeat. */
 export async function sendChunk(
   client: Client,
   batch: FanoutAddress,
   chunk: ChunkSubmission,
-  patienceMs?: number,
+  persistence?: Persistence,
 ): Promise<void> {
   // The id does not contain the digest of the items. Ids are not encrypted, so anyone could confirm a guess of the
   // items.
   const updateId = `chunk-${chunk.chunk}-${randomUUID()}`;
   const send = () => fanoutHandle(client, batch).executeUpdate(addChunkUpdate, { args: [chunk], updateId });
-  await persist(client, batch, send, patienceMs);
+  await persist(client, batch, send, persistence);
 }
 
 /** Safe to repeat. */
@@ -74,13 +81,13 @@ export async function sendSeal(
   client: Client,
   batch: FanoutAddress,
   seal: SealRequest,
-  patienceMs?: number,
+  persistence?: Persistence,
 ): Promise<void> {
   await persist(
     client,
     batch,
     () => fanoutHandle(client, batch).executeUpdate(sealUpdate, { args: [seal] }),
-    patienceMs,
+    persistence,
   );
 }
 
@@ -92,13 +99,14 @@ async function persist<T>(
   client: Client,
   batch: FanoutAddress,
   send: () => Promise<T>,
-  patienceMs = defaultPatienceMs,
+  { patienceMs = defaultPatienceMs, signal }: Persistence = {},
 ): Promise<T> {
   const untilMs = Date.now() + patienceMs;
   for (;;) {
     try {
       return await withAnswerTimeout(client, send);
     } catch (error) {
+      signal?.throwIfAborted();
       const passes = isBusy(error) || isSlow(error) || (isClosing(error) && (await runs(client, batch)));
       if (!passes || Date.now() + pauseMs >= untilMs) throw await explainError(error, client, askedBatch(batch));
       await sleep(pauseMs);

@@ -255,6 +255,23 @@ describe.concurrent('a batch', () => {
     }
   });
 
+  it('is submitted only until the signal is aborted, also while no worker takes its items', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId));
+    const interrupted = new AbortController();
+    const nobody = { taskQueue: 'nobody-takes-these', signal: interrupted.signal };
+    const submitted = submitFanout(stand.client, input, items(1), nobody);
+    submitted.catch(() => undefined);
+    await vi.waitFor(async () => {
+      const { events } = await batchOf(stand, input).fetchHistory();
+      expect(events).not.toHaveLength(0);
+    }, patient);
+    const reason = new Error('Somebody pressed Ctrl-C.');
+    interrupted.abort(reason);
+    // The sending itself would be repeated for five minutes.
+    await expect(submitted).rejects.toBe(reason);
+    await batchOf(stand, input).terminate();
+  });
+
   it('accepts no other items under a known number, and is not sealed while a chunk is missing', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId));
     const { addFanoutChunk } = await import('../../../src/workflow-client/fanouts/updates.js');
