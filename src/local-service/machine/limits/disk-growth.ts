@@ -1,6 +1,8 @@
 /** Measures how many bytes a sandbox has written since a given time, including to removed files. */
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { MachineDirectories } from '../disk/directories.js';
+import { createPatientReads } from '../processes/patient-reads.js';
 import { runProgram } from '../program.js';
 
 const measureTimeoutMs = 30_000;
@@ -35,17 +37,18 @@ export async function measureGrowth(directories: MachineDirectories, sandbox: Gr
   const { stdout } = await runProgram('/bin/sh', ['-c', sum, since, ...folders], { timeoutMs: measureTimeoutMs });
   const [blocks = 0, files = 0] = stdout.trim().split(' ').map(Number);
   const device = deviceOf(directories.root);
-  const removed = device === undefined ? 0 : removedBytes(pids, device, sinceMs - clockStepMs);
+  const removed = device === undefined ? 0 : await removedBytes(pids, device, sinceMs - clockStepMs);
   return { bytes: blocks * blockBytes + removed, files };
 }
 
+const readPatiently = createPatientReads();
+
 /** Counts each file once, even if several processes hold it. */
-function removedBytes(pids: readonly number[], device: number, sinceMs: number): number {
+async function removedBytes(pids: readonly number[], device: number, sinceMs: number): Promise<number> {
   const files = new Map<number, number>();
-  for (const pid of pids) {
-    for (const path of openFiles(pid)) addRemoved(files, path, device, sinceMs);
-    for (const { inode, bytes } of mappedRemoved(pid)) if (!files.has(inode)) files.set(inode, bytes);
-  }
+  for (const pid of pids) for (const path of openFiles(pid)) addRemoved(files, path, device, sinceMs);
+  const mapped = await readPatiently(pids, async (pid) => mappedRemoved(await readFile(`/proc/${pid}/maps`, 'latin1')));
+  for (const { inode, bytes } of [...mapped.values()].flat()) if (!files.has(inode)) files.set(inode, bytes);
   return [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
@@ -77,22 +80,14 @@ function openFiles(pid: number): string[] {
  * size counts, since the number of blocks cannot be read. Only shared mappings count, because programs map removed
  * libraries too, but as private mappings.
  */
-function mappedRemoved(pid: number): { readonly inode: number; readonly bytes: number }[] {
-  try {
-    return readFileSync(`/proc/${pid}/maps`, 'latin1')
-      .split('\n')
-      .flatMap((line) => {
-        const [, from = '0', to = '0', inode = '0'] =
-          /^([0-9a-f]+)-([0-9a-f]+) ...s \S+ \S+ (\d+) +\/(?!dev\/shm\/|dev\/zero|memfd:|SYSV).* \(deleted\)$/.exec(
-            line,
-          ) ?? [];
-        return inode === '0'
-          ? []
-          : [{ inode: Number(inode), bytes: Number.parseInt(to, 16) - Number.parseInt(from, 16) }];
-      });
-  } catch {
-    return [];
-  }
+function mappedRemoved(maps: string): { readonly inode: number; readonly bytes: number }[] {
+  return maps.split('\n').flatMap((line) => {
+    const [, from = '0', to = '0', inode = '0'] =
+      /^([0-9a-f]+)-([0-9a-f]+) ...s \S+ \S+ (\d+) +\/(?!dev\/shm\/|dev\/zero|memfd:|SYSV).* \(deleted\)$/.exec(line) ??
+      [];
+    if (inode === '0') return [];
+    return [{ inode: Number(inode), bytes: Number.parseInt(to, 16) - Number.parseInt(from, 16) }];
+  });
 }
 
 function deviceOf(path: string): number | undefined {

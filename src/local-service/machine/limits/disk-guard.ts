@@ -22,8 +22,8 @@ const recentMs = 10_000;
 
 interface DiskGuardOptions {
   readonly directories: MachineDirectories;
-  /** The running processes of a sandbox. */
-  readonly pidsOf: (sandboxId: string) => readonly number[];
+  /** The sandboxes in which something runs, with the pids of their processes. The others do not grow. */
+  readonly atWork: () => ReadonlyMap<string, readonly number[]>;
   /** Kills the processes of a sandbox. */
   readonly end: (sandboxId: string) => Promise<void>;
   readonly log: (message: string) => void;
@@ -44,7 +44,7 @@ interface Mark {
 }
 
 export async function createDiskGuard(options: DiskGuardOptions) {
-  const { directories, pidsOf, end, log } = options;
+  const { directories, atWork, end, log } = options;
   const atStart = await freeSpace(directories.root);
   const reserve: Growth = {
     bytes: options.reserveBytes ?? Math.min(maxReserveBytes, atStart.bytes / 2),
@@ -77,10 +77,11 @@ export async function createDiskGuard(options: DiskGuardOptions) {
   /** When the reserve is first touched, finds the sandbox that wrote the most in the last `recentMs`. */
   const growingNow = async (free: Growth): Promise<string | undefined> => {
     mark = markAt(free);
-    return await mostGrown(mark.atMs - recentMs, {
+    const least: Growth = {
       bytes: free.bytes < reserve.bytes ? limit.bytes : Infinity,
       files: free.files < reserve.files ? limit.files : Infinity,
-    });
+    };
+    return await mostGrown(atWork(), mark.atMs - recentMs, least);
   };
 
   /**
@@ -92,21 +93,27 @@ export async function createDiskGuard(options: DiskGuardOptions) {
     const isDue = measured.bytes - free.bytes >= limit.bytes || measured.files - free.files >= limit.files;
     mark = { atMs, free: most, measured: isDue ? free : measured };
     if (!isDue) return undefined;
+    const used: Growth = { bytes: most.bytes - free.bytes, files: most.files - free.files };
+    const sandboxes = atWork();
     // Other programs write to the disk too. So a sandbox is killed only if it has written a large enough part of the
     // used space.
-    const part = 2 * watched.size;
-    const used: Growth = { bytes: most.bytes - free.bytes, files: most.files - free.files };
-    return await mostGrown(atMs, {
+    const part = 2 * sandboxes.size;
+    const least: Growth = {
       bytes: used.bytes >= limit.bytes ? used.bytes / part : Infinity,
       files: used.files >= limit.files ? used.files / part : Infinity,
-    });
+    };
+    return await mostGrown(sandboxes, atMs, least);
   };
 
   /** @returns the sandbox that grew most, or undefined if no sandbox has grown by `least` */
-  const mostGrown = async (fromMs: number, least: Growth): Promise<string | undefined> => {
+  const mostGrown = async (
+    sandboxes: ReadonlyMap<string, readonly number[]>,
+    sinceMs: number,
+    least: Growth,
+  ): Promise<string | undefined> => {
     const measured = await Promise.all(
-      [...watched.keys()].map(async (sandboxId) => {
-        const growth = await measureGrowth(directories, { sandboxId, sinceMs: fromMs, pids: pidsOf(sandboxId) });
+      [...sandboxes].map(async ([sandboxId, pids]) => {
+        const growth = await measureGrowth(directories, { sandboxId, sinceMs, pids });
         return { sandboxId, share: Math.max(growth.bytes / least.bytes, growth.files / least.files) };
       }),
     );

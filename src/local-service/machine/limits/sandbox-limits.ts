@@ -35,8 +35,8 @@ interface SandboxLimits {
 export interface SandboxLimitsOptions {
   readonly directories: MachineDirectories;
   readonly sizeOf: (sandboxId: string) => MachineSize;
-  /** The running processes of a sandbox. */
-  readonly pidsOf: (sandboxId: string) => readonly number[];
+  /** The sandboxes in which something runs, with the pids of their processes. */
+  readonly atWork: () => ReadonlyMap<string, readonly number[]>;
   /** Kills the processes of a sandbox that fills the disk. */
   readonly end: (sandboxId: string) => Promise<void>;
   readonly log: (message: string) => void;
@@ -45,11 +45,11 @@ export interface SandboxLimitsOptions {
 }
 
 export async function createSandboxLimits(options: SandboxLimitsOptions): Promise<SandboxLimits> {
-  const { directories, sizeOf, pidsOf, end, log } = options;
+  const { directories, sizeOf, atWork, end, log } = options;
   const groups = await findControlGroups(directories.root);
   const guard = await createDiskGuard({
     directories,
-    pidsOf,
+    atWork,
     end,
     log,
     reserveBytes: options.diskReserveBytes,

@@ -1,10 +1,9 @@
-/** Reads facts about a process from /proc, such as its command and its CPU time. */
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+/** Reads facts about a process from /proc, such as its memory and its CPU time. */
+import { readFileSync } from 'node:fs';
 import type { ProcessEntry } from './table.js';
 
 /** Linux reports times to programs in hundredths of a second, even if the kernel uses another unit internally. */
 const ticksPerSecond = 100;
-const maxCommandCharacters = 2_000;
 
 interface MachineTimes {
   readonly uptimeMs: number;
@@ -52,34 +51,6 @@ export function readStatus(pid: number): ProcessStatus | undefined {
   }
 }
 
-/**
- * The program and its arguments. A process without a command line gives its name in brackets. Undefined if it has
- * ended.
- */
-export function readCommand(pid: number): string | undefined {
-  try {
-    return commandText(readStart(`/proc/${pid}/cmdline`)) || `[${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()}]`;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Puts spaces between the arguments and bounds the length. */
-export function commandText(command: string): string {
-  return command.replaceAll('\0', ' ').trim().slice(0, maxCommandCharacters);
-}
-
 export function tenths(value: number): number {
   return Math.round(value * 10) / 10;
-}
-
-/** Reads only the start of the file, because the arguments of a process may be megabytes long. */
-function readStart(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const buffer = Buffer.alloc(4 * maxCommandCharacters);
-    return buffer.toString('utf8', 0, readSync(file, buffer));
-  } finally {
-    closeSync(file);
-  }
 }

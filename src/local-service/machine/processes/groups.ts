@@ -53,11 +53,6 @@ export function createProcessGroups(directories: MachineDirectories) {
     },
     /** Groups that may have a live process. */
     ofSandbox,
-    /** All processes of a sandbox; none without /proc. */
-    pidsOf(sandboxId: string) {
-      const found = createProcessSearch(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)))();
-      return found?.map(({ pid }) => pid) ?? [];
-    },
     /** Forgets the group, unless one of its processes still runs in the background. */
     settle(group: ProcessGroup) {
       settled.add(group);

@@ -1,5 +1,6 @@
 /** Lists the processes of one sandbox. */
-import { processUse, readCommand, readMachineTimes, readStatus } from './details.js';
+import { readCommandLines } from './command-lines.js';
+import { processUse, readMachineTimes, readStatus } from './details.js';
 import { listByPs, type SandboxProcess } from './ps-listing.js';
 import type { ProcessGroup } from './records.js';
 import { createProcessSearch, oneDisk } from './search.js';
@@ -24,14 +25,14 @@ export async function listProcesses(groups: readonly ProcessGroup[], disk: strin
   const table = createProcessSearch(groups, oneDisk(disk))();
   if (table === undefined) return cut(await listByPs(groups));
   const byPid = new Map(table.map((entry) => [entry.pid, entry]));
-  return sampleOf(table, (entry) => commandIdOf(entry, byPid, groups));
+  return await sampleOf(table, (entry) => commandIdOf(entry, byPid, groups));
 }
 
 /** Reads what these processes do now. */
-export function sampleOf<Entry extends ProcessEntry>(
+export async function sampleOf<Entry extends ProcessEntry>(
   entries: readonly Entry[],
   commandId: (entry: Entry) => string | null,
-): ProcessSample {
+): Promise<ProcessSample> {
   const times = readMachineTimes();
   const pids = new Set(entries.map(({ pid }) => pid));
   const busiest = entries
@@ -39,10 +40,11 @@ export function sampleOf<Entry extends ProcessEntry>(
     .sort((a, b) => b.use.cpuPercent - a.use.cpuPercent || a.entry.pid - b.entry.pid)
     .slice(0, maxProcesses);
   const names = readUserNames();
+  const commands = await readCommandLines(busiest.map(({ entry }) => entry.pid));
   const processes: SandboxProcess[] = [];
   let ended = 0;
   for (const { entry, use } of busiest) {
-    const [command, status] = [readCommand(entry.pid), readStatus(entry.pid)];
+    const [command, status] = [commands.get(entry.pid), readStatus(entry.pid)];
     if (command === undefined || status === undefined) {
       ended += 1;
       continue;

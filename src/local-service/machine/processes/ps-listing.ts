@@ -1,6 +1,7 @@
 /** Lists processes with the system's `ps`, if there is no /proc. */
 import { runProgram } from '../program.js';
-import { commandText, tenths } from './details.js';
+import { commandText } from './command-lines.js';
+import { tenths } from './details.js';
 import type { ProcessGroup } from './records.js';
 
 export interface SandboxProcess {

@@ -1,31 +1,25 @@
 /** The commands that were started in a running sandbox, by the numbers of their processes inside. */
-import { readCommand } from '../processes/details.js';
 import type { ProcessEntry } from '../processes/table.js';
 import type { InsideEntry } from './inside.js';
 
 /** The first two processes: that of bubblewrap, and the one that starts commands. */
 const lastHelper = 2;
 const maxSessions = 1_000;
-/** The command line of a script; see `init.ts`. */
-const scriptPattern = /^(?:setsid -f )?\/bin\/sh \/run\/machine\/(\d+)\/script$/;
 
 /** @param inside the processes of the sandbox; none once it has ended */
 export function createCommands(inside: (table?: readonly ProcessEntry[]) => InsideEntry[]) {
-  /** The running commands. Undefined until the command has reported its start. */
+  /** The sessions of the running commands. Undefined until the command has reported its start. */
   const running = new Map<number, number | undefined>();
   /** The ids of commands by their sessions, also after the command itself has ended. */
   const sessions = new Map<number, string | null>();
 
-  /** A script waits for its command. It is recognised by its text, which only a running command can imitate. */
-  const isScript = ({ pid, inside: { session } }: InsideEntry): boolean => {
-    const number = Number(scriptPattern.exec(readCommand(pid) ?? '')?.[1]);
-    return running.has(number) && [undefined, session].includes(running.get(number));
-  };
-  const isHelper = (entry: InsideEntry, entries: readonly InsideEntry[]): boolean => {
-    if (entry.inside.pid <= lastHelper) return true;
-    const parent = entries.find(({ pid }) => pid === entry.parentPid);
-    // For a moment, also the one that becomes `setsid`.
-    return parent?.inside.pid === lastHelper || isScript(entry);
+  const withoutHelpers = (entries: readonly InsideEntry[]): InsideEntry[] => {
+    const starter = entries.find(({ inside: { pid } }) => pid === lastHelper)?.pid;
+    // A script waits for its command, and leads its session.
+    const scripts = new Set(running.values());
+    return entries.filter(
+      ({ parentPid, inside: { pid } }) => pid > lastHelper && parentPid !== starter && !scripts.has(pid),
+    );
   };
 
   return {
@@ -42,9 +36,13 @@ export function createCommands(inside: (table?: readonly ProcessEntry[]) => Insi
      * All processes but those that start commands and wait for them.
      * @param table the processes of this machine; by default, they are read
      */
-    found(table?: readonly ProcessEntry[]) {
+    found: (table?: readonly ProcessEntry[]) => withoutHelpers(inside(table)),
+    /** The pids of all processes; none if the sandbox only waits for a command. */
+    pidsAtWork(table?: readonly ProcessEntry[]): number[] {
       const entries = inside(table);
-      return entries.filter((entry) => !isHelper(entry, entries));
+      // A running command could pass for its script.
+      const isIdle = running.size === 0 && withoutHelpers(entries).length === 0;
+      return isIdle ? [] : entries.map(({ pid }) => pid);
     },
     /** The id of the command in whose session or group the process or its nearest known ancestor is. */
     commandIdOf(entry: InsideEntry, byPid: ReadonlyMap<number, InsideEntry>): string | null {

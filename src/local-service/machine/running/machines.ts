@@ -45,7 +45,13 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
   const places = new Map<string, Place>();
   const limits = await createSandboxLimits({
     ...options,
-    pidsOf: (id) => groups.pidsOf(id),
+    atWork() {
+      const table = readProcessTable();
+      const pidsOf = (place: Place): number[] => place.machine?.commands.pidsAtWork(table) ?? [];
+      return new Map(
+        [...places].map(([id, place]) => [id, pidsOf(place)] as const).filter(([, { length }]) => length > 0),
+      );
+    },
     // A grace period would let the sandbox fill the disk.
     end: (id) => endProcesses(id, { graceMs: 0 }),
   });
@@ -150,7 +156,7 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
       if (commands === undefined) return { processes: [], total: 0 };
       const found = commands.found();
       const byPid = new Map(found.map((entry) => [entry.pid, entry]));
-      return sampleOf(found, (entry) => commands.commandIdOf(entry, byPid));
+      return await sampleOf(found, (entry) => commands.commandIdOf(entry, byPid));
     },
     async endAll(sandboxId) {
       await endProcesses(sandboxId, {});
