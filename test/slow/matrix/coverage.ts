@@ -24,6 +24,7 @@ const silent = [
   'readPromptRecord',
   'readStopRequest',
   'registerWatch',
+  'sendScheduledItems',
   'settleFanoutItem',
   'storeObject',
   'surveyFanout',
