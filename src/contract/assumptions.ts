@@ -6,6 +6,8 @@
 export const assumptions = {
   'A-access-refusals':
     'A teammate may not read snapshots, nor the events, prompts and processes of a private sandbox, because they show its content.',
+  'A-agent-logins':
+    'A prompt gets the login of its provider in variables if the environment of the sandbox passes the credentials of agents. No other process gets it.',
   'A-answer-types': 'Status and `type` of an answer if the specification shows neither.',
   'A-api-key-create': 'Body of POST /api-keys/scoped, and `apiKey` and `secret` in the answer.',
   'A-api-key-paths': 'POST /api-keys/{apiKeyId}/rotate and DELETE /api-keys/{apiKeyId} rotate and revoke a key.',
@@ -88,6 +90,8 @@ export const assumptions = {
     'A refusal names the page that removes its cause in its details, as an https URL in a field whose name ends in `Url`.',
   'A-repo-clone':
     'A create that is not made from a snapshot clones the selected repositories into folders of the home, in the state `cloning`. A failed clone or blocking script is `error`. Other scripts run before the setup script of the create.',
+  'A-repo-host-login':
+    'A sandbox whose environment passes the repository-host login has it in variables that git reads, for the address of that host only.',
   'A-repo-selection':
     'A selected repository is added to the default environment, as a new version of that environment.',
   'A-repos': 'Repositories, and the body that selects one.',

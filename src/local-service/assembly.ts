@@ -33,6 +33,7 @@ export type Given = {
   | 'models'
   | 'defaultProvider'
   | 'repos'
+  | 'logins'
 >;
 
 interface AssembleOptions {
@@ -66,7 +67,7 @@ export function assemble({ createSsh, ...given }: Given, options: AssembleOption
   const sandboxCredentials = createSandboxCredentials({ database, stores, clock, apiUrl });
   const environmentOf = (sandboxId: string) => {
     const sandbox = stores.sandboxes.get(sandboxId);
-    return sandbox && machineEnvironment({ stores, sandboxCredentials }, sandbox);
+    return sandbox && machineEnvironment({ stores, sandboxCredentials, logins: given.logins }, sandbox);
   };
   const core: Core = {
     ...given,

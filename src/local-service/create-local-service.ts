@@ -15,6 +15,7 @@ import { assemble, type Given } from './assembly.js';
 import { startAllWork } from './background/start-stop.js';
 import { type ClockState, type ControlledClock, createClock } from './clock.js';
 import type { LocalServiceProfile } from './core/context.js';
+import { readLogins } from './environments/logins.js';
 import { configuredRepos } from './environments/repos.js';
 import { allOperations } from './http/operations.js';
 import { createServer } from './http/server.js';
@@ -74,7 +75,7 @@ const asAssumed: LocalServiceProfile = {
 /**
  * Creates a local service that keeps its state in a directory. Nothing runs and no port is open until `listen`.
  * @throws SandflowError `directory_in_use` while another service uses the directory, `agent_not_isolated` if a command
- *   agent would run without isolation
+ *   agent would run without isolation, and as `readLogins` for the files of logins
  */
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
   requireOptions(options, { directory: 'a text', apiKey: 'a text' });
@@ -86,12 +87,17 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const { defaultProvider: wanted = 'codex' } = options;
   const defaultProvider = wanted === null ? null : configuredProvider(wanted);
   const repos = configuredRepos(options.repos ?? []);
+  const logins = await readLogins(options, configuredProvider);
   await makeFolders(directory, { mode: 0o700 });
   const database = openDatabase(directory);
   // An open database would keep every other service from opening the directory.
   const opened: (() => unknown)[] = [() => database.close()];
   try {
-    return await createOn({ ...options, apiKey, log, agentOf, models, defaultProvider, repos }, database, opened);
+    return await createOn(
+      { ...options, apiKey, log, agentOf, models, defaultProvider, repos, logins },
+      database,
+      opened,
+    );
   } catch (error) {
     for (const close of opened.toReversed()) await close();
     throw error;
@@ -99,11 +105,11 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
 }
 
 type Checked = Omit<LocalServiceOptions, 'repos' | 'models'> &
-  Pick<Given, 'log' | 'agentOf' | 'models' | 'defaultProvider' | 'repos'>;
+  Pick<Given, 'log' | 'agentOf' | 'models' | 'defaultProvider' | 'repos' | 'logins'>;
 
 /** @param opened gets what has to be closed if a later step fails */
 async function createOn(options: Checked, database: Database, opened: (() => unknown)[]): Promise<LocalService> {
-  const { directory, apiKey, log, agentOf, models, defaultProvider, repos } = options;
+  const { directory, apiKey, log, agentOf, models, defaultProvider, repos, logins } = options;
   let sizeOf = (_sandboxId: string): keyof typeof machineTypes => 'default';
   const host = await createMachineHost({
     directory: join(directory, 'machines'),
@@ -135,6 +141,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     models,
     defaultProvider,
     repos,
+    logins,
   };
   let origin: string | undefined;
   const gate = createCallGate();

@@ -1,6 +1,7 @@
 import type { NewAccount, NewTeam } from './accounts/records.js';
 import type { LocalServiceLimits, LocalServiceProfile } from './core/context.js';
 import type { LocalModel } from './core/models.js';
+import type { AgentCredentials, RepoHost } from './environments/logins.js';
 import type { LocalRepo } from './environments/repos.js';
 import type { Log } from './log.js';
 import type { NetworkSetting } from './machine/index.js';
@@ -64,6 +65,17 @@ export interface LocalServiceOptions {
    * none.
    */
   readonly repos?: readonly LocalRepo[];
+  /**
+   * The login of the host of repositories, for clones and for sandboxes whose environment has `passRepoHost`. Only the
+   * first account has it. The file of the token is read once. Default: none.
+   */
+  readonly repoHost?: RepoHost;
+  /**
+   * Provider → variable → the file that holds its value. The prompts of this provider get the variables if the
+   * environment of the sandbox has `passAgentsCredentials`. Only the first account has them. The files are read once.
+   * Default: none.
+   */
+  readonly agentCredentials?: AgentCredentials;
   /**
    * Says that the file of these options has changed since it was read, and what to do; undefined if it has not. Asked
    * at each `GET /_local/facts`, and must not throw. Default: there is no such file.

@@ -7,6 +7,8 @@ export const defaultTimings = {
   acceptMs: 0,
   /** From create or resume until the sandbox is usable. */
   bootMs: 400,
+  /** How long the clone of one repository may take. */
+  cloneMs: 900_000,
   /** From stop to the first archival attempt. */
   archiveMs: 200,
   /** How long a snapshot takes at least, in ms; meanwhile it is `in_progress`. */

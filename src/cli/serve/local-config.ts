@@ -7,6 +7,7 @@ import { checkInput, problemLine } from '../../contract/texts/input-problems.js'
 import { repeatedField } from '../../contract/texts/lost-fields.js';
 import { withoutMark } from '../../contract/texts/parse-json.js';
 import type { LocalServiceLimits } from '../../local-service/core/context.js';
+import { agentCredentialsSchema, repoHostSchema } from '../../local-service/environments/logins.js';
 import { localReposSchema } from '../../local-service/environments/repos.js';
 import type { LocalServiceOptions } from '../../local-service/index.js';
 import { networkSettingSchema } from '../../local-service/machine/index.js';
@@ -52,6 +53,8 @@ export const localConfigSchema = z
     isolation: z.enum(['auto', 'bubblewrap', 'plain']),
     network: networkSettingSchema,
     repos: localReposSchema,
+    repoHost: repoHostSchema,
+    agentCredentials: agentCredentialsSchema,
     strictWebhookUrls: z.boolean(),
     faultsEnabled: z.boolean(),
   })

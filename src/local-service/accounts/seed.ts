@@ -1,12 +1,13 @@
 /** Writes the accounts of the options to the database, unless they are there already. */
 
 import type { Core } from '../core/context.js';
+import { firstAccountId } from '../core/ids.js';
 import type { AccountRecord } from '../store/account-store.js';
 import { hashOf } from './credentials.js';
 import { addAccount, addOldKey, addTeam, type NewAccount, type NewTeam } from './records.js';
 
 /** The account that `options.apiKey` belongs to. It also owns everything that was stored before accounts existed. */
-const firstAccount = { id: 'acct_local', login: 'local' } as const;
+const firstAccount = { id: firstAccountId, login: 'local' } as const;
 const seededKey = 'accounts.seededKey';
 
 export interface SeedAccounts {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { updateEnvironmentBodySchema } from '../../contract/requests/account-requests.js';
 import { nameSchema } from '../../contract/requests/sandbox-requests.js';
 import type { Context } from '../core/context.js';
+import { firstAccountId } from '../core/ids.js';
 import { addEnvironment, removeEnvironment } from '../environments/environments.js';
 import { configuredRepos, type LocalRepo, setRepos } from '../environments/repos.js';
 import { environmentView } from '../environments/view.js';
@@ -33,16 +34,14 @@ export interface AccountSetup {
   setRepos(repos: readonly LocalRepo[], accountId?: string): void;
 }
 
-const firstAccount = 'acct_local';
-
 export function createAccountSetup(context: Context): AccountSetup {
   return {
-    createEnvironment(environment, accountId = firstAccount) {
+    createEnvironment(environment, accountId = firstAccountId) {
       accountOf(context, accountId);
       return environmentView(context, addEnvironment(context, accountId, environment));
     },
     removeEnvironment: (environmentId) => removeEnvironment(context, environmentId),
-    setRepos(repos, accountId = firstAccount) {
+    setRepos(repos, accountId = firstAccountId) {
       accountOf(context, accountId);
       setRepos(context, accountId, configuredRepos(repos));
     },

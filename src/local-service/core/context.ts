@@ -65,6 +65,14 @@ export interface SandboxCredentials {
   revoke(sandboxId: string): void;
 }
 
+/** The logins of the user who runs the service. The values are secrets: never log, show or keep them. */
+export interface Logins {
+  /** What makes `git` use the login of the host; empty without one. */
+  readonly repoHost: Readonly<Record<string, string>>;
+  /** The variables of the agents of a provider. */
+  readonly agents: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
 /** @param previousState left out for `sandbox.hydrated`, whose payload has no states */
 export type EventPublisher = (
   type: SandboxEventType,
@@ -104,6 +112,8 @@ export interface Core {
   /** Null: a prompt must name its provider. */
   readonly defaultProvider: string | null;
   readonly sandboxCredentials: SandboxCredentials;
+  /** What the settings pass to sandboxes of the first account. */
+  readonly logins: Logins;
   /** The repositories of each account that has no list of its own. */
   readonly repos: readonly ListedRepository[];
 }

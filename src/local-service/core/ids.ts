@@ -3,6 +3,9 @@ import { sandboxIdAlphabet } from '../../contract/workflow-safe/ids.js';
 
 const sandboxIdLength = 8;
 
+/** The account of the key that the service was started with. It exists in every service. */
+export const firstAccountId = 'acct_local';
+
 /** `bx_` and eight characters of the alphabet (specification, "Sandbox"). */
 export function newSandboxId(): string {
   let id = 'bx_';

@@ -34,7 +34,11 @@ const localRepoSchema = z.object({
       /^(?:https?:\/\/|ssh:\/\/|[\w.-]+@[\w.-]+:|\/)\S*$/,
       'must be an https, http or ssh address, or an absolute path',
     )
-    .refine((url) => !/^\w+:\/\/[^/]*:[^/]*@/.test(url), 'must hold no password')
+    // In an http address, a name may be a token.
+    .refine(
+      (url) => !/^(?:https?:\/\/[^/]*|ssh:\/\/[^/]*:[^/]*)@/.test(url),
+      'must hold no login; `repoHost` has the login of an http address',
+    )
     .optional(),
 });
 

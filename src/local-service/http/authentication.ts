@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../access/key-scope.js';
 import { hashOf } from '../accounts/credentials.js';
 import type { Context } from '../core/context.js';
+import { firstAccountId } from '../core/ids.js';
 import { ServiceError } from '../service-error.js';
 
 const unauthorized = (): ServiceError =>
@@ -51,7 +52,7 @@ export function createOperatorAuthentication(
   const authenticate = createAuthentication(context);
   return (header) => {
     if (timingSafeEqual(digest(tokenIn(header)), expected)) {
-      return { accountId: 'acct_local', kind: 'api_key', keyId: null, scope: null };
+      return { accountId: firstAccountId, kind: 'api_key', keyId: null, scope: null };
     }
     authenticate(header);
     throw new ServiceError(403, 'forbidden', 'This requires the API key with which the local service was started.');

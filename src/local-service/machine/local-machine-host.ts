@@ -10,6 +10,7 @@ import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
 import { isSameTree } from './disk/same-tree.js';
 import { listTree } from './disk/snapshot-tree.js';
 import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
+import { diskReserve, hasMoreThan } from './limits/disk-guard.js';
 import type { MachineSize } from './limits/machine-size.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
@@ -47,7 +48,12 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   for (const warning of isolationWarnings(description)) options.log?.(warning);
   const groups = createProcessGroups(directories);
   const downloads = createDownloads();
-  const { unfinished } = directories;
+  const { unfinished, root } = directories;
+  const reserve = await diskReserve(root, {
+    reserveBytes: options.diskReserveBytes,
+    reserveFiles: options.diskReserveFiles,
+  });
+  const hasSpace = (): Promise<boolean> => hasMoreThan(reserve, root);
   // Without isolation, nothing is protected from the sandbox.
   const copyCall = launch.isolation === 'plain' ? undefined : launch.copyCall;
   let closed = false;
@@ -103,7 +109,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     removeFile: async (sandboxId, path) => await removeDiskFile(await requireDisk(directories, sandboxId), path),
     async cloneRepository(sandboxId, source, signal) {
       const disk = await requireDisk(directories, sandboxId);
-      await cloneRepository(source, { folder: join(disk, source.folder), unfinished, signal });
+      await cloneRepository(source, { folder: join(disk, source.folder), unfinished, hasSpace, signal });
     },
     async download(source, path = '') {
       const mayChange = 'sandboxId' in source;

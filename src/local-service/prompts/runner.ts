@@ -6,7 +6,7 @@ import type { AgentEvent, AgentOutcome } from '../agent/agent.js';
 import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context, Core, PromptRunner } from '../core/context.js';
 import { acceptsWork } from '../core/machine-states.js';
-import { machineEnvironment } from '../environments/on-machine.js';
+import { agentEnvironment } from '../environments/on-machine.js';
 import { reasonOf } from '../log.js';
 import type { PromptEnd, PromptRecord } from '../store/prompt-store.js';
 
@@ -53,7 +53,7 @@ export function createPromptRunner(core: Core): PromptRunner {
       const agent = core.agentOf(provider);
       if (!agent) return { status: 'failed', error: `The provider ${provider} is not configured.`, result: null };
       const sandbox = stores.sandboxes.get(sandboxId);
-      const env = sandbox && machineEnvironment(core, sandbox);
+      const env = sandbox && agentEnvironment(core, sandbox, provider);
       return agent.run(
         core.host,
         { sandboxId, conversationId, provider, model, reasoningEffort, prompt: text, env },

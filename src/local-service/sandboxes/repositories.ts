@@ -1,6 +1,7 @@
 /** The repositories of a new sandbox: what its environment selects is cloned into its home, and set up. */
 import { assume } from '../core/assume.js';
 import type { Context, Core } from '../core/context.js';
+import { isOfUser } from '../environments/logins.js';
 import { machineEnvironment, prepareDisk } from '../environments/on-machine.js';
 import { listedRepos } from '../environments/repos.js';
 import { reasonOf } from '../log.js';
@@ -71,7 +72,7 @@ async function prepare(
   repositories: readonly ClonedRepository[],
 ): Promise<string | null> {
   for (const repo of repositories) {
-    const problem = await cloneOne(context, sandbox.id, repo);
+    const problem = await cloneOne(context, sandbox, repo);
     if (problem !== null) return problem;
   }
   try {
@@ -89,10 +90,13 @@ async function prepare(
   return null;
 }
 
-async function cloneOne({ host, closing }: Context, sandboxId: string, repo: ClonedRepository): Promise<string | null> {
+async function cloneOne(context: Context, sandbox: SandboxRecord, repo: ClonedRepository): Promise<string | null> {
+  const { host, closing, logins, timings } = context;
   const { fullName, name: folder, baseBranch: branch, cloneUrl: url } = repo;
+  const sandboxId = sandbox.id;
+  const env = isOfUser(sandbox) ? logins.repoHost : {};
   try {
-    await host.cloneRepository(sandboxId, { url, branch, folder }, closing);
+    await host.cloneRepository(sandboxId, { url, branch, folder, env, timeoutMs: timings.cloneMs }, closing);
     // Filters and the like are the choice of the repository, so they run in the sandbox.
     const command = 'git -c core.hooksPath=/dev/null reset --quiet --hard';
     const { exitCode, stderr } = await host.run(sandboxId, { command, cwd: folder }, { signal: closing });

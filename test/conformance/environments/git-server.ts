@@ -13,8 +13,16 @@ export interface GitServer {
   readonly folder: string;
 }
 
+interface GitServerOptions {
+  /** `name:token`; without it, everybody may read and nobody may push. */
+  readonly login?: string;
+}
+
 /** @param files on the branch `trunk`, by their names */
-export async function startGitServer(files: Readonly<Record<string, string>>): Promise<GitServer> {
+export async function startGitServer(
+  files: Readonly<Record<string, string>>,
+  { login }: GitServerOptions = {},
+): Promise<GitServer> {
   const root = mkdtempSync(join(tmpdir(), 'sandflow-git-'));
   const work = join(root, 'work');
   const folder = join(root, 'website.git');
@@ -26,6 +34,11 @@ export async function startGitServer(files: Readonly<Record<string, string>>): P
   git('clone', '--quiet', '--bare', work, folder);
   const server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', 'http://git');
+    if (login !== undefined && request.headers.authorization !== `Basic ${Buffer.from(login).toString('base64')}`) {
+      request.resume();
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+      return;
+    }
     const cgi = spawn('git', ['http-backend'], {
       env: {
         ...{ PATH: process.env.PATH, GIT_PROJECT_ROOT: root, GIT_HTTP_EXPORT_ALL: '1', PATH_INFO: pathname },
@@ -33,6 +46,7 @@ export async function startGitServer(files: Readonly<Record<string, string>>): P
         CONTENT_TYPE: request.headers['content-type'] ?? '',
         HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
         GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+        ...(login === undefined ? {} : { REMOTE_USER: 'ann' }),
       },
     });
     request.pipe(cgi.stdin);

@@ -3,8 +3,8 @@ import { mkdtemp, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { homeFolder } from '../../../os/home-folder.js';
 import { MachineError } from '../machine-error.js';
-import { runProgram } from '../program.js';
 import { discardTree, removeTree } from './copy-tree.js';
+import { runGit } from './run-git.js';
 
 export interface RepositorySource {
   /** An https, http or ssh address, or an absolute path. */
@@ -12,16 +12,20 @@ export interface RepositorySource {
   readonly branch: string;
   /** The name of the folder in the home. */
   readonly folder: string;
+  /** Variables of git, such as a login. They may be secrets. */
+  readonly env: Readonly<Record<string, string>>;
+  /** How long git may take. */
+  readonly timeoutMs: number;
 }
 
 interface ClonePlace {
   readonly folder: string;
   /** Where the clone is made, on the file system of `folder`. */
   readonly unfinished: string;
+  /** False once the file system has no space for more. */
+  readonly hasSpace: () => Promise<boolean>;
   readonly signal: AbortSignal | undefined;
 }
-
-const timeoutMs = 15 * 60_000;
 
 /** A login of the user counts, as in `git clone` typed in a shell; nobody is asked for one. */
 const environment = () => ({
@@ -33,25 +37,19 @@ const environment = () => ({
 
 /** @throws MachineError `clone_failed` */
 export async function cloneRepository(
-  { url, branch }: RepositorySource,
-  { folder, unfinished, signal }: ClonePlace,
+  { url, branch, env, timeoutMs }: RepositorySource,
+  { folder, unfinished, hasSpace, signal }: ClonePlace,
 ): Promise<void> {
   const made = await mkdtemp(join(unfinished, 'clone-'));
   // A local clone would share its files with the sandbox, which may write to them.
   const options = ['--quiet', '--no-checkout', '--no-local', '--template=', '--branch', branch];
   const clone = ['-c', 'core.hooksPath=/dev/null', 'clone', ...options, '--', url, join(made, 'tree')];
-  const { exitCode, stderr } = await runProgram('git', clone, { timeoutMs, signal, env: environment() });
   try {
-    if (exitCode !== 0) throw new MachineError('clone_failed', reasonIn(stderr));
+    const problem = await runGit(clone, { env: { ...environment(), ...env }, timeoutMs, hasSpace, signal });
+    if (problem !== null) throw new MachineError('clone_failed', problem);
     await discardTree(folder, unfinished);
     await rename(join(made, 'tree'), folder);
   } finally {
     await removeTree(made);
   }
-}
-
-/** Git says the reason in its first `fatal:` line, or in the last line of ssh before it. */
-function reasonIn(stderr: string): string {
-  const lines = stderr.trim().split('\n');
-  return (lines.find((line) => line.startsWith('fatal:')) ?? lines.at(-1) ?? 'git failed').slice(0, 500);
 }

@@ -20,17 +20,20 @@ const growthFiles = 10_000;
 /** When the reserve is first touched, growth counts from this long before. */
 const recentMs = 10_000;
 
-interface DiskGuardOptions {
+interface ReserveOptions {
+  /** Free bytes to keep. Default: 2 GiB, or half of the free bytes at the start if that is less. */
+  readonly reserveBytes?: number | undefined;
+  /** Free inodes to keep. Default: 500,000, or half of the free inodes at the start if that is less. */
+  readonly reserveFiles?: number | undefined;
+}
+
+interface DiskGuardOptions extends ReserveOptions {
   readonly directories: MachineDirectories;
   /** The sandboxes in which something runs, with the pids of their processes. The others do not grow. */
   readonly atWork: () => ReadonlyMap<string, readonly number[]>;
   /** Kills the processes of a sandbox. */
   readonly end: (sandboxId: string) => Promise<void>;
   readonly log: (message: string) => void;
-  /** Free bytes to keep. Default: 2 GiB, or half of the free bytes at the start if that is less. */
-  readonly reserveBytes?: number;
-  /** Free inodes to keep. Default: 500,000, or half of the free inodes at the start if that is less. */
-  readonly reserveFiles?: number;
 }
 
 /** The state of the measurements while the reserve is touched. */
@@ -45,11 +48,7 @@ interface Mark {
 
 export async function createDiskGuard(options: DiskGuardOptions) {
   const { directories, atWork, end, log } = options;
-  const atStart = await freeSpace(directories.root);
-  const reserve: Growth = {
-    bytes: options.reserveBytes ?? Math.min(maxReserveBytes, atStart.bytes / 2),
-    files: options.reserveFiles ?? Math.min(maxReserveFiles, atStart.files / 2),
-  };
+  const reserve = await diskReserve(directories.root, options);
   const limit: Growth = {
     bytes: Math.min(growthBytes, reserve.bytes / 4),
     files: Math.min(growthFiles, reserve.files / 4),
@@ -155,6 +154,20 @@ export async function createDiskGuard(options: DiskGuardOptions) {
       };
     },
   };
+}
+
+/** What is to be kept free on the file system of `path`. */
+export async function diskReserve(path: string, { reserveBytes, reserveFiles }: ReserveOptions): Promise<Growth> {
+  const atStart = await freeSpace(path);
+  return {
+    bytes: reserveBytes ?? Math.min(maxReserveBytes, atStart.bytes / 2),
+    files: reserveFiles ?? Math.min(maxReserveFiles, atStart.files / 2),
+  };
+}
+
+export async function hasMoreThan(reserve: Growth, path: string): Promise<boolean> {
+  const free = await freeSpace(path);
+  return free.bytes >= reserve.bytes && free.files >= reserve.files;
 }
 
 /** A file system that allocates inodes as needed reports 0 inodes. */

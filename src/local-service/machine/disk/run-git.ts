@@ -1,0 +1,70 @@
+/** Runs `git` outside every sandbox, for as long and as large as it may be. */
+import { spawnBoundToParent } from '../../../os/spawn-bound-to-parent.js';
+import { programEnvironment } from '../program.js';
+
+/** Short, because a fast server fills a gigabyte in seconds. A check costs one system call. */
+const checkIntervalMs = 100;
+const maxStderr = 64 * 1024;
+
+interface GitRun {
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly hasSpace: () => Promise<boolean>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * The programs that git starts, such as ssh, end with it.
+ * @returns why it failed, without the login of an address; null if it succeeded
+ */
+export function runGit(args: readonly string[], { env, timeoutMs, hasSpace, signal }: GitRun): Promise<string | null> {
+  return new Promise((resolve) => {
+    // A process group of its own, because a killed git leaves its programs waiting for the server.
+    const child = spawnBoundToParent('git', args, {
+      env: { ...programEnvironment, ...env },
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let ended: string | undefined;
+    const end = (why: string): void => {
+      ended ??= why;
+      if (child.pid === undefined) return;
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    };
+    const close = (): void => end('the service is shutting down');
+    const timer = setTimeout(() => end(`it did not end within ${timeoutMs / 1_000} s`), timeoutMs);
+    const check = setInterval(() => {
+      const full = 'it would fill the disk of this machine';
+      void hasSpace().then(
+        (has) => has || end(full),
+        () => undefined,
+      );
+    }, checkIntervalMs);
+    signal?.addEventListener('abort', close);
+    if (signal?.aborted) close();
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(0, maxStderr);
+    });
+    const settle = (problem: string | null): void => {
+      clearTimeout(timer);
+      clearInterval(check);
+      signal?.removeEventListener('abort', close);
+      resolve(problem);
+    };
+    child.once('error', (error) => settle(`git could not be started: ${error.message}`));
+    child.once('close', (exitCode) => settle(ended ?? (exitCode === 0 ? null : reasonIn(stderr))));
+  });
+}
+
+/** Git says the reason in its first `fatal:` line, or in the last line of ssh before it. */
+function reasonIn(stderr: string): string {
+  const lines = stderr.trim().split('\n');
+  const reason = lines.find((line) => line.startsWith('fatal:')) ?? lines.at(-1);
+  // An `insteadOf` of the user may have put a login into the address.
+  return (reason || 'git failed').replace(/(\w:\/\/)[^/\s@]*@/g, '$1').slice(0, 500);
+}
