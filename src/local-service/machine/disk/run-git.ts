@@ -61,10 +61,12 @@ export function runGit(args: readonly string[], { env, timeoutMs, hasSpace, sign
   });
 }
 
-/** Git says the reason in its first `fatal:` line, or in the last line of ssh before it. */
+/** Git says the reason in its first `fatal:` line. That of ssh is in the line before, and git's own says nothing. */
 function reasonIn(stderr: string): string {
   const lines = stderr.trim().split('\n');
-  const reason = lines.find((line) => line.startsWith('fatal:')) ?? lines.at(-1);
+  const at = lines.findIndex((line) => line.startsWith('fatal:'));
+  const isOfSsh = at > 0 && lines[at]?.includes('Could not read from remote repository');
+  const reason = lines.at(isOfSsh ? at - 1 : at);
   // An `insteadOf` of the user may have put a login into the address.
   return (reason || 'git failed').replace(/(\w:\/\/)[^/\s@]*@/g, '$1').slice(0, 500);
 }

@@ -1,0 +1,116 @@
+/** Clones of real git servers, over ssh and http, and what bounds them. */
+import { execFileSync } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMachineHost } from '../../../src/local-service/machine/index.js';
+import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
+import { type GitServer, startGitServer } from '../../conformance/environments/git-server.js';
+import { ownSandboxId, runningWith, temporaryDirectory } from './machine-fixture.js';
+import { hasSshDaemon, startSshDaemon } from './ssh-daemon.js';
+
+const source = { branch: 'trunk', folder: 'website', env: {}, timeoutMs: 60_000 };
+
+async function hostWith(options: { readonly diskReserveBytes?: number } = {}): Promise<MachineHost> {
+  const host = await createMachineHost({ directory: await temporaryDirectory(), isolation: 'plain', ...options });
+  onTestFinished(() => host.close());
+  await host.createDisk(ownSandboxId);
+  return host;
+}
+
+async function checkedOut(host: MachineHost): Promise<string> {
+  const command = 'git reset -q --hard && cat README.md && cat .git/config';
+  return (await host.run(ownSandboxId, { command, cwd: 'website' })).stdout;
+}
+
+/** A server that takes every request and never answers. */
+async function startSilentServer(): Promise<{ readonly url: string; readonly asked: Promise<void> }> {
+  let onAsked = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    onAsked = resolve;
+  });
+  const server: Server = createServer(onAsked);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/website.git`, asked };
+}
+
+describe.skipIf(!hasSshDaemon)('over ssh (needs /usr/sbin/sshd)', () => {
+  it('clones from an address of either form, with a key of the user', async () => {
+    const [{ folder }, daemon, host] = [
+      await startGitServer({ 'README.md': 'hi\n' }),
+      await startSshDaemon(),
+      await hostWith(),
+    ];
+    for (const url of [`ssh://${daemon.user}@127.0.0.1:${daemon.port}${folder}`, `${daemon.user}@git-host:${folder}`]) {
+      await host.cloneRepository(ownSandboxId, { ...source, url, env: daemon.env });
+      expect(await checkedOut(host)).toMatch(/^hi\n/);
+    }
+  });
+
+  it('names what ssh refuses, and asks nobody', async () => {
+    const [{ folder }, daemon, host] = [
+      await startGitServer({ 'README.md': 'hi\n' }),
+      await startSshDaemon(),
+      await hostWith(),
+    ];
+    const url = `ssh://${daemon.user}@127.0.0.1:${daemon.port}${folder}`;
+    const clone = (env: Readonly<Record<string, string>>) =>
+      host.cloneRepository(ownSandboxId, { ...source, url, env });
+    await expect(clone(daemon.strangerEnv)).rejects.toThrow('Permission denied (publickey');
+    // As the service runs it. The user has never seen the key of this server.
+    await expect(clone({})).rejects.toThrow('Host key verification failed.');
+  });
+});
+
+it('ends a clone that hangs, with every program that git has started', async () => {
+  const [{ url, asked }, host] = [await startSilentServer(), await hostWith()];
+  const end = new AbortController();
+  const cloning = host.cloneRepository(ownSandboxId, { ...source, url }, end.signal);
+  const failed = expect(cloning).rejects.toThrow('the service is shutting down');
+  await asked;
+  expect(runningWith(url).length).toBeGreaterThan(1);
+  end.abort();
+  await failed;
+  await expect.poll(() => runningWith(url)).toEqual([]);
+  const late = host.cloneRepository(ownSandboxId, { ...source, url, timeoutMs: 100 });
+  await expect(late).rejects.toThrow('it did not end within 0.1 s');
+});
+
+it('ends a clone once the disk is at its reserve', async () => {
+  const [{ url }, host] = [await startSilentServer(), await hostWith({ diskReserveBytes: Number.MAX_SAFE_INTEGER })];
+  const cloning = host.cloneRepository(ownSandboxId, { ...source, url });
+  await expect(cloning).rejects.toThrow('it would fill the disk of this machine');
+  await expect.poll(() => runningWith(url)).toEqual([]);
+});
+
+it('leaves submodules to the sandbox, which can fetch them', async () => {
+  const [library, main, host] = [
+    await startGitServer({ 'lib.txt': 'library\n' }),
+    await startGitServer({ 'README.md': 'hi\n' }),
+    await hostWith(),
+  ];
+  await addSubmodule(main, library);
+  await host.cloneRepository(ownSandboxId, { ...source, url: main.url });
+  expect(await checkedOut(host)).toMatch(/^hi\n/);
+  const look = 'ls lib; git submodule update --quiet --init && cat lib/lib.txt';
+  expect((await host.run(ownSandboxId, { command: look, cwd: 'website' })).stdout).toBe('library\n');
+});
+
+async function addSubmodule(main: GitServer, library: GitServer): Promise<void> {
+  const work = join(await temporaryDirectory(), 'work');
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com', ...args], { encoding: 'utf8' });
+  git('clone', '--quiet', main.folder, work);
+  git('-C', work, 'config', '-f', '.gitmodules', 'submodule.lib.path', 'lib');
+  git('-C', work, 'config', '-f', '.gitmodules', 'submodule.lib.url', library.url);
+  const commit = git('-C', library.folder, 'rev-parse', 'trunk').trim();
+  git('-C', work, 'add', '.gitmodules');
+  git('-C', work, 'update-index', '--add', '--cacheinfo', `160000,${commit},lib`);
+  git('-C', work, 'commit', '--quiet', '--message', 'Add a library');
+  git('-C', work, 'push', '--quiet');
+}
