@@ -115,6 +115,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     directory: join(directory, 'machines'),
     isolation: options.isolation ?? 'auto',
     network: options.network,
+    programs: options.programs,
     sizeOf: (sandboxId) => machineTypes[sizeOf(sandboxId)],
     log: (message) => log(message),
   });

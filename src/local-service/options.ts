@@ -44,6 +44,11 @@ export interface LocalServiceOptions {
   readonly models?: Readonly<Record<string, readonly LocalModel[]>>;
   /** The provider of prompts that do not name a provider. Null: they are refused. Default: `codex`. */
   readonly defaultProvider?: string | null;
+  /**
+   * Absolute paths of further folders of this machine that sandboxes see at the same place, read-only, such as one with
+   * the programs of agents. Default: none.
+   */
+  readonly programs?: readonly string[];
   /** How sandboxes are isolated. Default: `auto`, bubblewrap if it works. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
   /** The network of sandboxes. Default: a network of their own, with internet access if slirp4netns works. */

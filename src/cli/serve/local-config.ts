@@ -51,6 +51,7 @@ export const localConfigSchema = z
       })
       .partial(),
     isolation: z.enum(['auto', 'bubblewrap', 'plain']),
+    programs: z.array(z.string().min(1)),
     network: networkSettingSchema,
     repos: localReposSchema,
     repoHost: repoHostSchema,

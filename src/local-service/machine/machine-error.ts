@@ -25,6 +25,8 @@ export type MachineErrorCode =
   // Bubblewrap was requested and does not work here.
   | 'isolation_unavailable'
   | 'network_unavailable'
+  // A folder of programs cannot be shown to sandboxes.
+  | 'bad_programs'
   // The control group of a sandbox could not be created.
   | 'limits_unavailable'
   // The host was closed, or the sandbox was ended while a command was to start.

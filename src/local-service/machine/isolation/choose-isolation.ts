@@ -10,6 +10,7 @@ import { createSamePlace, type SandboxNetworks } from '../network/sandbox-networ
 import { defaultProgramPath, findProgram } from '../program.js';
 import { type BubblewrapLaunch, createBubblewrap } from './bubblewrap.js';
 import { createPlainShell, type PlainLaunch } from './plain-shell.js';
+import { checkedProgramFolders } from './program-folders.js';
 import { chooseRestrictions } from './restrictions.js';
 
 export interface IsolationOptions {
@@ -17,6 +18,11 @@ export interface IsolationOptions {
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
   /** Default: each sandbox has its own network, which leads to the internet if slirp4netns works. */
   readonly network?: NetworkSetting;
+  /**
+   * Further folders of the machine that sandboxes see at the same place, read-only, such as one with the programs of
+   * agents. Default: none.
+   */
+  readonly programs?: readonly string[] | undefined;
   /** Folders to search for programs such as `bwrap`, separated by colons. Default: the system's folders. */
   readonly programPath?: string;
   /** Receives a warning for each network that ends while commands use it. */
@@ -40,15 +46,26 @@ interface ChosenIsolation {
   readonly description: IsolationDescription;
 }
 
-/** @throws MachineError `isolation_unavailable` if bubblewrap was requested and does not work */
+/**
+ * @throws MachineError `isolation_unavailable` if bubblewrap was requested and does not work; `bad_programs` for a folder
+ *   that sandboxes must not see
+ */
 export async function chooseIsolation(
   directories: MachineDirectories,
-  { isolation = 'auto', network = {}, programPath = defaultProgramPath, log = () => undefined }: IsolationOptions,
+  {
+    isolation = 'auto',
+    network = {},
+    programs,
+    programPath = defaultProgramPath,
+    log = () => undefined,
+  }: IsolationOptions,
 ): Promise<ChosenIsolation> {
   let reason: string | undefined;
   if (isolation !== 'plain') {
     const program = await findProgram('bwrap', programPath);
-    const found = program ? await chooseRestrictions(directories, program) : { problem: 'it is not installed' };
+    const found = program
+      ? await chooseRestrictions(directories, program, { programs: checkedProgramFolders(programs ?? [], directories) })
+      : { problem: 'it is not installed' };
     if (program && 'restrictions' in found) {
       const resolverFile = join(directories.root, 'resolv.conf');
       await writeFile(resolverFile, resolverText(), { mode: 0o644 });

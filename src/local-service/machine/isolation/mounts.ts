@@ -18,6 +18,8 @@ export interface SeenMachine {
   readonly sharedMemory: readonly string[];
   /** Arguments for devices that replace the machine's own. Default: the machine's devices stay. */
   readonly devices?: readonly string[] | undefined;
+  /** Further folders of programs, which are visible too; see `checkedProgramFolders`. Default: none. */
+  readonly programs?: readonly string[] | undefined;
 }
 
 export function machineArguments({
@@ -26,6 +28,7 @@ export function machineArguments({
   init,
   sharedMemory,
   devices = [],
+  programs = [],
 }: SeenMachine): string[] {
   const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
   args.push('--die-with-parent', '--new-session', '--dev', '/dev', ...sharedMemory, '--remount-ro', '/dev');
@@ -36,7 +39,8 @@ export function machineArguments({
   for (const folder of programFolders) args.push(...folderArguments(folder));
   args.push('--ro-bind', settings, '/etc', ...init);
   for (const path of findHidden(folderWithSecrets)) args.push(...hiddenArguments(path));
-  if (programFolders.some((folder) => stateDirectory.startsWith(`${folder}/`))) {
+  for (const folder of programs) args.push('--ro-bind', folder, folder);
+  if ([...programFolders, ...programs].some((folder) => stateDirectory.startsWith(`${folder}/`))) {
     args.push('--tmpfs', stateDirectory, '--remount-ro', stateDirectory);
   }
   return args;

@@ -48,7 +48,10 @@ export interface Restrictions {
 export async function chooseRestrictions(
   directories: MachineDirectories,
   program: string,
-  isRoot = process.getuid?.() === 0,
+  {
+    programs,
+    isRoot = process.getuid?.() === 0,
+  }: { readonly programs?: readonly string[]; readonly isRoot?: boolean } = {},
 ): Promise<RestrictionsFound> {
   const help = await runProgram(program, ['--help'], { timeoutMs: probeMs });
   if (help.exitCode === null) return { problem: help.stderr.trim() };
@@ -58,7 +61,7 @@ export async function chooseRestrictions(
   await copySettings(settings);
   const devices = isRoot ? await makeDevices(join(directories.root, 'devices')) : undefined;
   const init = await writeInit(join(directories.root, 'init'));
-  const seen = { stateDirectory: directories.root, settings, init, sharedMemory };
+  const seen = { stateDirectory: directories.root, settings, init, sharedMemory, programs };
   const shared = { machine: machineArguments(seen), lacking: isRoot ? ['commands own the device files in /dev'] : [] };
   // The file system may be mounted so that devices on it cannot be used.
   const machines = [...(devices ? [{ machine: machineArguments({ ...seen, devices }), lacking: [] }] : []), shared];
