@@ -51,6 +51,8 @@ export const assumptions = {
   'A-files': 'Query, body and answers of reading and writing a file.',
   'A-fork':
     'Body of a fork and `sourceSandboxId` in its answer. A fork of a sandbox that is archiving or in error answers 409 `fork_failed`.',
+  'A-fork-conversations':
+    'A fork accepts prompts in the conversations of its source, because its disk holds what agents keep of them. A prompt that names no conversation begins a new one.',
   'A-fork-moment':
     'A fork of a usable sandbox copies the disk just before the answer. With snapshots off, this copy is not kept as a snapshot.',
   'A-idempotency-body':

@@ -32,7 +32,7 @@ export function sendPrompt(
   const { model, reasoningEffort: effort } = body;
   const checksEffort = models.has(provider) || !context.agentOf(provider)?.takesAnyModel;
   if (effort !== undefined && checksEffort) requireEffort(models, provider, { model, effort });
-  const conversationId = conversationOf(context, sandboxId, body);
+  const conversationId = conversationOf(context, sandbox, body);
   const begins = !stores.prompts.hasConversation(sandboxId, conversationId);
   if (!acceptsWork(sandbox)) {
     const message = `The sandbox is ${sandbox.state}. It accepts prompts only while it is ready, idle or running.`;
@@ -69,10 +69,15 @@ export function sendPrompt(
 }
 
 /** The conversation of a prompt: a prompt that names none goes to the latest one. */
-function conversationOf({ stores }: Context, sandboxId: string, body: PromptBody): string {
+function conversationOf({ stores }: Context, sandbox: SandboxRecord, body: PromptBody): string {
+  const { id: sandboxId, inheritedConversations = [] } = sandbox;
   if (body.conversationId !== undefined) {
     if (body.new) throw invalidRequest('Specify either new or conversationId, not both.');
     if (stores.prompts.hasConversation(sandboxId, body.conversationId)) return body.conversationId;
+    if (inheritedConversations.includes(body.conversationId)) {
+      assume('A-fork-conversations');
+      return body.conversationId;
+    }
     throw notFound('This conversation does not exist in the sandbox.');
   }
   if (!body.new) assume('A-conversation');

@@ -153,17 +153,19 @@ function newFork(
     {
       caller,
       restoreFrom,
-      inherited: whatItsDiskHolds(source),
+      inherited: whatItsDiskHolds(context, source),
     },
   );
 }
 
 /**
- * The fields that a fork inherits together with the disk: the environment whose files and logins are on the disk, and
- * the visibility.
+ * The fields that a fork inherits together with the disk: the environment whose files and logins are on the disk, the
+ * conversations that agents keep there, and the visibility.
  */
-function whatItsDiskHolds(source: SandboxRecord): Partial<SandboxRecord> {
+function whatItsDiskHolds({ stores }: Context, source: SandboxRecord): Partial<SandboxRecord> {
+  const conversations = [...(source.inheritedConversations ?? []), ...stores.prompts.conversationsOf(source.id)];
   return {
+    inheritedConversations: [...new Set(conversations)],
     environment: source.environment,
     environmentId: source.environmentId,
     environmentVersionId: source.environmentVersionId,

@@ -61,6 +61,9 @@ export function createPromptStore(database: Database) {
   const latest = database.prepare<{ conversationId: string }>(
     'SELECT conversationId FROM prompts WHERE sandboxId = ? ORDER BY seq DESC LIMIT 1',
   );
+  const conversations = database.prepare<{ conversationId: string }>(
+    'SELECT conversationId FROM prompts WHERE sandboxId = ? GROUP BY conversationId ORDER BY MIN(seq)',
+  );
   const of = database.prepare<PromptRecord>('SELECT * FROM prompts WHERE sandboxId = ? ORDER BY seq');
   const all = database.prepare<PromptRecord>('SELECT * FROM prompts ORDER BY seq');
 
@@ -90,6 +93,8 @@ export function createPromptStore(database: Database) {
     hasConversation: (sandboxId: string, conversationId: string) =>
       inConversation.get(sandboxId, conversationId) !== undefined,
     latestConversation: (sandboxId: string) => latest.get(sandboxId)?.conversationId,
+    /** Oldest first. */
+    conversationsOf: (sandboxId: string) => conversations.all(sandboxId).map(({ conversationId }) => conversationId),
     of: (sandboxId: string) => of.all(sandboxId),
     all: () => all.all(),
   };

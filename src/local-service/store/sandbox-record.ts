@@ -84,6 +84,8 @@ export interface SandboxRecord {
   readonly lastSnapshotStatus: 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | null;
   /** The name that the next snapshot takes (assumption: PATCH with `snapshotName` before there is a snapshot). */
   readonly nextSnapshotName: string | null;
+  /** The conversations of the source of a fork, which the disk of the fork holds too. Absent: none. */
+  readonly inheritedConversations?: readonly string[];
   /** The `databaseId` of each repository that was cloned into its disk when it was created; absent before. */
   readonly clonedRepositories?: readonly string[];
   readonly setupScript: string | null;
