@@ -36,13 +36,14 @@ export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
 
 /** How the forks are created and prompted. A resume does not change it. */
 export function forkSettingsOf(
-  options: Pick<FanoutOptions, 'waitFor' | 'eachConversation' | 'snapshots' | 'monitoring'>,
+  options: Pick<FanoutOptions, 'waitFor' | 'eachConversation' | 'conversation' | 'snapshots' | 'monitoring'>,
   forkBody: OtherFields = {},
 ): Partial<FanoutPolicy> {
-  const { waitFor, eachConversation, snapshots, monitoring } = options;
+  const { waitFor, eachConversation, conversation, snapshots, monitoring } = options;
   return {
     ...(waitFor !== 'usable' && { waitFor }),
     ...(eachConversation && { conversations: 'each' as const }),
+    ...(conversation !== undefined && { conversationId: conversation }),
     ...(!snapshots && { snapshots }),
     ...(!monitoring && { monitoring }),
     ...(Object.keys(forkBody).length > 0 && { forkBody }),

@@ -133,6 +133,7 @@ const withItems = (parent: Parent) =>
     .option('--no-snapshots', 'create the forks with snapshots off')
     .option('--no-monitoring', 'create the forks with monitoring off')
     .option('--each-conversation', 'run the prompts of an item in parallel, each in its own conversation')
+    .option('--conversation <id>', 'with --source: each item continues this conversation of it, in its fork')
     .addOption(
       parent
         .createOption(

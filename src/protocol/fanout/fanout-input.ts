@@ -92,6 +92,8 @@ export interface FanoutPolicy {
   readonly waitFor?: 'usable' | 'hydrated';
   /** How the prompts of an item run: in order in one conversation, or in parallel in several. Default: `one`. */
   readonly conversations?: 'one' | 'each';
+  /** A conversation of the source, which the prompts of each item continue in its fork. Default: a new conversation. */
+  readonly conversationId?: string;
   /** False for forks without snapshots. Default: the setting of the source. */
   readonly snapshots?: boolean;
   /** False for forks without monitoring. Default: the setting of the source. */

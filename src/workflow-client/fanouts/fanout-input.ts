@@ -92,6 +92,7 @@ export const fanoutPolicySchema = z.strictObject({
   onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']).default(defaultPolicy.onUnknownOutcome),
   waitFor: z.enum(['usable', 'hydrated']).optional(),
   conversations: z.enum(['one', 'each']).optional(),
+  conversationId: z.string().min(1).optional(),
   snapshots: z.boolean().optional(),
   monitoring: z.boolean().optional(),
   forkBody: forkBodySchema.optional(),
@@ -129,8 +130,17 @@ export const fanoutInputSchema = z
     if (deployment) issue(['deployment'], deployment);
     const batchId = jobIdProblem(input.deployment, input.batchId);
     if (batchId) issue(['batchId'], `the batch id ${batchId}`);
+    const refused = input.policy.conversationId === undefined ? undefined : noConversation(input);
+    if (refused) issue(['policy', 'conversationId'], refused);
     if (input.policy.budgetSeconds !== null && input.policy.end === 'keep') issue(['policy', 'end'], keptForks);
   }) satisfies z.ZodType<FanoutInput>;
+
+/** Why the items of a batch cannot continue a conversation; undefined if they can. */
+function noConversation({ source, policy }: Pick<FanoutInput, 'source' | 'policy'>): string | undefined {
+  if (source.kind !== 'sandbox')
+    return 'only a sandbox as the source (--source) has a conversation that forks continue';
+  return policy.conversations === 'each' ? 'prompts that run in parallel begin their own conversations' : undefined;
+}
 
 const keptForks =
   'must be stop or delete if there is a budget, because a budget cannot limit forks that continue to run';

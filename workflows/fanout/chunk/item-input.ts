@@ -40,6 +40,7 @@ export function itemInput(
       put: item.put ?? [],
       prompts: item.prompts,
       conversations: policy.conversations ?? 'one',
+      ...(policy.conversationId !== undefined && { conversationId: policy.conversationId }),
       // If only the fork must still be ended, there is nothing to collect.
       collect: toEnd ? [] : (item.collect ?? []),
       ...(!toEnd && item.collectDiff !== undefined && { collectDiff: item.collectDiff }),

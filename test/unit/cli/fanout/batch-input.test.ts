@@ -81,12 +81,14 @@ describe('client rows: how the forks of a batch are created and prompted', () =>
       ...none,
       waitFor: 'hydrated',
       eachConversation: true,
+      conversation: 'conv_1',
       snapshots: false,
       monitoring: false,
     } as const;
     expect(forkSettingsOf(given)).toEqual({
       waitFor: 'hydrated',
       conversations: 'each',
+      conversationId: 'conv_1',
       snapshots: false,
       monitoring: false,
     });
