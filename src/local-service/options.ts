@@ -1,4 +1,5 @@
 import type { NewAccount, NewTeam } from './accounts/records.js';
+import type { AgentOutput } from './agent/index.js';
 import type { LocalServiceLimits, LocalServiceProfile } from './core/context.js';
 import type { LocalModel } from './core/models.js';
 import type { AgentCredentials, RepoHost } from './environments/logins.js';
@@ -10,6 +11,16 @@ import type { LocalServiceTimings } from './timings.js';
 interface CommandAgentSettings {
   /** Run by `/bin/sh -c` inside the sandbox; gets the prompt on its standard input. */
   readonly command: string;
+  /**
+   * What the command prints. `text`: its answer. `claude-code`, `codex` or `opencode`: the JSON lines of that program,
+   * which become messages, tools and usage. Default: `text`.
+   */
+  readonly output?: AgentOutput;
+  /**
+   * Names of variables and paths of secret files. A prompt to a sandbox that has none of them is refused with
+   * `provider_not_configured`. Default: the command needs no login.
+   */
+  readonly login?: readonly string[];
   /** `plain` lets the agent also run without isolation. Default: the service does not start if the agent would. */
   readonly isolation?: 'plain';
 }

@@ -20,6 +20,7 @@ import { readReportContext } from '../output/report-context.js';
 import { replaceFile } from '../replace-file.js';
 import { waitingCalls, waitingText } from '../run/waiting-calls.js';
 import { watchJob } from '../run/watch-job.js';
+import { usageText } from '../transcript/entry-text.js';
 import { transcriptOfJob } from '../transcript/job-transcript.js';
 import type { Transcript } from '../transcript/transcript.js';
 import type { ReportJobOptions } from './options.js';
@@ -116,7 +117,10 @@ async function readSteps(
   if (!job) return [];
   const entries = await transcript.readEnd(job, signal);
   if (!transcript.hasHistory()) return [];
-  return entries.filter((entry) => entry.kind === 'message' || entry.kind === 'command');
+  return entries.flatMap((entry): AgentStep[] => {
+    if (entry.kind === 'usage') return [{ kind: 'usage', prompt: entry.prompt, at: entry.at, text: usageText(entry) }];
+    return entry.kind === 'message' || entry.kind === 'command' || entry.kind === 'tool' ? [entry] : [];
+  });
 }
 
 /** Restores prompts and answers that were cut, if the store has the whole text. */

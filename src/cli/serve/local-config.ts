@@ -6,6 +6,7 @@ import { reasoningEfforts } from '../../contract/requests/sandbox-requests.js';
 import { checkInput, problemLine } from '../../contract/texts/input-problems.js';
 import { repeatedField } from '../../contract/texts/lost-fields.js';
 import { withoutMark } from '../../contract/texts/parse-json.js';
+import { agentOutputs } from '../../local-service/agent/index.js';
 import type { LocalServiceLimits } from '../../local-service/core/context.js';
 import { agentCredentialsSchema, repoHostSchema } from '../../local-service/environments/logins.js';
 import { localReposSchema } from '../../local-service/environments/repos.js';
@@ -23,7 +24,12 @@ export const localConfigSchema = z
     /** Provider → the command that runs its prompts inside the sandbox; it gets the prompt on stdin. */
     commandAgents: z.record(
       z.string(),
-      z.strictObject({ command: z.string().min(1), isolation: z.literal('plain').optional() }),
+      z.strictObject({
+        command: z.string().min(1),
+        output: z.enum(agentOutputs).optional(),
+        login: z.array(z.string().min(1)).min(1).optional(),
+        isolation: z.literal('plain').optional(),
+      }),
     ),
     scriptedProviders: z.array(z.string()),
     models: z.record(

@@ -39,7 +39,7 @@ export function createEntryText({ paint, columns }: EntryTextOptions): FormatEnt
     const width = columns();
     const isNarrow = width !== undefined && width < narrowColumns;
     const stamp = time ? timeOf(time) : '--:--:--';
-    const isText = entry.kind === 'message' || entry.kind === 'command';
+    const isText = entry.kind === 'message' || entry.kind === 'command' || entry.kind === 'tool';
     if (isNarrow && isText) lines.push(paint('dim', stamp));
     const margin = isNarrow ? '' : indent;
     // The last column stays free: some terminals wrap as soon as it is written.
@@ -52,9 +52,14 @@ export function createEntryText({ paint, columns }: EntryTextOptions): FormatEnt
   };
 }
 
-/** The lines of an agent's message or command. */
-export function agentLines(entry: Extract<TranscriptEntry, { kind: 'message' | 'command' }>): string[] {
+/** The lines of an agent's message, command or other tool. The output of a tool is shown only if it failed. */
+export function agentLines(entry: Extract<TranscriptEntry, { kind: 'message' | 'command' | 'tool' }>): string[] {
   if (entry.kind === 'message') return textLines(shownText(entry.text));
+  if (entry.kind === 'tool') {
+    const output = entry.failed ? shownText(entry.output) : '';
+    const heading = oneLine(`[${entry.tool}] ${entry.detail}${entry.failed ? ' (failed)' : ''}`);
+    return [heading, ...(output === '' ? [] : textLines(output))];
+  }
   const exit = entry.exitCode === null || entry.exitCode === 0 ? '' : ` (exit ${entry.exitCode})`;
   const output = shownText(entry.output);
   return [
@@ -79,6 +84,16 @@ export function createRepeats(): (entry: TranscriptEntry) => boolean {
     return repeats || text === '';
   };
 }
+
+/** The tokens that an agent says it used. */
+export function usageText(entry: Extract<TranscriptEntry, { kind: 'usage' }>): string {
+  const { of, inputTokens, cachedInputTokens, outputTokens } = entry;
+  const cached = cachedInputTokens > 0 ? ` (${counted(cachedInputTokens)} cached)` : '';
+  const whose = of === 'conversation' ? ' in this conversation so far' : '';
+  return `tokens${whose}: ${counted(inputTokens)} in${cached}, ${counted(outputTokens)} out`;
+}
+
+const counted = (count: number) => count.toLocaleString('en');
 
 /** What ended a wait, and after what time. */
 export function wakeText(wake: Wake): string {
@@ -113,9 +128,12 @@ function linesOf(entry: TranscriptEntry, { paint, wrap }: LineOptions): string[]
       ];
     case 'message':
     case 'command':
+    case 'tool':
       return agentLines(entry)
         .flatMap(wrap)
         .map((line) => `${paint('dim', gutter)}${line}`);
+    case 'usage':
+      return [paint('dim', usageText(entry))];
     case 'prompt_ended': {
       const isGood = entry.status === 'completed';
       const why = entry.error === null ? '' : `: ${entry.error}`;

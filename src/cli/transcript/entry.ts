@@ -20,6 +20,24 @@ export type TranscriptEntry = { readonly at: string | null } & (
       readonly output: string;
     }
   | {
+      readonly kind: 'tool';
+      readonly prompt: number | null;
+      readonly tool: string;
+      /** What it worked on. */
+      readonly detail: string;
+      readonly failed: boolean;
+      readonly output: string;
+    }
+  | {
+      readonly kind: 'usage';
+      readonly prompt: number | null;
+      /** Whether the numbers are those of the prompt alone, or of its whole conversation up to its end. */
+      readonly of: 'prompt' | 'conversation';
+      readonly inputTokens: number;
+      readonly cachedInputTokens: number;
+      readonly outputTokens: number;
+    }
+  | {
       readonly kind: 'prompt_ended';
       readonly prompt: number | null;
       readonly status: string;
@@ -107,11 +125,32 @@ export function entriesOfEvents(
       const text = textIn(data.text);
       return text === undefined ? [] : [{ key: id, entry: { kind: 'message', prompt, text, at } }];
     }
-    const command = type === 'agent.tool' ? textIn(data.command) : undefined;
-    if (command === undefined) return [];
-    const exitCode = typeof data.exitCode === 'number' ? data.exitCode : null;
-    return [{ key: id, entry: { kind: 'command', prompt, command, exitCode, output: textIn(data.output) ?? '', at } }];
+    const entry = entryOfWork(type, data);
+    return entry ? [{ key: id, entry: { ...entry, prompt, at } }] : [];
   });
+}
+
+type Work = Extract<TranscriptEntry, { kind: 'command' | 'tool' | 'usage' }>;
+type WithoutPlace<Entry> = Entry extends unknown ? Omit<Entry, 'prompt' | 'at'> : never;
+
+/** What an agent did, or used. Undefined for an event of another type, and for one that says neither. */
+function entryOfWork(type: string, data: Readonly<Record<string, unknown>>): WithoutPlace<Work> | undefined {
+  if (type === 'agent.usage') {
+    const [inputTokens, cachedInputTokens, outputTokens] = [
+      numberIn(data.inputTokens) ?? 0,
+      numberIn(data.cachedInputTokens) ?? 0,
+      numberIn(data.outputTokens) ?? 0,
+    ];
+    const of = data.of === 'conversation' ? 'conversation' : 'prompt';
+    return { kind: 'usage', of, inputTokens, cachedInputTokens, outputTokens };
+  }
+  if (type !== 'agent.tool') return undefined;
+  const output = textIn(data.output) ?? '';
+  const command = textIn(data.command);
+  if (command !== undefined) return { kind: 'command', command, exitCode: numberIn(data.exitCode) ?? null, output };
+  const tool = textIn(data.tool);
+  if (tool === undefined) return undefined;
+  return { kind: 'tool', tool, detail: textIn(data.detail) ?? '', failed: data.failed === true, output };
 }
 
 /** Entries for prompts whose history cannot be read: their text and their answer, from the job. */
@@ -134,6 +173,10 @@ export function inOrder(entries: readonly KeyedEntry[]): KeyedEntry[] {
     return { one, ms: Number.isNaN(ms) ? latestMs : ms };
   });
   return timed.sort((a, b) => a.ms - b.ms).map(({ one }) => one);
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
 }
 
 function textIn(value: unknown): string | undefined {

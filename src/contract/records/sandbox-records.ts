@@ -158,6 +158,7 @@ const historyEventTypes = [
   'prompt.started',
   'agent.message',
   'agent.tool',
+  'agent.usage',
   'prompt.completed',
   'prompt.failed',
   'prompt.interrupted',
@@ -171,7 +172,12 @@ export const sandboxHistoryEventSchema = z
     conversationId: shortText().nullish(),
     promptId: shortText().nullish(),
     createdAt: shortText().meta({ format: 'date-time' }),
-    data: z.looseObject({}).optional().describe('agent.message carries text, prompt.queued carries prompt'),
+    data: z
+      .looseObject({})
+      .optional()
+      .describe(
+        'agent.message carries text, prompt.queued carries prompt, agent.usage the tokens that the agent says it used',
+      ),
   })
   .meta({ id: 'HistoryEvent', description: 'An event of the history of a sandbox' });
 /** An event of the history of a sandbox. */

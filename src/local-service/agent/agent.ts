@@ -14,8 +14,11 @@ interface AgentPrompt {
 
 /** What an agent says and does while it works. */
 export interface AgentEvent {
-  /** `agent.message` with `{text}`, `agent.tool` with `{command, exitCode, output}`. */
-  readonly type: 'agent.message' | 'agent.tool';
+  /**
+   * `agent.message` with `{text}`; `agent.tool` with `{command, exitCode, output}`, or with `{tool, detail, failed,
+   * output}` for a tool that is no shell; `agent.usage` with the tokens that the agent says it used.
+   */
+  readonly type: 'agent.message' | 'agent.tool' | 'agent.usage';
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -37,5 +40,10 @@ export interface Agent {
   readonly canGoOn: boolean;
   /** True if the agent gets every model with every reasoning effort, also models that the catalog does not list. */
   readonly takesAnyModel: boolean;
+  /**
+   * Variables and paths of secret files, of which a sandbox must have at least one. Without, the provider is not
+   * configured there. Default: the agent needs no login.
+   */
+  readonly login?: readonly string[] | undefined;
   run(host: MachineHost, prompt: AgentPrompt, run: AgentRun): Promise<AgentOutcome>;
 }

@@ -1,13 +1,14 @@
 /** The agents of the local service. */
 import type { Agent } from './agent.js';
-import { createCommandAgent } from './command-agent.js';
+import { type CommandAgentOptions, createCommandAgent } from './command-agent.js';
 import { createScriptedAgent } from './scripted-agent.js';
 
 export type { Agent, AgentEvent, AgentOutcome } from './agent.js';
+export { type AgentOutput, agentOutputs } from './output/formats.js';
 
 interface AgentsOptions {
   /** Programs by provider. For its provider, a program is used instead of the scripted agent. None by default. */
-  readonly commandAgents?: Readonly<Record<string, { readonly command: string }>>;
+  readonly commandAgents?: Readonly<Record<string, CommandAgentOptions>>;
   /** Providers whose prompts the scripted agent runs; all by default. */
   readonly scriptedProviders?: readonly string[] | undefined;
 }

@@ -1,6 +1,6 @@
 /** An agent without a model: it runs the shell blocks of its prompt, in order, and answers with their output. */
 import type { Agent, AgentEvent, AgentOutcome } from './agent.js';
-import { boundedStart, maxEventBytes, maxResultBytes } from './output-text.js';
+import { boundedStart, maxEventBytes, maxResultBytes } from './output/output-text.js';
 import { shellBlocks } from './shell-blocks.js';
 
 /**

@@ -86,7 +86,7 @@ export function createPromptRunner(core: Core): PromptRunner {
       .list(all)
       .filter(({ promptId }) => promptId === id)
       .flatMap(({ type, data }) => {
-        if (type !== 'agent.message' && type !== 'agent.tool') return [];
+        if (!isOfAgent(type)) return [];
         return [{ type, data: data as AgentEvent['data'] }];
       });
   }
@@ -112,6 +112,10 @@ export function createPromptRunner(core: Core): PromptRunner {
       while (active.size > 0) await Promise.all([...active.values()].map(({ done }) => done));
     },
   };
+}
+
+function isOfAgent(type: string): type is AgentEvent['type'] {
+  return type === 'agent.message' || type === 'agent.tool' || type === 'agent.usage';
 }
 
 async function outcomeOf(run: () => Promise<AgentOutcome>): Promise<AgentOutcome> {

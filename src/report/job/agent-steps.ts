@@ -34,10 +34,13 @@ export function stepsMarkup(
   { jobId, limit }: { readonly jobId: string; readonly limit: number },
 ): Markup | null {
   if (steps.length === 0) return null;
-  const commands = steps.filter(({ kind }) => kind === 'command').length;
+  const number = (kind: AgentStep['kind']) => steps.filter((step) => step.kind === kind).length;
+  const [commands, tools, messages] = [number('command'), number('tool'), number('message')];
   const counts = [
     ...(commands > 0 ? [countOf(commands, 'command', 'commands')] : []),
-    ...(commands < steps.length ? [countOf(steps.length - commands, 'message', 'messages')] : []),
+    ...(tools > 0 ? [countOf(tools, 'tool call', 'tool calls')] : []),
+    ...(messages > 0 ? [countOf(messages, 'message', 'messages')] : []),
+    ...steps.flatMap((step) => (step.kind === 'usage' ? [step.text] : [])),
   ].join(', ');
   const more = steps.length - stepsShown;
   const rest =
@@ -45,16 +48,24 @@ export function stepsMarkup(
       ? html`<p class="note cut">… ${countText(more)} more are not in this report. All of them: <code>sandflow jobs logs ${jobId}</code></p>`
       : null;
   return html`<details class="steps"><summary>What the agent did <span class="note">${counts}</span></summary>
-${steps.slice(0, stepsShown).map((step) => stepMarkup(step, limit))}${rest}</details>`;
+${steps
+  .filter(({ kind }) => kind !== 'usage')
+  .slice(0, stepsShown)
+  .map((step) => stepMarkup(step, limit))}${rest}</details>`;
 }
 
 function stepMarkup(step: AgentStep, limit: number): Markup {
+  const isRun = step.kind === 'command' || step.kind === 'tool';
   const isBad = step.kind === 'command' && step.exitCode !== null && step.exitCode !== 0;
-  return html`${textBlock(textOf(step), limit, { name: step.kind === 'command' ? 'command' : 'quiet' })}${isBad ? html`<p class="note">exit code ${step.exitCode}</p>` : null}`;
+  return html`${textBlock(textOf(step), limit, { name: isRun ? 'command' : 'quiet' })}${isBad ? html`<p class="note">exit code ${step.exitCode}</p>` : null}`;
 }
 
 function textOf(step: AgentStep): string {
-  if (step.kind === 'message') return lastDrawn(step.text);
+  if (step.kind === 'message' || step.kind === 'usage') return lastDrawn(step.text);
+  if (step.kind === 'tool') {
+    const output = step.failed ? `\n${lastDrawn(step.output).trimEnd()}` : '';
+    return `[${step.tool}] ${step.detail}${step.failed ? ' (failed)' : ''}${output}`;
+  }
   const output = lastDrawn(step.output).trimEnd();
   return `$ ${step.command.trimEnd()}${output === '' ? '' : `\n${output}`}`;
 }

@@ -4,11 +4,21 @@ import type { JobResult } from '../../protocol/job/job-result.js';
 import type { ReportContext } from '../page-data.js';
 
 /**
- * What an agent said or ran. `prompt` is the number of the prompt in the job, from 1; null if it is unknown. `at` is an
+ * What an agent said, did or used. `prompt` is the number of the prompt in the job, from 1; null if it is unknown. `at` is an
  * ISO 8601 time; null if it is unknown.
  */
 export type AgentStep = { readonly at: string | null; readonly prompt: number | null } & (
   | { readonly kind: 'message'; readonly text: string }
+  /** A tool other than the shell. */
+  | {
+      readonly kind: 'tool';
+      readonly tool: string;
+      readonly detail: string;
+      readonly failed: boolean;
+      readonly output: string;
+    }
+  /** The tokens that it used, in words. */
+  | { readonly kind: 'usage'; readonly text: string }
   | { readonly kind: 'command'; readonly command: string; readonly exitCode: number | null; readonly output: string }
 );
 

@@ -68,6 +68,7 @@ export function createItemLooks(platform: Pick<Platform, 'temporal' | 'service'>
 /** What an agent runs, or the last line of what it says. */
 function lastLineOf(entry: TranscriptEntry): string {
   if (entry.kind === 'command') return agentLines({ ...entry, output: '' })[0] ?? '';
+  if (entry.kind === 'tool') return agentLines(entry)[0] ?? '';
   return entry.kind === 'message' ? (agentLines(entry).at(-1) ?? '') : '';
 }
 

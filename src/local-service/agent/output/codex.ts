@@ -1,0 +1,91 @@
+/** The lines of `codex exec --json`, read from those of version 0.171.0. */
+import { z } from 'zod';
+import type { Heard, HearLine } from './line-reader.js';
+import { commandEvent, detailOf, messageEvents, toolEvent } from './tool-event.js';
+
+const itemSchema = z.union([
+  z.looseObject({ type: z.literal('agent_message'), text: z.string() }),
+  z.looseObject({
+    type: z.literal('command_execution'),
+    command: z.string(),
+    aggregated_output: z.string().nullish(),
+    exit_code: z.number().nullish(),
+  }),
+  z.looseObject({
+    type: z.literal('file_change'),
+    changes: z.array(z.looseObject({ path: z.string(), kind: z.string() })),
+    status: z.string().nullish(),
+  }),
+  z.looseObject({
+    type: z.literal('mcp_tool_call'),
+    server: z.string(),
+    tool: z.string(),
+    arguments: z.record(z.string(), z.unknown()).nullish(),
+    status: z.string().nullish(),
+  }),
+  z.looseObject({ type: z.literal('web_search'), query: z.string() }),
+]);
+const lineSchema = z.union([
+  z.looseObject({ type: z.literal('item.completed'), item: itemSchema }),
+  z.looseObject({
+    type: z.literal('turn.completed'),
+    usage: z.looseObject({
+      input_tokens: z.number(),
+      cached_input_tokens: z.number().nullish(),
+      output_tokens: z.number(),
+    }),
+  }),
+  z.looseObject({ type: z.literal('turn.failed'), error: z.looseObject({ message: z.string() }) }),
+  z.looseObject({ type: z.literal('error'), message: z.string() }),
+]);
+
+export function hearCodex(): HearLine {
+  return (json) => {
+    const line = lineSchema.safeParse(json).data;
+    switch (line?.type) {
+      case 'item.completed':
+        return heardOf(line.item);
+      case 'turn.completed': {
+        const { input_tokens: inputTokens, cached_input_tokens: cached, output_tokens: outputTokens } = line.usage;
+        // The program adds up all turns of the thread.
+        return { usage: { of: 'conversation', inputTokens, cachedInputTokens: cached ?? 0, outputTokens } };
+      }
+      case 'turn.failed':
+        return { failure: line.error.message };
+      case 'error':
+        return { failure: line.message };
+      default:
+        return {};
+    }
+  };
+}
+
+function heardOf(item: z.infer<typeof itemSchema>): Heard {
+  switch (item.type) {
+    case 'agent_message':
+      return { events: messageEvents(item.text), result: item.text };
+    case 'command_execution': {
+      const { aggregated_output: output, exit_code: exitCode } = item;
+      const told = { tool: 'shell', exitCode: exitCode ?? null, output: output ?? '' };
+      return { events: [commandEvent(withoutShell(item.command), told)] };
+    }
+    case 'file_change': {
+      const detail = item.changes.map(({ kind, path }) => `${kind} ${path}`).join(', ');
+      return { events: [toolEvent('file change', { detail, failed: isFailed(item.status), output: '' })] };
+    }
+    case 'mcp_tool_call': {
+      const detail = detailOf(item.arguments ?? {});
+      const told = { detail, failed: isFailed(item.status), output: '' };
+      return { events: [toolEvent(`${item.server}.${item.tool}`, told)] };
+    }
+    case 'web_search':
+      return { events: [toolEvent('web search', { detail: item.query, failed: false, output: '' })] };
+  }
+}
+
+const isFailed = (status: string | null | undefined) => status === 'failed';
+
+/** `/bin/bash -lc 'ls'` and `/bin/bash -c 'ls'` → `ls`; a command with quotes of its own stays as it is. */
+function withoutShell(command: string): string {
+  return /^\/(?:usr\/)?bin\/\w*sh -l?c '([^']*)'$/.exec(command)?.[1] ?? command;
+}

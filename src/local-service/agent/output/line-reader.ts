@@ -1,0 +1,64 @@
+/** Reads the output of a program that prints its events as JSON, one per line. */
+import { parseJson } from '../../../contract/texts/parse-json.js';
+import type { AgentEvent } from '../agent.js';
+import { messageEvents } from './tool-event.js';
+
+/** What one line says. A later `result`, `failure` or `usage` replaces an earlier one. */
+export interface Heard {
+  readonly events?: readonly AgentEvent[];
+  /** The answer, if the program ends with this. */
+  readonly result?: string;
+  /** Why the program will fail. */
+  readonly failure?: string;
+  readonly usage?: TokenUsage;
+}
+
+/** The data of `agent.usage`. */
+export type TokenUsage = Readonly<{
+  /** What the numbers cover: this prompt, or the whole conversation up to its end. */
+  of: 'prompt' | 'conversation';
+  /** All tokens that the model read, with those from its cache. */
+  inputTokens: number;
+  cachedInputTokens: number;
+  /** All tokens that the model wrote, with its reasoning. */
+  outputTokens: number;
+}>;
+
+/** Reads the lines of one run, in order. A line that it does not know says nothing. */
+export type HearLine = (line: unknown) => Heard;
+
+/** Longer lines say nothing. They hold pictures or whole files. */
+const maxLineCharacters = 16 * 1024 * 1024;
+
+/** Takes the output of one run in pieces. A line that is no JSON is a message, such as one of the agent's script. */
+export function createLineReader(hear: HearLine, emit: (event: AgentEvent) => void) {
+  let rest = '';
+  let isTooLong = false;
+  let said: Omit<Heard, 'events'> = {};
+  const take = (line: string): void => {
+    if (line.trim() === '') return;
+    const json = parseJson(line);
+    const isJson = typeof json === 'object' && json !== null;
+    const { events = [], ...more } = isJson ? hear(json) : { events: messageEvents(line) };
+    said = { ...said, ...more };
+    for (const event of events) emit(event);
+  };
+  return {
+    push(text: string) {
+      const lines = `${rest}${text}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (!isTooLong) take(line);
+        isTooLong = false;
+      }
+      if (rest.length > maxLineCharacters) isTooLong = true;
+      if (isTooLong) rest = '';
+    },
+    /** Takes the last line, which may have no end. */
+    end(): Omit<Heard, 'events'> {
+      if (!isTooLong) take(rest);
+      rest = '';
+      return said;
+    },
+  };
+}

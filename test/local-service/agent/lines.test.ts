@@ -1,0 +1,123 @@
+/** The JSON lines of agents' programs. `lines/` holds lines that the programs printed; test/slow/agents runs the programs themselves. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type AgentOutput, createAgents } from '../../../src/local-service/agent/index.js';
+import { machine } from '../machine/machine-fixture.js';
+import { runAgent } from './agent-fixture.js';
+
+/** Runs an agent that prints these lines. */
+async function print(output: AgentOutput, text: string, then = '') {
+  const { host } = await machine('plain');
+  const agent = createAgents({ commandAgents: { codex: { command: `cat; ${then}`, output } } })('codex');
+  return await runAgent(agent, host, text);
+}
+
+const recorded = (name: string) => readFile(join(import.meta.dirname, 'lines', `${name}.jsonl`), 'utf8');
+
+describe('the lines of Claude Code', () => {
+  it('become messages, commands with their exit code, other tools, and the tokens of the prompt', async () => {
+    const { outcome, events } = await print('claude-code', await recorded('claude-code'));
+    const wrote =
+      'File created successfully at: /home/sandbox/w.txt (file state is current in your context — no need to Read it back)';
+    expect(events).toEqual([
+      {
+        type: 'agent.tool',
+        data: { tool: 'Bash', command: 'echo out; echo err >&2; exit 3', output: 'out\nerr', exitCode: 3 },
+      },
+      { type: 'agent.message', data: { text: 'It printed: Exit code 3\nout\nerr\nBefore: nothing' } },
+      { type: 'agent.tool', data: { tool: 'Write', detail: '/home/sandbox/w.txt', failed: false, output: wrote } },
+      { type: 'agent.message', data: { text: `It printed: ${wrote}\nBefore: nothing` } },
+      { type: 'agent.usage', data: { of: 'prompt', inputTokens: 22, cachedInputTokens: 0, outputTokens: 14 } },
+    ]);
+    expect(outcome).toEqual({ status: 'completed', result: `It printed: ${wrote}\nBefore: nothing` });
+  });
+
+  it('tell why it failed', async () => {
+    const { outcome } = await print('claude-code', await recorded('claude-code-no-login'), 'exit 1');
+    const error = 'the agent exited with 1: Not logged in · Please run /login';
+    expect(outcome).toEqual({ status: 'failed', error, result: null });
+  });
+});
+
+describe('the lines of Codex', () => {
+  it('become messages, commands without their shell, changes of files, and the tokens of the conversation', async () => {
+    const { outcome, events } = await print('codex', await recorded('codex'));
+    const text =
+      'It printed: Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nA q.txt\nBefore: nothing';
+    expect(events).toEqual([
+      { type: 'agent.tool', data: { tool: 'shell', command: 'exit 3', output: '', exitCode: 3 } },
+      {
+        type: 'agent.tool',
+        data: { tool: 'file change', detail: 'add /home/sandbox/q.txt', failed: false, output: '' },
+      },
+      { type: 'agent.message', data: { text } },
+      { type: 'agent.usage', data: { of: 'conversation', inputTokens: 22, cachedInputTokens: 0, outputTokens: 14 } },
+    ]);
+    expect(outcome).toEqual({ status: 'completed', result: text });
+  });
+
+  it('tell why it failed', async () => {
+    const { outcome } = await print('codex', await recorded('codex-no-login'), 'exit 1');
+    const error = 'the agent exited with 1: Missing environment variable: `OPENAI_API_KEY`.';
+    expect(outcome).toEqual({ status: 'failed', error, result: null });
+  });
+});
+
+describe('the lines of opencode', () => {
+  it('become messages, commands with their exit code, other tools, and the tokens of all steps', async () => {
+    const { outcome, events } = await print('opencode', await recorded('opencode'));
+    expect(events).toEqual([
+      { type: 'agent.tool', data: { tool: 'bash', command: 'false', output: '(no output)', exitCode: 1 } },
+      { type: 'agent.message', data: { text: 'It printed: (no output)\nBefore: nothing' } },
+      {
+        type: 'agent.tool',
+        data: { tool: 'write', detail: '/home/sandbox/o.txt', failed: false, output: 'Wrote file successfully.' },
+      },
+      { type: 'agent.message', data: { text: 'It printed: Wrote file successfully.\nBefore: nothing' } },
+      { type: 'agent.usage', data: { of: 'prompt', inputTokens: 44, cachedInputTokens: 0, outputTokens: 28 } },
+    ]);
+    expect(outcome).toEqual({
+      status: 'completed',
+      result: 'It printed: Wrote file successfully.\nBefore: nothing',
+    });
+  });
+
+  it('tell why it failed', async () => {
+    const { outcome } = await print('opencode', await recorded('opencode-failure'), 'exit 1');
+    const error = 'the agent exited with 1: Unexpected server error. Check server logs for details.';
+    expect(outcome).toEqual({ status: 'failed', error, result: null });
+  });
+});
+
+describe.each(['claude-code', 'codex', 'opencode'] as const)('the lines of %s', (output) => {
+  it('may be unknown, damaged or no JSON at all: these say nothing, or are messages', async () => {
+    const known = (await recorded(output)).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+    // Each line again without one of its fields, at every depth.
+    const damaged = known.flatMap((line) => without(line));
+    const lines = [{}, [], 1, null, { type: 'new' }, { type: 'assistant', message: 7 }, ...damaged];
+    const text = `a word\n${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"type":"result","result":"cut`;
+    const { outcome, events } = await print(output, text);
+    expect(outcome.status).toBe('completed');
+    expect(events[0]).toEqual({ type: 'agent.message', data: { text: 'a word' } });
+  });
+
+  it('are as good as missing if they are far too long', async () => {
+    const last = (await recorded(output)).trim().split('\n').at(-1) ?? '';
+    const { host } = await machine('plain');
+    const command = 'printf "{\\"x\\":\\""; head -c 40000000 /dev/zero | tr "\\0" a; printf "\\"}\\n"; cat';
+    const agent = createAgents({ commandAgents: { codex: { command, output } } })('codex');
+    const { events } = await runAgent(agent, host, last);
+    expect(events.map(({ type }) => type)).toEqual(['agent.usage']);
+  });
+});
+
+/** The value without each of its fields in turn, at every depth. */
+function without(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value.flatMap((one, index) => without(one).map((less) => value.with(index, less)));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, of]) => [
+    Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)),
+    ...without(of).map((less) => ({ ...value, [name]: less })),
+  ]);
+}
