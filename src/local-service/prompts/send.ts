@@ -9,6 +9,7 @@ import { newConversationId, newPromptId } from '../core/ids.js';
 import { acceptsWork } from '../core/machine-states.js';
 import { invalidRequest, notFound, ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { missingLogin } from './login.js';
 import { requireEffort, requireModel, requireProvider } from './providers.js';
 
 /**
@@ -30,7 +31,8 @@ export function sendPrompt(
   const { models } = context;
   requireModel(models, provider, body.model);
   const { model, reasoningEffort: effort } = body;
-  const checksEffort = models.has(provider) || !context.agentOf(provider)?.takesAnyModel;
+  const agent = context.agentOf(provider);
+  const checksEffort = models.has(provider) || !agent?.takesAnyModel;
   if (effort !== undefined && checksEffort) requireEffort(models, provider, { model, effort });
   const conversationId = conversationOf(context, sandbox, body);
   const begins = !stores.prompts.hasConversation(sandboxId, conversationId);
@@ -38,8 +40,10 @@ export function sendPrompt(
     const message = `The sandbox is ${sandbox.state}. It accepts prompts only while it is ready, idle or running.`;
     throw new ServiceError(409, 'sandbox_not_promptable', message);
   }
-  if (!context.agentOf(provider)) {
-    throw new ServiceError(409, 'provider_not_configured', `The provider ${provider} is not configured.`, {
+  const needed = agent && missingLogin(context, sandbox, agent);
+  if (!agent || needed) {
+    const why = needed ? ` This sandbox has no login for it: it needs ${needed.join(' or ')}.` : '';
+    throw new ServiceError(409, 'provider_not_configured', `The provider ${provider} is not configured.${why}`, {
       details: { provider, setupUrl: `https://sandbox.invalid/settings/providers/${provider}` },
     });
   }

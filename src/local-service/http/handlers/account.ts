@@ -2,6 +2,7 @@ import type { DataRetention } from '../../../contract/records/account-records.js
 import { limitsOf } from '../../accounts/limits.js';
 import { accountOf } from '../../accounts/records.js';
 import type { Context } from '../../core/context.js';
+import { newSandboxesHoldLogin } from '../../prompts/login.js';
 import { providerCatalog } from '../../prompts/providers.js';
 import { ServiceError } from '../../service-error.js';
 import type { AccountRecord } from '../../store/account-store.js';
@@ -16,9 +17,13 @@ export const accountOperations = {
     return { fields: { user: { login, email, zeroDataRetention, zeroDataRetentionEnabledAt } } };
   },
 
-  listProviderModels: (context) => ({
-    fields: { providers: providerCatalog(context.models, (provider) => context.agentOf(provider) !== undefined) },
-  }),
+  listProviderModels(context, { caller: { accountId } }) {
+    const isConfigured = (provider: string): boolean => {
+      const agent = context.agentOf(provider);
+      return agent !== undefined && newSandboxesHoldLogin(context, accountId, agent);
+    };
+    return { fields: { providers: providerCatalog(context.models, isConfigured) } };
+  },
 
   getLimits: (context, { caller }) => ({ fields: { limits: limitsOf(context, caller.accountId) } }),
 
