@@ -1,29 +1,45 @@
 /** Whether the agent of a provider has its login (specification, prompt endpoint: `provider_not_configured`). */
 import type { Agent } from '../agent/index.js';
-import type { Core } from '../core/context.js';
-import { machineEnvironment, secretFilesFor } from '../environments/on-machine.js';
+import type { Context, Core } from '../core/context.js';
+import { defaultEnvironment } from '../environments/environments.js';
+import { isOfUser } from '../environments/logins.js';
+import { agentEnvironment, secretFilesFor } from '../environments/on-machine.js';
 import { pathBelowHome } from '../environments/secret-files.js';
 import { variablesIn } from '../environments/variables.js';
 import type { SecretFile } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
-type Known = Pick<Core, 'stores' | 'sandboxCredentials'>;
+type Known = Pick<Core, 'stores' | 'sandboxCredentials' | 'logins'>;
+
+interface AgentOfProvider {
+  readonly provider: string;
+  readonly login: Agent['login'];
+}
 
 /** Undefined if the agent needs no login, or if the sandbox has it; otherwise what the sandbox would need one of. */
-export function missingLogin(core: Known, sandbox: SandboxRecord, { login }: Agent): readonly string[] | undefined {
+export function missingLogin(
+  core: Known,
+  sandbox: SandboxRecord,
+  { provider, login }: AgentOfProvider,
+): readonly string[] | undefined {
   if (login === undefined) return undefined;
-  const held = { variables: machineEnvironment(core, sandbox), files: secretFilesFor(core, sandbox) };
+  const held = { variables: agentEnvironment(core, sandbox, provider), files: secretFilesFor(core, sandbox) };
   return isHeld(login, held) ? undefined : login;
 }
 
 /** True if a new sandbox in the account's default environment would have the login. */
-export function newSandboxesHoldLogin({ stores }: Known, accountId: string, { login }: Agent): boolean {
+export function newSandboxesHoldLogin(
+  context: Context,
+  accountId: string,
+  { provider, login }: AgentOfProvider,
+): boolean {
   if (login === undefined) return true;
-  const environment = stores.environments.defaultOf(accountId);
-  const content = environment && stores.environments.latest(environment.id)?.content;
+  const { stores, logins } = context;
+  const content = stores.environments.latest(defaultEnvironment(context, accountId).id)?.content;
   if (!content) return false;
   const secrets = content.passSecrets ? stores.secrets.values(accountId) : [];
-  const variables = Object.fromEntries([...secrets, ...variablesIn(content.envContents)]);
+  const passed = content.passAgentsCredentials && isOfUser({ ownerId: accountId }) ? logins.agents.get(provider) : {};
+  const variables = { ...passed, ...Object.fromEntries([...secrets, ...variablesIn(content.envContents)]) };
   return isHeld(login, { variables, files: content.secretFiles });
 }
 

@@ -40,7 +40,7 @@ export function sendPrompt(
     const message = `The sandbox is ${sandbox.state}. It accepts prompts only while it is ready, idle or running.`;
     throw new ServiceError(409, 'sandbox_not_promptable', message);
   }
-  const needed = agent && missingLogin(context, sandbox, agent);
+  const needed = agent && missingLogin(context, sandbox, { provider, login: agent.login });
   if (!agent || needed) {
     const why = needed ? ` This sandbox has no login for it: it needs ${needed.join(' or ')}.` : '';
     throw new ServiceError(409, 'provider_not_configured', `The provider ${provider} is not configured.${why}`, {

@@ -1,11 +1,16 @@
 /** The setting `login` of a command agent. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { LocalServiceOptions } from '../../../src/local-service/index.js';
+import { temporaryDirectory } from '../../unit/cli/temporary-directory.js';
 import { type ServiceUnderTest, startService } from '../service-under-test.js';
 
-const start = () =>
+const start = (own: Partial<LocalServiceOptions> = {}) =>
   startService({
     commandAgents: { codex: { command: 'true', login: ['CODEX_KEY', '~/.codex/auth.json'] } },
     scriptedProviders: ['pi'],
+    ...own,
   });
 
 async function environmentOf(under: ServiceUnderTest): Promise<string> {
@@ -47,4 +52,15 @@ it.each([
   await under.call('PUT', `/environments/${await environmentOf(under)}`, { body });
   expect(await isConfigured(under)).toBe(true);
   expect((await under.prompt(await under.ready(), 'Hello')).status).toBe(202);
+});
+
+it('is held if the environment passes the credentials of the agent', async () => {
+  const file = join(await temporaryDirectory(), 'key');
+  await writeFile(file, 'k\n', { mode: 0o600 });
+  const under = await start({ agentCredentials: { codex: { CODEX_KEY: file } } });
+  expect(await isConfigured(under)).toBe(true);
+  expect((await under.prompt(await under.ready(), 'Hello')).status).toBe(202);
+  await under.call('PUT', `/environments/${await environmentOf(under)}`, { body: { passAgentsCredentials: false } });
+  expect(await isConfigured(under)).toBe(false);
+  expect((await under.prompt(await under.ready(), 'Hello')).status).toBe(409);
 });

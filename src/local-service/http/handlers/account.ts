@@ -20,7 +20,7 @@ export const accountOperations = {
   listProviderModels(context, { caller: { accountId } }) {
     const isConfigured = (provider: string): boolean => {
       const agent = context.agentOf(provider);
-      return agent !== undefined && newSandboxesHoldLogin(context, accountId, agent);
+      return agent !== undefined && newSandboxesHoldLogin(context, accountId, { provider, login: agent.login });
     };
     return { fields: { providers: providerCatalog(context.models, isConfigured) } };
   },

@@ -8,8 +8,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const maxReadMs = 2_000;
 
-export type PatientReads = ReturnType<typeof createPatientReads>;
-
 export function createPatientReads() {
   let lastTurn: Promise<void> = Promise.resolve();
   /** Resolves with what was read in time. @param read resolves with undefined if the process has ended */
