@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { localConfigSchema, readLocalConfig } from '../../../src/cli/serve/local-config.js';
 import { faultSpecificationSchema } from '../../../src/local-service/faults/fault-specification.js';
 import { readSeedDocument, seedDocumentSchema } from '../../../src/local-service/state/seed-document.js';
+import { ruleById } from '../../conformance/rules/catalogue.js';
 import { temporaryDirectory } from '../cli/temporary-directory.js';
 import { readSource, repository } from './source-imports.js';
 
@@ -25,6 +26,16 @@ test('docs/local-service.md lists each setting and each limit of local-service.j
   const { shape } = localConfigSchema;
   expect(tableOf('Setting').sort()).toEqual(Object.keys(shape).sort());
   expect(tableOf('Limit').sort()).toEqual(Object.keys(shape.limits.unwrap().shape).sort());
+});
+
+test('docs/local-service.md names what is not done by rules of the specification', () => {
+  const rows = page.split('| What | Rules |')[1]?.split('\n\n')[0]?.trim().split('\n').slice(1) ?? [];
+  expect(rows.length).toBeGreaterThan(5);
+  for (const row of rows) {
+    const ids = [...(row.split('|').at(-2) ?? '').matchAll(/`(.+?)`/g)].map(([, id = '']) => id);
+    expect(ids, row).not.toEqual([]);
+    for (const id of ids) expect(ruleById(id), id).toBeDefined();
+  }
 });
 
 test('the examples of docs/local-service.md are valid settings', async () => {
