@@ -42,16 +42,14 @@ export function stepsMarkup(
     ...(messages > 0 ? [countOf(messages, 'message', 'messages')] : []),
     ...steps.flatMap((step) => (step.kind === 'usage' ? [step.text] : [])),
   ].join(', ');
-  const more = steps.length - stepsShown;
+  const shown = steps.filter(({ kind }) => kind !== 'usage');
+  const more = shown.length - stepsShown;
   const rest =
     more > 0
       ? html`<p class="note cut">… ${countText(more)} more are not in this report. All of them: <code>sandflow jobs logs ${jobId}</code></p>`
       : null;
   return html`<details class="steps"><summary>What the agent did <span class="note">${counts}</span></summary>
-${steps
-  .filter(({ kind }) => kind !== 'usage')
-  .slice(0, stepsShown)
-  .map((step) => stepMarkup(step, limit))}${rest}</details>`;
+${shown.slice(0, stepsShown).map((step) => stepMarkup(step, limit))}${rest}</details>`;
 }
 
 function stepMarkup(step: AgentStep, limit: number): Markup {
@@ -63,8 +61,8 @@ function stepMarkup(step: AgentStep, limit: number): Markup {
 function textOf(step: AgentStep): string {
   if (step.kind === 'message' || step.kind === 'usage') return lastDrawn(step.text);
   if (step.kind === 'tool') {
-    const output = step.failed ? `\n${lastDrawn(step.output).trimEnd()}` : '';
-    return `[${step.tool}] ${step.detail}${step.failed ? ' (failed)' : ''}${output}`;
+    const output = step.failed ? `\n${step.output.trimEnd()}` : '';
+    return lastDrawn(`[${step.tool}] ${step.detail}${step.failed ? ' (failed)' : ''}${output}`);
   }
   const output = lastDrawn(step.output).trimEnd();
   return `$ ${step.command.trimEnd()}${output === '' ? '' : `\n${output}`}`;

@@ -48,6 +48,16 @@ describe('the report of a job', () => {
       expect(second).toMatch(/<\/article>[\s\S]*\$ date<\/pre>/);
     });
 
+    test('names other tools, with their output only if they failed, and the tokens next to the counts', () => {
+      const tool = (failed: boolean) =>
+        ({ kind: 'tool', at: null, prompt: 1, tool: 'Write', detail: 'a<b>.txt', failed, output: 'told' }) as const;
+      const usage = { kind: 'usage', at: null, prompt: 1, text: 'tokens: 22 in, 14 out' } as const;
+      const shown = renderJobReport(sampleJob({ steps: [tool(false), tool(true), command(1, 'ls'), usage] }));
+      expect(shown).toContain('<span class="note">1 command, 2 tool calls, tokens: 22 in, 14 out</span>');
+      expect(shown).toContain('>[Write] a&lt;b&gt;.txt</pre>');
+      expect(shown).toContain('>[Write] a&lt;b&gt;.txt (failed)\ntold</pre>');
+    });
+
     test('does not repeat the answer, and is cut if there is too much of it', () => {
       const result = sampleJob().prompts[0]?.result ?? '';
       expect(renderJobReport(sampleJob({ steps: [message(1, `${result}\n`)] }))).not.toContain('What the agent did');

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { entriesOfEvents } from '../../../../src/cli/transcript/entry.js';
 import { createEntryText } from '../../../../src/cli/transcript/entry-text.js';
 import { createHistoryReader } from '../../../../src/cli/transcript/history-reader.js';
 import { createTranscript } from '../../../../src/cli/transcript/transcript.js';
@@ -84,6 +85,25 @@ const inOrder = ['wake', 'prompt', 'phase', 'command', 'message', 'prompt_ended'
 const folder = async () => 'place';
 
 describe('a transcript', () => {
+  it('has the tools and the tokens of agents, and leaves out what says neither', async () => {
+    const events = [
+      event(2, 'prompt.queued', { prompt: 'do it' }),
+      event(3, 'agent.tool', { tool: 'Write', detail: 'a.txt', failed: true, output: 'no' }),
+      event(4, 'agent.tool', { something: 'else' }),
+      event(5, 'agent.usage', { of: 'conversation', inputTokens: 3, cachedInputTokens: 2, outputTokens: 1 }),
+      event(6, 'agent.usage', {}),
+    ];
+    const [prompted, ...entries] = entriesOfEvents(events, job).map(({ entry }) => entry);
+    expect(prompted?.kind).toBe('prompt');
+    const tokens = { inputTokens: 3, cachedInputTokens: 2, outputTokens: 1 };
+    const none = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
+    expect(entries).toEqual([
+      { kind: 'tool', prompt: 1, tool: 'Write', detail: 'a.txt', failed: true, output: 'no', at: second(3) },
+      { kind: 'usage', prompt: 1, of: 'conversation', ...tokens, at: second(5) },
+      { kind: 'usage', prompt: 1, of: 'prompt', ...none, at: second(6) },
+    ]);
+  });
+
   it('has what the job did and what the agent said in order, and says each thing once', async () => {
     const [client] = await serving(eventsFrom(history));
     const transcript = createTranscript({ service: () => client, results: storeOf({}), folder });
@@ -278,6 +298,25 @@ describe('the lines of a transcript', () => {
     expect(format({ kind: 'message', prompt: 1, text: 'noon', at: null })).toEqual([]);
     const forged = { kind: 'message', prompt: 1, text: 'a\njob ended: completed\u001b[2J', at: null } as const;
     expect(format(forged)).toEqual(['--:--:--  | a', '          | job ended: completed']);
+  });
+
+  it('name other tools, with their output only if they failed, and the tokens that were used', () => {
+    const format = createEntryText({ paint, columns: () => undefined });
+    const tool = {
+      kind: 'tool',
+      prompt: 1,
+      tool: 'Write',
+      detail: 'a\u001b[2J.txt',
+      output: 'told',
+      at: null,
+    } as const;
+    expect(format({ ...tool, failed: false })).toEqual(['--:--:--  | [Write] a.txt']);
+    expect(format({ ...tool, failed: true })).toEqual(['--:--:--  | [Write] a.txt (failed)', '          | told']);
+    const used = { kind: 'usage', prompt: 1, inputTokens: 12_345, outputTokens: 67, at: null } as const;
+    expect(format({ ...used, of: 'prompt', cachedInputTokens: 0 })).toEqual(['--:--:--  tokens: 12,345 in, 67 out']);
+    expect(format({ ...used, of: 'conversation', cachedInputTokens: 1_000 })).toEqual([
+      '--:--:--  tokens in this conversation so far: 12,345 in (1,000 cached), 67 out',
+    ]);
   });
 
   it('leave out only whole repeated lines of the same prompt', () => {
