@@ -29,10 +29,17 @@ const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || /^npm_config_(cache|registry)$/i.test(name)),
 );
 
-/** Scripts are ignored, as docs/library.md says: npm would name each package that has one, and none of them needs it. */
-export async function npmInstall(folder: string, ...packages: readonly string[]): Promise<string> {
+/**
+ * Scripts are ignored by default, as docs/library.md says: npm would name each package that has one, and none of them
+ * needs it.
+ */
+export async function npmInstall(
+  folder: string,
+  what: string,
+  { scripts = false }: { readonly scripts?: boolean } = {},
+): Promise<string> {
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--no-update-notifier'];
-  const { stderr } = await execute('npm', ['install', '--ignore-scripts', ...quiet, ...packages], {
+  const { stderr } = await execute('npm', ['install', ...(scripts ? [] : ['--ignore-scripts']), ...quiet, what], {
     cwd: folder,
     env: environment,
   });
