@@ -128,16 +128,19 @@ describe('settings', () => {
     });
   });
 
-  test('include a valid example of a command agent, and its program, as they are in examples/agent', async () => {
+  test('include valid examples of command agents, and a program, as they are in examples/agent', async () => {
     const page = readSource('docs/agents.md');
-    const example = /```json\n(.*?)```/s.exec(page)?.[1] ?? '';
+    const [ofPrograms = '', example = ''] = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, json]) => json ?? '');
     expect(example).toBe(readSource('examples/agent/local-service.json'));
     expect(/```sh\n(#!.*?)```/s.exec(page)?.[1]).toBe(readSource('examples/agent/agent.sh'));
     const directory = await mkdtemp(join(tmpdir(), 'sandflow-guide-'));
     directories.push(directory);
-    await writeFile(join(directory, 'local-service.json'), example);
-    const config = await readLocalConfig({ path: join(directory, 'local-service.json'), optional: false });
-    expect(config.commandAgents).toEqual({ 'claude-code': { command: 'sh agent.sh' } });
+    const read = async (settings: string) => {
+      await writeFile(join(directory, 'local-service.json'), settings);
+      return await readLocalConfig({ path: join(directory, 'local-service.json'), optional: false });
+    };
+    expect((await read(example)).commandAgents).toEqual({ 'claude-code': { command: 'sh agent.sh' } });
+    expect((await read(ofPrograms)).commandAgents?.['claude-code']?.output).toBe('claude-code');
   });
 });
 
