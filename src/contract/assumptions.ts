@@ -55,6 +55,8 @@ export const assumptions = {
     'A fork accepts prompts in the conversations of its source, because its disk holds what agents keep of them. A prompt that names no conversation begins a new one.',
   'A-fork-moment':
     'A fork of a usable sandbox copies the disk just before the answer. With snapshots off, this copy is not kept as a snapshot.',
+  'A-hosted-url':
+    '`url` of GET …/{sandboxId} has the `_token` of all hosted URLs of the sandbox, for a key with the action `host`. Port 3000 is at the same host name with `3000-` before it, or `box-3000-` in the older form.',
   'A-idempotency-body':
     'For an idempotency key, two bodies are the same if their JSON is equal. The order of keys does not matter.',
   'A-interrupt': '`interrupted`, the number of prompts that were stopped.',
@@ -68,7 +70,7 @@ export const assumptions = {
   'A-list-price': 'A dollar buys 36,000 machine-seconds.',
   'A-local-webhook-urls': 'The local service also accepts loopback http addresses for webhooks, unless it is strict.',
   'A-machine':
-    'vCPUs and memory of the machine sizes. A machine of the local service has the provider `baremetal`, the address 127.0.0.1, and a URL at which no server answers.',
+    'vCPUs and memory of the machine sizes. A machine of the local service has the provider `baremetal` and the address 127.0.0.1.',
   'A-machine-variables':
     'All processes of a sandbox get the variables and secrets of its environment. A variable overrides a secret with the same name.',
   'A-model-names': 'A prompt shows its model by the name that was sent.',

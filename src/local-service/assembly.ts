@@ -34,6 +34,7 @@ export type Given = {
   | 'defaultProvider'
   | 'repos'
   | 'logins'
+  | 'servicePort'
 >;
 
 interface AssembleOptions {

@@ -17,6 +17,7 @@ import { type ClockState, type ControlledClock, createClock } from './clock.js';
 import type { LocalServiceProfile } from './core/context.js';
 import { readLogins } from './environments/logins.js';
 import { configuredRepos } from './environments/repos.js';
+import { createHostedServer } from './hosting/hosted-server.js';
 import { allOperations } from './http/operations.js';
 import { createServer } from './http/server.js';
 import { currentSurface, legacySurface } from './http/surface.js';
@@ -129,6 +130,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     initial: settings.get<ClockState>('clock'),
     save: (state) => settings.put('clock', state),
   });
+  let origin: string | undefined;
   const given: Given = {
     database,
     clock,
@@ -143,8 +145,8 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     defaultProvider,
     repos,
     logins,
+    servicePort: () => (origin === undefined ? undefined : Number(new URL(origin).port)),
   };
-  let origin: string | undefined;
   const gate = createCallGate();
   const { strictWebhookUrls = false, resolveWebhookHost: resolveHost = resolveBySystem } = options;
   const assembly = assemble(given, {
@@ -162,7 +164,9 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
   assembly.load();
   calls.load();
   const state = createStateControl(assembly, { gate, calls, clock, strictWebhookUrls });
+  const hosted = createHostedServer(assembly.context);
   const server = createServer({
+    hosted,
     context: assembly.context,
     gate,
     state,
@@ -196,6 +200,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     assembly.closing.abort();
     // The scheduler stops before the machines end. Otherwise work that is interrupted by their end would count as done.
     const worked = assembly.scheduler.stop();
+    hosted.close();
     await server.close();
     await assembly.context.ssh.closeAll();
     await Promise.all([assembly.deliverer.stop(), assembly.sampler.stop(), host.close()]);

@@ -69,7 +69,9 @@ test('concurrent calls list their own assumptions only', async () => {
   );
   expect(answers.map(({ headers }) => headers.get(header))).toEqual(
     answers.map((_, index) =>
-      index % 2 === 0 ? expect.stringContaining('A-command') : 'A-created-by, A-machine, A-answer-types, A-read-lag',
+      index % 2 === 0
+        ? expect.stringContaining('A-command')
+        : 'A-hosted-url, A-created-by, A-machine, A-answer-types, A-read-lag',
     ),
   );
 });

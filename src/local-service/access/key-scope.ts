@@ -2,6 +2,7 @@
  * Checks what a key may do, and to which resources (specification, "Scope"). Everything that is not allowed is denied.
  */
 import type { ScopeAction } from '../../contract/endpoints/endpoint.js';
+import type { Core } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
 import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
@@ -72,12 +73,25 @@ export function requireAccountWide({ scope }: Caller): void {
   if (!isAccountWide(scope)) throw forbidden('the account, because it is limited to sandboxes or environments');
 }
 
+/** The caller of a credential; undefined if it was revoked, has expired, or belongs to a sandbox that is gone. */
+export function callerOf(
+  { stores, clock }: Pick<Core, 'stores' | 'clock'>,
+  { id, accountId, kind, scope, revokedAt, expiresAt }: CredentialRecord,
+): Caller | undefined {
+  if (revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= clock.now())) return undefined;
+  // The credential that was written into a sandbox ends with the sandbox.
+  if (kind === 'sandbox' && !stores.sandboxes.get(scope?.sandboxIds?.[0] ?? '')) return undefined;
+  return { accountId, kind, keyId: kind === 'session' ? null : id, credentialId: id, scope };
+}
+
 export interface Caller {
   readonly accountId: string;
   /** `sandbox`: the credential that was written into a sandbox. */
   readonly kind: CredentialRecord['kind'];
   /** Null for a session. */
   readonly keyId: string | null;
+  /** The key or session; null if the service itself acts. */
+  readonly credentialId: string | null;
   /** Null for sessions and unscoped keys, which nothing limits. */
   readonly scope: CredentialScope | null;
 }

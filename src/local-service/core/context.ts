@@ -114,6 +114,8 @@ export interface Core {
   readonly sandboxCredentials: SandboxCredentials;
   /** What the settings pass to sandboxes of the first account. */
   readonly logins: Logins;
+  /** The port of the service, which hosted URLs name; undefined while it does not listen. */
+  readonly servicePort: () => number | undefined;
   /** The repositories of each account that has no list of its own. */
   readonly repos: readonly ListedRepository[];
 }

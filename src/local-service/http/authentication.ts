@@ -1,6 +1,6 @@
 /** Finds the caller whose token a request carries (specification, "Authentication"). */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Caller } from '../access/key-scope.js';
+import { type Caller, callerOf } from '../access/key-scope.js';
 import { hashOf } from '../accounts/credentials.js';
 import type { Context } from '../core/context.js';
 import { firstAccountId } from '../core/ids.js';
@@ -26,15 +26,12 @@ export function createAuthentication({
 }: Pick<Context, 'stores' | 'clock'>): (header: string | undefined) => Caller {
   return (header) => {
     const credential = stores.credentials.byHash(hashOf(tokenIn(header)));
-    if (!credential || credential.revokedAt !== null) throw unauthorized();
-    const { id, accountId, kind, scope, expiresAt } = credential;
-    // The credential that was written into a sandbox ends with the sandbox.
-    if (kind === 'sandbox' && !stores.sandboxes.get(scope?.sandboxIds?.[0] ?? '')) throw unauthorized();
-    if (expiresAt !== null && Date.parse(expiresAt) <= clock.now()) {
-      const message = `This API key expired on ${expiresAt}. Create a new one.`;
-      throw new ServiceError(403, 'api_key_expired', message, { details: { expiresAt } });
-    }
-    return { accountId, kind, keyId: kind === 'session' ? null : id, scope };
+    const caller = credential && callerOf({ stores, clock }, credential);
+    if (caller) return caller;
+    const { expiresAt = null, revokedAt } = credential ?? {};
+    if (expiresAt === null || revokedAt !== null || Date.parse(expiresAt) > clock.now()) throw unauthorized();
+    const message = `This API key expired on ${expiresAt}. Create a new one.`;
+    throw new ServiceError(403, 'api_key_expired', message, { details: { expiresAt } });
   };
 }
 
@@ -52,7 +49,7 @@ export function createOperatorAuthentication(
   const authenticate = createAuthentication(context);
   return (header) => {
     if (timingSafeEqual(digest(tokenIn(header)), expected)) {
-      return { accountId: firstAccountId, kind: 'api_key', keyId: null, scope: null };
+      return { accountId: firstAccountId, kind: 'api_key', keyId: null, credentialId: null, scope: null };
     }
     authenticate(header);
     throw new ServiceError(403, 'forbidden', 'This requires the API key with which the local service was started.');

@@ -1,9 +1,11 @@
 /** The HTTP server: authentication, envelopes, limits of size and time, the call book. Creating it opens no socket. */
+import { createServer as createHttpServer } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
 import { assumptionsHeader } from '../../contract/assumptions.js';
 import { openApiDocument } from '../../contract/openapi/document.js';
 import type { ControlledClock } from '../clock.js';
 import type { Context } from '../core/context.js';
+import type { HostedServer } from '../hosting/hosted-server.js';
 import type { Inspection } from '../inspection.js';
 import type { IsolationReport } from '../isolation-report.js';
 import type { LocalServiceOptions } from '../options.js';
@@ -28,11 +30,14 @@ import { currentSurface, legacySurface, sunsetAfter, surfaceOf } from './surface
 
 const maxBodyBytes = 4 * 1024 * 1024;
 const maxCheckIntervalMs = 5_000;
+/** How long an idle connection stays open for the next request. */
+const keepAliveTimeoutMs = 72_000;
 /** This path needs no key. */
 const openApiPath = '/openapi.json';
 
 interface ServerOptions {
   readonly context: Context;
+  readonly hosted: HostedServer;
   readonly operations: Operations;
   readonly calls: CallStore;
   readonly books: Inspection;
@@ -50,11 +55,20 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { requestTimeoutMs } = context.timings;
   const server = fastify({
     bodyLimit: maxBodyBytes,
-    requestTimeout: requestTimeoutMs,
     forceCloseConnections: true,
-    http: {
-      connectionsCheckingInterval: Math.min(maxCheckIntervalMs, Math.max(20, Math.ceil(requestTimeoutMs / 4))),
-      headersTimeout: requestTimeoutMs,
+    serverFactory(handler) {
+      const connectionsCheckingInterval = Math.min(maxCheckIntervalMs, Math.max(20, Math.ceil(requestTimeoutMs / 4)));
+      const http = createHttpServer(
+        {
+          connectionsCheckingInterval,
+          keepAliveTimeout: keepAliveTimeoutMs,
+          headersTimeout: requestTimeoutMs,
+          requestTimeout: requestTimeoutMs,
+        },
+        options.hosted.answer(handler),
+      );
+      options.hosted.handleUpgrades(http);
+      return http;
     },
   });
   const authenticate = createAuthentication(context);

@@ -102,6 +102,10 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       await requireReady(sandboxId);
       return await openInteractiveShell(shells, sandboxId, spec);
     },
+    async connect(sandboxId, port) {
+      await requireReady(sandboxId);
+      return await shells.connect(sandboxId, port);
+    },
     readFile: async (sandboxId, path, maxBytes) =>
       await readDiskFile(await requireDisk(directories, sandboxId), path, maxBytes),
     writeFile: async (sandboxId, path, content, options) =>

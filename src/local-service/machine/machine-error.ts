@@ -27,6 +27,8 @@ export type MachineErrorCode =
   | 'network_unavailable'
   // A folder of programs cannot be shown to sandboxes.
   | 'bad_programs'
+  // No server of the sandbox answers on the port.
+  | 'not_listening'
   // The control group of a sandbox could not be created.
   | 'limits_unavailable'
   // The host was closed, or the sandbox was ended while a command was to start.

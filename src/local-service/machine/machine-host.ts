@@ -2,6 +2,7 @@
  * The machines of the local service. Each disk is a directory; each command is a session of processes. The host knows
  * directories and processes, but no sandbox state, no database and no HTTP.
  */
+import type { Socket } from 'node:net';
 import type { RepositorySource } from './disk/clone-repository.js';
 import type { Download } from './disk/download.js';
 import type { TreeEntry } from './disk/snapshot-tree.js';
@@ -57,6 +58,12 @@ export interface MachineHost {
    * @throws MachineError as `run`
    */
   openShell(sandboxId: string, spec: ShellSpec): Promise<InteractiveShell>;
+  /**
+   * Connects to a server inside the sandbox that listens at 127.0.0.1 or ::1, or at all addresses. Without a network of
+   * its own, a sandbox has the ports of this machine.
+   * @throws MachineError `not_listening`, `no_disk`
+   */
+  connect(sandboxId: string, port: number): Promise<Socket>;
   /**
    * Reads a file. The path is relative to the home, or absolute below `/home/sandbox`. Links are followed only inside
    * the disk.

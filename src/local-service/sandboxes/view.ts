@@ -8,15 +8,20 @@ import { type Access, accessOf, holdsLogins, visibilityOf } from '../access/sand
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
 import { hasMachine } from '../core/machine-states.js';
+import { hostedUrl } from '../hosting/hosted-names.js';
+import { tokenName } from '../hosting/hosted-request.js';
+import { urlToken } from '../hosting/url-tokens.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 
 export type SandboxView = Readonly<Record<string, unknown>>;
+
+type Shown = Pick<Core, 'stores' | 'servicePort'>;
 
 /** Records are never changed in place, so a cached view stays valid. */
 const texts = new WeakMap<SandboxRecord, Partial<Record<Access, string>>>();
 
 /** The JSON of a sandbox, for lists; created once for each record and level of access. */
-export function sandboxJson(context: Pick<Core, 'stores'>, caller: Caller, record: SandboxRecord): string {
+export function sandboxJson(context: Shown, caller: Caller, record: SandboxRecord): string {
   assumeView();
   const access = accessOf(context, caller.accountId, record) ?? 'view';
   const known = texts.get(record) ?? {};
@@ -30,7 +35,7 @@ function stopOnSandbox(stop: StopRecord | null): SandboxView | null {
   return stop && { ...stop, requestedAt: stop.endedAt === null ? stop.requestedAt : null };
 }
 
-export function sandboxView(context: Pick<Core, 'stores'>, caller: Caller, record: SandboxRecord): SandboxView {
+export function sandboxView(context: Shown, caller: Caller, record: SandboxRecord): SandboxView {
   assumeView();
   const access = accessOf(context, caller.accountId, record) ?? 'view';
   const machine = machineTypes[record.type];
@@ -50,7 +55,7 @@ export function sandboxView(context: Pick<Core, 'stores'>, caller: Caller, recor
     vcpu: machine.vcpu,
     memoryGB: machine.memoryGB,
     billingMultiplier: machine.multiplier,
-    ...machineView(record),
+    ...machineView(context, record),
     sshEndpoint: record.sshEndpoint,
     createdAt: record.createdAt,
     updatedAt: record.updatedAt,
@@ -90,11 +95,20 @@ function assumeView(): void {
 
 /**
  * The machine of a sandbox is a part of the machine on which the local service runs. Assumptions: the provider, the
- * loopback address, and a URL at which no server answers.
+ * loopback address, and that only a read of the sandbox itself shows the token of the URL.
  */
-function machineView(sandbox: SandboxRecord): SandboxView {
+function machineView({ servicePort }: Shown, sandbox: SandboxRecord): SandboxView {
   if (!hasMachine(sandbox)) return { machineProvider: null, url: null, ip: null };
-  return { machineProvider: 'baremetal', url: `http://${sandbox.subdomain}.localhost/`, ip: '127.0.0.1' };
+  return { machineProvider: 'baremetal', url: hostedUrl(sandbox, 'machine', servicePort()), ip: '127.0.0.1' };
+}
+
+/** Fields that bear secrets. They replace those of `sandboxView` when one sandbox is read. */
+export function secretView(context: Shown & Pick<Core, 'clock'>, caller: Caller, sandbox: SandboxRecord): SandboxView {
+  if (!hasMachine(sandbox)) return {};
+  const token = urlToken(context, caller, { sandbox, action: 'host' });
+  if (token === undefined) return {};
+  assume('A-hosted-url');
+  return { url: `${hostedUrl(sandbox, 'machine', context.servicePort())}?${tokenName}=${token}` };
 }
 
 /** Assumption: the display name of the creator is its login. */

@@ -15,7 +15,7 @@ import type { SeededDisk } from './seed-disks.js';
 /** Stores a seeded sandbox; part of the current transaction. */
 export function putSandbox(context: Context, accountId: string, disk: SeededDisk): SandboxRecord {
   const { sandboxId: id, seed } = disk;
-  const caller = { accountId, kind: 'api_key', keyId: null, scope: null } as const;
+  const caller = { accountId, kind: 'api_key', keyId: null, credentialId: null, scope: null } as const;
   const { name, type, ttlSeconds, environment, noEnv } = seed;
   const accepted: SandboxRecord = {
     ...newSandbox(context, { name, type, ttlSeconds, environment, noEnv }, { caller, restoreFrom: null }),

@@ -10,7 +10,7 @@ import { resumeSandbox } from '../../sandboxes/resume.js';
 import { shareSandbox, unshareSandbox } from '../../sandboxes/sharing.js';
 import { stopSandbox } from '../../sandboxes/stop.js';
 import { requireActionsOfUpdate, updateSandbox } from '../../sandboxes/update.js';
-import { sandboxJson, sandboxView } from '../../sandboxes/view.js';
+import { sandboxJson, sandboxView, secretView } from '../../sandboxes/view.js';
 import { invalidRequest, notFound, sandboxNotFound } from '../../service-error.js';
 import type { SandboxRecord } from '../../store/sandbox-record.js';
 import type { OperationResult, Operations } from '../operation.js';
@@ -43,11 +43,11 @@ export const sandboxOperations = {
   async getSandbox(context, { caller, params: { sandboxId } }) {
     if (!context.stores.sandboxes.get(sandboxId)) return reportCancelled(context, caller, sandboxId);
     const sandbox = sandboxFor(context, caller, sandboxId, 'view');
-    if (sandbox.hydrated) return shown(context, caller, sandbox);
-    const hydration = await hydrationOf(context, sandboxId);
+    const hydration = sandbox.hydrated ? null : await hydrationOf(context, sandboxId);
     // The sandbox may have changed in the meantime.
     const now = sandboxFor(context, caller, sandboxId, 'view');
-    return { fields: { sandbox: { ...sandboxView(context, caller, now), hydration } } };
+    const secrets = secretView(context, caller, now);
+    return { fields: { sandbox: { ...sandboxView(context, caller, now), hydration, ...secrets } } };
   },
 
   updateSandbox(context, { caller, params: { sandboxId }, body }) {

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { MachineError } from '../machine-error.js';
 import { programEnvironment, runProgram } from '../program.js';
 import { openAllowedPorts } from './allowed-ports.js';
+import { type ConnectPort, createPortConnector } from './connect-port.js';
 import type { HostPort } from './network-setting.js';
 import { internetRoutes, loopbackOnly, ownNetworkRoutes, readOwnNetworks, tapDevice } from './routes.js';
 
@@ -31,6 +32,8 @@ interface NamespaceOptions {
 export interface NetworkNamespace {
   /** Arguments to put before a command line, so that the command runs inside the network. */
   readonly enter: readonly string[];
+  /** Connects this process to a port inside. @throws MachineError `not_listening` */
+  readonly connect: ConnectPort;
   /** True once the network can no longer be used. */
   isBroken(): boolean;
   /** Calls `onEnd` once when the network breaks, or at once if it is already broken; never if `close` came first. */
@@ -44,11 +47,12 @@ export interface NetworkNamespace {
 /** @throws MachineError `network_unavailable` with the reason */
 export async function openNamespace({ tools, allowHost, allowNetworks }: NamespaceOptions): Promise<NetworkNamespace> {
   const children: ChildProcess[] = [];
-  let closePorts: () => void = () => undefined;
+  let [closePorts, closeConnector]: (() => void)[] = [];
   let closed = false;
   const close = (): void => {
     closed = true;
-    closePorts();
+    closePorts?.();
+    closeConnector?.();
     for (const child of children.toReversed()) child.kill('SIGKILL');
   };
   const isRoot = process.getuid?.() === 0;
@@ -72,8 +76,11 @@ export async function openNamespace({ tools, allowHost, allowNetworks }: Namespa
     if (allowHost.length > 0) closePorts = await openAllowedPorts(enter, allowHost);
     const isBroken = (): boolean =>
       children.some(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null);
+    const connector = createPortConnector(enter);
+    closeConnector = connector.close;
     return {
       enter,
+      connect: connector.connect,
       isBroken,
       onBroken(onEnd) {
         let reported = closed;

@@ -1,5 +1,6 @@
 /** The networks of all sandboxes. Each is opened for a sandbox that starts, and closed some time after its end. */
 import { MachineError } from '../machine-error.js';
+import { type ConnectPort, connectHere, notListening } from './connect-port.js';
 import type { NetworkNamespace } from './namespace.js';
 import { readOwnNetworks } from './routes.js';
 
@@ -16,6 +17,8 @@ export type NetworkPlace =
 
 export interface NetworkHold {
   readonly place: NetworkPlace;
+  /** Connects this process to a port of the sandbox. @throws MachineError `not_listening` */
+  readonly connect: ConnectPort;
   /** True once the network has failed. */
   isBroken(): boolean;
   /** Repeating it changes nothing. */
@@ -43,7 +46,11 @@ interface OpenNetwork {
 
 /** Puts every command into the same place. */
 export function createSamePlace(place: NetworkPlace): SandboxNetworks {
-  const hold: NetworkHold = { place, isBroken: () => false, release: () => undefined };
+  const connect: ConnectPort = async (port) => {
+    if (place.kind === 'none') throw notListening(port);
+    return await connectHere(port);
+  };
+  const hold: NetworkHold = { place, connect, isBroken: () => false, release: () => undefined };
   return { take: async () => hold, end: () => undefined };
 }
 
@@ -137,10 +144,10 @@ export function createSandboxNetworks(
         network.idle = setTimeout(() => end(sandboxId, network), idleMs).unref();
       };
       try {
-        const { enter, isBroken } = await network.opening;
+        const { enter, connect, isBroken } = await network.opening;
         if (network.ended)
           throw new MachineError('closed', 'The processes of the sandbox were ended while the command was starting.');
-        return { place: { kind: 'own', enter }, isBroken, release };
+        return { place: { kind: 'own', enter }, connect, isBroken, release };
       } catch (error) {
         release();
         throw error;

@@ -10,6 +10,7 @@ import type { BubblewrapLaunch } from '../isolation/bubblewrap.js';
 import type { CommandSpec } from '../isolation/launch.js';
 import { createSandboxLimits, type SandboxLimitsOptions, type TakenLimits } from '../limits/sandbox-limits.js';
 import { MachineError } from '../machine-error.js';
+import { notListening } from '../network/connect-port.js';
 import type { NetworkHold, SandboxNetworks } from '../network/sandbox-networks.js';
 import { defaultGraceMs, type EndingOptions, endProcessesMatching } from '../processes/end-processes.js';
 import type { ProcessGroups } from '../processes/groups.js';
@@ -151,6 +152,12 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
     limits: limits.description,
     lacks: limits.lacks,
     start: run,
+    async connect(sandboxId, port) {
+      const place = places.get(sandboxId);
+      // A sandbox that does not run has no server.
+      if (place?.machine === undefined) throw notListening(port);
+      return await (await place.booted).network.connect(port);
+    },
     async list(sandboxId) {
       const commands = places.get(sandboxId)?.machine?.commands;
       if (commands === undefined) return { processes: [], total: 0 };

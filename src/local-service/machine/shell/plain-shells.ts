@@ -2,6 +2,7 @@
 import type { MachineDirectories } from '../disk/directories.js';
 import type { PlainLaunch } from '../isolation/plain-shell.js';
 import { MachineError } from '../machine-error.js';
+import { connectHere } from '../network/connect-port.js';
 import type { ProcessGroups } from '../processes/groups.js';
 import { listProcesses } from '../processes/list.js';
 import type { ShellExit, Shells } from './shells.js';
@@ -30,6 +31,8 @@ export function createPlainShells(launch: PlainLaunch, directories: MachineDirec
         settle: () => groups.settle(group),
       };
     },
+    // Its network is that of this machine.
+    connect: async (_sandboxId, port) => await connectHere(port),
     list: (sandboxId) => listProcesses(groups.ofSandbox(sandboxId), directories.disk(sandboxId)),
     endAll: groups.endAll,
     recover: groups.recover,

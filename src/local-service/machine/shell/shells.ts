@@ -1,4 +1,5 @@
 /** The shells of sandboxes: what a command, an agent and an SSH session have in common. */
+import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import type { CommandSpec } from '../isolation/launch.js';
 import type { LimitsDescription } from '../limits/sandbox-limits.js';
@@ -41,6 +42,11 @@ export interface Shells {
    *   `limits_unavailable`, `isolation_unavailable`
    */
   start(sandboxId: string, spec: CommandSpec): Promise<StartedShell>;
+  /**
+   * Connects to a port inside the sandbox, without starting it.
+   * @throws MachineError `not_listening`
+   */
+  connect(sandboxId: string, port: number): Promise<Socket>;
   /** The processes of a sandbox, without those that the host itself needs. */
   list(sandboxId: string): Promise<ProcessSample>;
   /** Ends all processes of one sandbox, or of all, and waits until they are gone. Safe to repeat. */

@@ -1,0 +1,160 @@
+/**
+ * Answers requests to hosted URLs: a name below `localhost` leads to a port of a sandbox. Without a good token, nothing
+ * is shown, not even whether there is such a sandbox.
+ */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Context } from '../core/context.js';
+import { acceptsWork } from '../core/machine-states.js';
+import { reasonOf } from '../log.js';
+import { MachineError } from '../machine/index.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { forward, forwardUpgrade, requestText } from './forward.js';
+import { type HostedName, type HostedPlace, hostedUrl, parseHostedName } from './hosted-names.js';
+import { hasTokenInQuery, headersForSandbox, pathWithoutToken, tokenName, tokensOf } from './hosted-request.js';
+import { isAdmitted } from './url-tokens.js';
+
+const maxPort = 65_535;
+
+export interface HostedServer {
+  /** Answers requests to hosted URLs, and leaves all others to `others`. */
+  answer(others: RequestListener): RequestListener;
+  /** Handles the upgrades of a server. Those that do not concern a hosted URL become plain requests. */
+  handleUpgrades(server: Server): void;
+  /** Ends all connections that were upgraded. Safe to repeat. */
+  close(): void;
+}
+
+/** An answer of the service itself. */
+interface Refusal {
+  readonly status: number;
+  readonly text: string;
+}
+
+type Found = { readonly sandbox: SandboxRecord; readonly place: HostedPlace } | { readonly refusal: Refusal };
+
+export function createHostedServer(context: Context): HostedServer {
+  const upgraded = new Set<Duplex>();
+
+  const find = (request: IncomingMessage, { sandboxId, subdomain, place }: HostedName): Found => {
+    const sandbox = context.stores.sandboxes.get(sandboxId);
+    const action = place === 'desktop' ? 'desktop' : 'host';
+    if (sandbox?.subdomain !== subdomain || !isAdmitted(context, tokensOf(request), { sandbox, action })) {
+      return { refusal: noToken };
+    }
+    return acceptsWork(sandbox) ? { sandbox, place } : { refusal: notRunning(sandbox) };
+  };
+
+  const connect = async (sandbox: SandboxRecord, port: number) => {
+    // Without a network of its own, a sandbox has the port of this service, which would call itself for ever.
+    const isPort = port > 0 && port <= maxPort && port !== context.servicePort();
+    return isPort ? await context.host.connect(sandbox.id, port).catch(asRefusal) : nothingAt(port);
+  };
+
+  const asRefusal = (cause: unknown): Refusal => {
+    if (cause instanceof MachineError) return { status: 502, text: cause.message };
+    context.log('a hosted URL could not be served', { reason: reasonOf(cause) });
+    return { status: 500, text: 'The local service failed unexpectedly. Its log contains the reason.' };
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse, name: HostedName): Promise<void> => {
+    const found = find(request, name);
+    if ('refusal' in found) return say(response, found.refusal);
+    // A browser keeps the token as a cookie, so that it is in no address bar, history or `Referer`.
+    if (hasTokenInQuery(request) && request.headers['sec-fetch-mode'] === 'navigate')
+      return redirect(request, response);
+    const { sandbox, place } = found;
+    if (typeof place !== 'number') return say(response, { status: 200, text: howToReach(sandbox, request) });
+    const socket = await connect(sandbox, place);
+    if ('text' in socket) return say(response, socket);
+    const onFailure = () => say(response, { status: 502, text: `Port ${place} of the sandbox gave no HTTP answer.` });
+    forward(request, response, { socket, onFailure });
+  };
+
+  const upgrade = async (request: IncomingMessage, caller: Duplex, head: Buffer, name: HostedName): Promise<void> => {
+    upgraded.add(caller);
+    caller.once('close', () => upgraded.delete(caller));
+    caller.on('error', () => undefined);
+    const found = find(request, name);
+    if ('refusal' in found) return refuseUpgrade(caller, found.refusal);
+    const { sandbox, place } = found;
+    if (typeof place !== 'number') return refuseUpgrade(caller, { status: 404, text: howToReach(sandbox, request) });
+    const socket = await connect(sandbox, place);
+    if ('text' in socket) return refuseUpgrade(caller, socket);
+    if (caller.destroyed) socket.destroy();
+    else forwardUpgrade(request, caller, { head, socket });
+  };
+
+  const answer: HostedServer['answer'] = (others) => (request, response) => {
+    const name = parseHostedName(request.headers.host);
+    if (!name) return others(request, response);
+    serve(request, response, name).catch((cause: unknown) => say(response, asRefusal(cause)));
+  };
+
+  return {
+    answer,
+    handleUpgrades(server) {
+      server.on('upgrade', (request, caller, head) => {
+        const name = parseHostedName(request.headers.host);
+        if (!name) return askAgain(server, request, { caller, head });
+        upgrade(request, caller, head, name).catch((cause: unknown) => refuseUpgrade(caller, asRefusal(cause)));
+      });
+    },
+    close() {
+      for (const caller of upgraded) caller.destroy();
+    },
+  };
+}
+
+const noToken: Refusal = {
+  status: 401,
+  text: 'This address needs the `_token` of its URL. GET /v1/sandboxes/{sandboxId} shows it as `url` to a key that may host ports.',
+};
+
+const notRunning = ({ state }: SandboxRecord): Refusal => ({
+  status: 503,
+  text: `The sandbox is ${state}. Its ports answer while it is ready, idle or running.`,
+});
+
+const nothingAt = (port: number): Refusal => ({ status: 502, text: `The sandbox has no port ${port} to host.` });
+
+function howToReach(sandbox: SandboxRecord, { socket }: IncomingMessage): string {
+  const example = hostedUrl(sandbox, 8080, socket.localPort);
+  return `This is the sandbox ${sandbox.id}. Its port 8080, for example, is at ${example}, with the same _token.`;
+}
+
+function redirect(request: IncomingMessage, response: ServerResponse): void {
+  const [token = ''] = tokensOf(request);
+  response.writeHead(302, {
+    location: pathWithoutToken(request),
+    'set-cookie': `${tokenName}=${token}; Path=/; HttpOnly; SameSite=Lax`,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
+  response.end();
+}
+
+function say(response: ServerResponse, { status, text }: Refusal): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { ...plainText, 'content-length': Buffer.byteLength(text) + 1 });
+  response.end(`${text}\n`);
+}
+
+function refuseUpgrade(caller: Duplex, { status, text }: Refusal): void {
+  const headers = Object.entries({ ...plainText, connection: 'close' }).flat();
+  caller.end(`${requestText(`HTTP/1.1 ${status} Refused`, headers)}${text}\n`);
+}
+
+const plainText = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
+
+/** Some clients ask for HTTP/2 by an upgrade, which a server may ignore. The request is read once more, without it. */
+function askAgain(
+  server: Server,
+  request: IncomingMessage,
+  { caller, head }: { readonly caller: Duplex; readonly head: Buffer },
+): void {
+  const { method, url, httpVersion } = request;
+  const text = requestText(`${method} ${url} HTTP/${httpVersion}`, headersForSandbox(request));
+  caller.unshift(Buffer.concat([Buffer.from(text, 'latin1'), head]));
+  server.emit('connection', caller);
+}
