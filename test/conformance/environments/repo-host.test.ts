@@ -1,9 +1,12 @@
 /** The login of the host of repositories, against a real git server that asks for it. Tier: gate, about 10 s. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import type { RepoHost } from '../../../src/local-service/environments/logins.js';
 import type { LocalServiceOptions } from '../../../src/local-service/index.js';
 import { usableIsolations } from '../../local-service/machine/machine-fixture.js';
 import { rule } from '../rule.js';
@@ -109,6 +112,33 @@ rule(
     const made = await ann.call('POST', '/sandboxes', { body: { environment: 'coding' } });
     const failed = await ann.reach(made.body.sandbox.id, 'error');
     expect(failed.error).toMatch(/^The repository acme\/website could not be cloned: fatal: could not read Username/);
+  },
+  local,
+);
+
+rule(
+  'environments.pass-repo-host',
+  'a server that repeats the login cannot put it into the record of a sandbox',
+  async () => {
+    const packet = (text: string): string => (text.length + 4).toString(16).padStart(4, '0') + text;
+    const server = createServer(({ headers: { authorization } }, response) => {
+      if (authorization === undefined) return response.writeHead(401, { 'www-authenticate': 'Basic realm="g"' }).end();
+      const login = Buffer.from(authorization.slice('Basic '.length), 'base64').toString();
+      response.setHeader('content-type', 'application/x-git-upload-pack-advertisement');
+      return response.end(`${packet('# service=git-upload-pack\n')}0000${packet(`ERR refused: ${login}`)}`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { settings } = await privateHost();
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const desk = await openEnvironmentDesk({
+      repoHost: { ...(settings.repoHost as RepoHost), url },
+      repos: [{ ...website, cloneUrl: `${url}/website.git` }],
+    });
+    desk.make('coding', selection);
+    const { body } = await desk.target.call('POST', '/sandboxes', { body: { environment: 'coding' } });
+    const { error } = await desk.target.reach(body.sandbox.id, 'error');
+    expect(error).toMatch(/could not be cloned: fatal: remote error: refused: ann:\[redacted\]$/);
   },
   local,
 );
