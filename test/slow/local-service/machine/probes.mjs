@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { createLocalService } from '../../../../dist/src/local-service/index.js';
@@ -94,6 +95,26 @@ async function bySsh(id) {
   });
 }
 
+/** What a server in the sandbox answers at the URL of its port. */
+async function byUrl(id) {
+  const listen = '$s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1") or die; open($f, ">port.new");';
+  const told = 'print $f $s->sockport; close $f; rename "port.new", "port";';
+  const answer = 'print $c "HTTP/1.0 200 OK\\r\\n\\r\\nworks"';
+  const serve = `while ($c = $s->accept) { while (<$c>) { last if /^\\s*$/ } ${answer}; close $c }`;
+  await run(id, `perl -MIO::Socket::INET -e '${listen} ${told} ${serve}' >/dev/null 2>&1 &`);
+  const port = await run(id, 'until [ -e port ]; do sleep 0.02; done; cat port');
+  const url = new URL((await call('GET', `/sandboxes/${id}`)).sandbox.url);
+  const headers = { host: `${port}-${url.host}` };
+  return await new Promise((resolve, reject) => {
+    const asked = { host: '127.0.0.1', port: url.port, path: `${url.pathname}${url.search}`, headers };
+    get(asked, async (response) => {
+      let text = '';
+      for await (const piece of response) text += piece;
+      resolve(response.statusCode === 200 ? text : `fails: ${response.statusCode} ${text}`);
+    }).once('error', reject);
+  });
+}
+
 const { id } = await ready();
 const { network, limits } = service.isolation;
 const port = new URL(service.url).port;
@@ -112,6 +133,7 @@ outcomes['limit of the disk'] = (await run(id, 'ulimit -f')) === 'unlimited' ? '
 await run(id, 'sleep 97531 >/dev/null 2>&1 & echo $! >pid');
 const lives = (await run(id, 'kill -0 "$(cat pid)" && echo lives')) === 'lives' && runs('97531');
 outcomes.SSH = await bySsh(id);
+outcomes['ports, at a URL'] = await byUrl(id);
 const sent = await call('POST', `/sandboxes/${id}/prompt`, { prompt: '```sh\necho works\n```' });
 const answered = async () => (await call('GET', `/sandboxes/${id}/prompts/${sent.promptId}`)).prompt;
 let prompt = await answered();
