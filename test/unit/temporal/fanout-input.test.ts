@@ -41,6 +41,16 @@ describe('the input of a batch', () => {
     expect(parseFanoutInput({ ...input, source: fresh }).source).toEqual(fresh);
   });
 
+  it('names a conversation only of a sandbox that exists, and only for prompts in order', () => {
+    const policy = { ...defaultPolicy, conversationId: 'conv_1' };
+    expect(parseFanoutInput({ ...input, policy }).policy).toEqual(policy);
+    expect(() => parseFanoutInput({ ...input, source: fresh, policy })).toThrow(
+      'policy.conversationId: only a sandbox as the source (--source) has a conversation that forks continue',
+    );
+    const inParallel = { ...policy, conversations: 'each' };
+    expect(() => parseFanoutInput({ ...input, policy: inParallel })).toThrow('begin their own conversations');
+  });
+
   it('keeps the fields of requests that the specification leaves open', () => {
     const source = { kind: 'snapshot', from: 'base', body: { team: 'blue' } } as const;
     const policy = { ...defaultPolicy, forkBody: { team: 'blue' } };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { AgentEvent } from '../agent.js';
 import type { Heard, HearLine } from './line-reader.js';
+import { boundedStart, maxEventBytes } from './output-text.js';
 import { commandEvent, detailOf, messageEvents, toolEvent } from './tool-event.js';
 
 const tokens = z.number().nullish();
@@ -40,12 +41,26 @@ const resultSchema = z.looseObject({
   usage: usageSchema.nullish(),
 });
 
+/** A call of a tool. `command` is that of a shell, and null for any other tool. */
+interface Call {
+  readonly name: string;
+  readonly command: string | null;
+  readonly detail: string;
+}
+
+/** More calls at once are those of a program that does not end them. */
+const maxRunning = 256;
+
 /** A tool is told once its result is there. Its input and its result are on two lines. */
 export function hearClaudeCode(): HearLine {
-  const running = new Map<string, Extract<Block, { type: 'tool_use' }>>();
+  const running = new Map<string, Call>();
   const eventsOf = (block: Block): AgentEvent[] => {
     if (block.type === 'text') return messageEvents(block.text);
-    if (block.type === 'tool_use') running.set(block.id, block);
+    if (block.type === 'tool_use') {
+      running.set(block.id, callOf(block));
+      const [oldest] = running.keys();
+      if (running.size > maxRunning && oldest !== undefined) running.delete(oldest);
+    }
     if (block.type !== 'tool_result') return [];
     const call = running.get(block.tool_use_id);
     if (!call) return [];
@@ -65,16 +80,23 @@ export function hearClaudeCode(): HearLine {
   };
 }
 
+function callOf({ name, input }: Extract<Block, { type: 'tool_use' }>): Call {
+  const isShell = name === 'Bash' && typeof input.command === 'string';
+  return {
+    name,
+    command: isShell ? boundedStart(String(input.command), maxEventBytes) : null,
+    detail: detailOf(input),
+  };
+}
+
 function endOf(
-  { name, input }: { readonly name: string; readonly input: Readonly<Record<string, unknown>> },
+  { name, command, detail }: Call,
   { text, failed }: { readonly text: string; readonly failed: boolean },
 ): AgentEvent {
-  if (name !== 'Bash' || typeof input.command !== 'string') {
-    return toolEvent(name, { detail: detailOf(input), failed, output: text });
-  }
+  if (command === null) return toolEvent(name, { detail, failed, output: text });
   const code = failed ? /^Exit code (\d+)\n?/.exec(text) : null;
   const exitCode = failed ? (code ? Number(code[1]) : null) : 0;
-  return commandEvent(input.command, { tool: name, exitCode, output: text.slice(code?.[0].length ?? 0) });
+  return commandEvent(command, { tool: name, exitCode, output: text.slice(code?.[0].length ?? 0) });
 }
 
 function endHeard({ subtype, is_error: isError, result, errors, usage }: z.infer<typeof resultSchema>): Heard {

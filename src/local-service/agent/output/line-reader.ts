@@ -28,7 +28,7 @@ export type TokenUsage = Readonly<{
 export type HearLine = (line: unknown) => Heard;
 
 /** Longer lines say nothing. They hold pictures or whole files. */
-const maxLineCharacters = 16 * 1024 * 1024;
+const maxLineCharacters = 4 * 1024 * 1024;
 
 /** Takes the output of one run in pieces. A line that is no JSON is a message, such as one of the agent's script. */
 export function createLineReader(hear: HearLine, emit: (event: AgentEvent) => void) {
@@ -43,14 +43,18 @@ export function createLineReader(hear: HearLine, emit: (event: AgentEvent) => vo
     said = { ...said, ...more };
     for (const event of events) emit(event);
   };
+  const takeLines = (text: string): void => {
+    const lines = `${rest}${text}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (!isTooLong && line.length <= maxLineCharacters) take(line);
+      isTooLong = false;
+    }
+  };
   return {
     push(text: string) {
-      const lines = `${rest}${text}`.split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        if (!isTooLong) take(line);
-        isTooLong = false;
-      }
+      if (!text.includes('\n')) rest += isTooLong ? '' : text;
+      else takeLines(text);
       if (rest.length > maxLineCharacters) isTooLong = true;
       if (isTooLong) rest = '';
     },
