@@ -28,6 +28,8 @@ export const longMs = positiveMs.max(2 * 366 * 86_400_000);
 export const ttlSecondsSchema = z.number().int().positive().max(maxTtlSeconds, 'must be at most 100 years');
 const sandboxType = z.enum(sandboxTypes);
 const name = z.string().min(1).max(200);
+/** The id of a conversation of the service. */
+export const conversationIdSchema = name;
 export const remotePathSchema = z
   .string()
   .min(1, 'must not be empty')
@@ -124,7 +126,7 @@ export const jobTimingSchema = z
 export const resolutionSchema = z.strictObject({
   action: z.enum(['sent', 'resend', 'abandon']),
   sandboxId: name.optional(),
-  conversationId: name.optional(),
+  conversationId: conversationIdSchema.optional(),
   promptId: name.optional(),
 }) satisfies z.ZodType<Resolution>;
 
@@ -141,7 +143,7 @@ const checkedJobSchema = z
     commands: z.array(commandSchema).max(maxSteps).optional(),
     prompts: z.array(promptStepSchema).max(maxSteps).default([]),
     conversations: z.enum(['one', 'each']).default('one'),
-    conversationId: name.optional(),
+    conversationId: conversationIdSchema.optional(),
     collect: z.array(collectedPathSchema).max(maxSteps).default([]),
     collectDiff: remotePathSchema.optional(),
     end: z.enum(['stop', 'delete', 'keep']),

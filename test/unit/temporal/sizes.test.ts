@@ -77,7 +77,7 @@ const inputs: readonly (readonly [string, z.ZodType, readonly object[]])[] = [
       { ...batch, source: { ...preparing, body: storedBody, deadlineMs: 1, end: 'stop' } },
       { ...batch, source: { kind: 'snapshot', from: 's', body: { environment: 'e', setupScript: 'true' } } },
       { ...batch, source: { kind: 'snapshot', from: 's', body: { setupScript: stored } } },
-      { ...batch, source: { ...source('sandbox'), allowStale: false } },
+      { ...batch, policy: { ...policy, conversationId: 'c' }, source: { ...source('sandbox'), allowStale: false } },
     ],
   ],
   [
