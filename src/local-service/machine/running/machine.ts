@@ -10,7 +10,7 @@ import { type ProcessEntry, readProcessTable } from '../processes/table.js';
 import type { ShellExit, StartedShell } from '../shell/shells.js';
 import { createCommands } from './commands.js';
 import { processesInside } from './inside.js';
-import { openShellPipes, type ShellPipes } from './shell-pipes.js';
+import { createPipeMaker, openShellPipes, type ShellPipes } from './shell-pipes.js';
 import { startScript } from './start-script.js';
 
 /** A sandbox starts a command within milliseconds. One that takes this long has been stopped from inside. */
@@ -30,7 +30,8 @@ interface MachineOptions {
 
 export function createRunningMachine({ sandboxId, child, folder }: MachineOptions) {
   const { pid = 0 } = child;
-  let [isGone, wasEnded, lastNumber, problem] = [false, false, 0, ''];
+  let [isGone, wasEnded, problem] = [false, false, ''];
+  const makePipes = createPipeMaker(folder);
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => {
       isGone = true;
@@ -91,11 +92,18 @@ export function createRunningMachine({ sandboxId, child, folder }: MachineOption
      * @throws MachineError `bad_command`, `isolation_unavailable`
      */
     async start(spec: CommandSpec, limits: string): Promise<StartedShell | undefined> {
-      lastNumber += 1;
-      const number = lastNumber;
-      const variables = sandboxEnvironment(sandboxId, sandboxHome, spec);
-      const script = startScript(spec, { number, variables, limits });
-      const pipes = await openShellPipes(join(folder, String(number)));
+      let [number, script]: [number, string] = [0, ''];
+      let pipes: ShellPipes;
+      try {
+        number = await makePipes();
+        const variables = sandboxEnvironment(sandboxId, sandboxHome, spec);
+        script = startScript(spec, { number, variables, limits });
+        pipes = await openShellPipes(join(folder, String(number)));
+      } catch (error) {
+        // Its folder is removed.
+        if (isGone) return undefined;
+        throw error;
+      }
       commands.add(number);
       const report = watchStatus(pipes.status, gone);
       const exited = report.exited.then((exitCode): ShellExit => {

@@ -2,7 +2,7 @@
  * The running sandboxes. Each starts with its first command and runs until it is ended, with its network, its limits
  * and everything that its commands leave in the background. If it ends by itself, the next command starts it again.
  */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '../disk/copy-tree.js';
 import type { MachineDirectories } from '../disk/directories.js';
@@ -66,9 +66,14 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
         network.release();
         taken.release();
       };
-      const pipes = join(directories.running, sandboxId);
-      await removeTree(pipes);
-      for (const folder of [pipes, directories.temporary(sandboxId)]) await mkdir(folder, { recursive: true });
+      // Not that of an earlier start, whose last commands may still remove pipes of the same numbers.
+      const pipes = await mkdtemp(join(directories.running, `${sandboxId}-`));
+      release = () => {
+        network.release();
+        taken.release();
+        void rm(pipes, { recursive: true, force: true }).catch(() => undefined);
+      };
+      await mkdir(directories.temporary(sandboxId), { recursive: true });
       if (isEnded()) throw endedMeanwhile();
       const child = launch.boot(sandboxId, { place: network.place, enter: taken.enter, pipes });
       if (child.pid === undefined) {
@@ -170,7 +175,6 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
       networks.end(sandboxId);
       if (sandboxId === undefined) return limits.removeAll();
       limits.remove(sandboxId);
-      await removeTree(join(directories.running, sandboxId));
     },
     async recover() {
       await groups.recover();

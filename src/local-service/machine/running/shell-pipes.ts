@@ -25,21 +25,54 @@ export interface ShellPipes {
   destroy(): Promise<void>;
 }
 
+/** Making pipes takes a process, so those of the next commands are made with them. */
+const madeAtOnce = 8;
+
 /**
- * Creates the pipes in `folder`, which must not exist.
+ * Makes the pipes of one command after another, each in a numbered folder below `parent`.
+ * @returns a function that resolves with the number of a folder whose pipes are new
+ */
+export function createPipeMaker(parent: string): () => Promise<number> {
+  const batches = new Map<number, Promise<void>>();
+  let lastNumber = 0;
+
+  const make = async (batch: number): Promise<void> => {
+    const folders = Array.from({ length: madeAtOnce }, (_, index) =>
+      join(parent, String(batch * madeAtOnce + index + 1)),
+    );
+    await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
+    const files = folders.flatMap((folder) => names.map((name) => join(folder, name)));
+    const { exitCode, stderr: problem } = await runProgram('mkfifo', ['-m', '600', ...files]);
+    if (exitCode === 0) return;
+    batches.delete(batch);
+    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+    throw new MachineError('isolation_unavailable', `The pipes of the command could not be made: ${problem.trim()}`);
+  };
+  const begin = (batch: number): Promise<void> => {
+    const made = batches.get(batch) ?? make(batch);
+    batches.set(batch, made);
+    // Whoever takes one of these pipes learns of a failure.
+    made.catch(() => undefined);
+    return made;
+  };
+
+  void begin(0);
+  return async () => {
+    lastNumber += 1;
+    const number = lastNumber;
+    const batch = Math.floor((number - 1) / madeAtOnce);
+    await begin(batch);
+    if (number % madeAtOnce === madeAtOnce / 2) void begin(batch + 1);
+    batches.delete(batch - 1);
+    return number;
+  };
+}
+
+/**
+ * Opens the pipes in `folder`.
  * @throws MachineError `isolation_unavailable`
  */
 export async function openShellPipes(folder: string): Promise<ShellPipes> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { exitCode, stderr: problem } = await runProgram('mkfifo', [
-    '-m',
-    '600',
-    ...names.map((name) => join(folder, name)),
-  ]);
-  if (exitCode !== 0) {
-    await rm(folder, { recursive: true, force: true });
-    throw new MachineError('isolation_unavailable', `The pipes of the command could not be made: ${problem.trim()}`);
-  }
   const opened: number[] = [];
   const open = (name: (typeof names)[number], flag: number): number => {
     const descriptor = openSync(join(folder, name), flag | constants.O_NONBLOCK);
