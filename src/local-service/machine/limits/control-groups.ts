@@ -10,7 +10,11 @@ import { type MachineSize, memoryBytes, processCount } from './machine-size.js';
 
 const controlGroupRoot = '/sys/fs/cgroup';
 const probeMs = 10_000;
-const controllerNames = ['pids', 'memory'] as const;
+const neededNames = ['pids', 'memory'] as const;
+/**
+ * A group has the same share of the CPU time as any other group or process next to it, however many processes it holds.
+ */
+const controllerNames = [...neededNames, 'cpu'] as const;
 const joinScript =
   'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"';
 
@@ -76,7 +80,8 @@ function candidates(): Parent[] {
   const unified = own.get('');
   for (let path = unified; path !== undefined; path = path === '/' ? undefined : dirname(path)) {
     const folder = join(controlGroupRoot, path);
-    if (isHandedOn(folder)) found.push({ folder, controllers: controllerNames, version: 2 });
+    const controllers = handedOn(folder);
+    if (neededNames.every((name) => controllers.includes(name))) found.push({ folder, controllers, version: 2 });
   }
   return found;
 }
@@ -96,12 +101,12 @@ function readOwnGroups(): Map<string, string> {
   }
 }
 
-function isHandedOn(folder: string): boolean {
+function handedOn(folder: string): Controller[] {
   try {
-    const handedOn = readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8').trim().split(' ');
-    return controllerNames.every((controller) => handedOn.includes(controller));
+    const names = readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8').trim().split(' ');
+    return controllerNames.filter((name) => names.includes(name));
   } catch {
-    return false;
+    return [];
   }
 }
 
@@ -125,7 +130,7 @@ function makeGroup({ folder, controllers, version }: Parent, name: string, size:
   if (!existsSync(group)) mkdirSync(group);
   for (const controller of controllers) {
     if (controller === 'pids') writeFileSync(join(group, 'pids.max'), String(processCount(size)));
-    else {
+    if (controller === 'memory') {
       const file = version === 1 ? 'memory.limit_in_bytes' : 'memory.max';
       writeFileSync(join(group, file), String(memoryBytes(size)));
       limitSwap(group, version, memoryBytes(size));

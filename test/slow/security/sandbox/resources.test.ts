@@ -90,6 +90,22 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     expect((await host.run(ownSandboxId, 'echo is back')).stdout).toBe('is back\n');
   });
 
+  it.skipIf(whyNot(user))('that forks without end is listed and stopped while others are served', async (test) => {
+    const host = await attackedHost(user, { size });
+    if (host.limits.processes === 'none') test.skip('the kernel limits no processes of this user here');
+    await host.run(neighbourId, 'true');
+    // It ends by itself, so that it does not outlive a test that fails.
+    const bomb = `perl -e '$SIG{TERM} = "IGNORE"; my $end = time + 60; fork while time < $end'`;
+    await host.run(ownSandboxId, `${bomb} >/dev/null 2>&1 & sleep 1`);
+    const listing = host.call('processes', ownSandboxId);
+    expect((await host.run(neighbourId, 'echo goes on')).stdout).toBe('goes on\n');
+    await listing;
+    // All of that while it forks.
+    expect(await host.call('processes', ownSandboxId)).toMatchObject({ total: expect.toSatisfy((n) => n > 50) });
+    await host.call('endProcesses', ownSandboxId);
+    expect(await host.call('processes', ownSandboxId)).toEqual({ processes: [], total: 0 });
+  });
+
   it.skipIf(whyNot(user))('that is full of processes starts again for the next command', async (test) => {
     const host = await attackedHost(user, { size });
     if (host.limits.processes === 'none') test.skip('the kernel limits no processes of this user here');
