@@ -16,12 +16,14 @@ import { type ConcurrentJobs, measureConcurrentJobs } from './parts/concurrent-j
 import { type DownloadCost, measureDownloads } from './parts/downloads.js';
 import { type FanoutCost, measureFanouts } from './parts/fanout.js';
 import { measureLocalService, type ServiceLoad } from './parts/local-service.js';
+import { type MachineCost, measureMachines } from './parts/machines.js';
 import { measureRunningPrompts, type RunningPrompts } from './parts/running-prompts.js';
 import { measureWaitingJobs, type WaitingJobs } from './parts/waiting-jobs.js';
 import {
   describeDownloads,
   describeFanouts,
   describeJobs,
+  describeMachines,
   describeRunning,
   describeService,
   describeWaiting,
@@ -36,6 +38,7 @@ interface Results {
   waiting: WaitingJobs | null;
   running: readonly RunningPrompts[];
   service: readonly ServiceLoad[];
+  machines: readonly MachineCost[];
   downloads: readonly DownloadCost[];
   fanouts: readonly FanoutCost[];
 }
@@ -111,6 +114,15 @@ async function measure(workshop: Workshop, options: BenchOptions, results: Resul
     results.service = await measureLocalService(workshop, { counts: options.sandboxes, calls });
     print(describeService(results.service));
   }
+  if (options.parts.includes('machines')) {
+    const sandboxes = options.machines;
+    say(`${sandboxes} machines of sandboxes …`);
+    results.machines = await measureMachines(workshop, [
+      { sandboxes, atOnce: 1 },
+      { sandboxes, atOnce: sandboxes },
+    ]);
+    print(describeMachines(results.machines));
+  }
   if (options.parts.includes('downloads')) {
     const sizeMb = quick ? 256 : 1_024;
     say(`Downloads of ${sizeMb} MiB …`);
@@ -138,6 +150,7 @@ async function run(options: BenchOptions): Promise<void> {
     waiting: null,
     running: [],
     service: [],
+    machines: [],
     downloads: [],
     fanouts: [],
   };

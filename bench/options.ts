@@ -1,7 +1,7 @@
 /** The command line of the bench. */
 import { parseArgs } from 'node:util';
 
-export const parts = ['jobs', 'waiting', 'running', 'service', 'downloads', 'fanout'] as const;
+export const parts = ['jobs', 'waiting', 'running', 'service', 'machines', 'downloads', 'fanout'] as const;
 export type PartName = (typeof parts)[number];
 
 export interface BenchOptions {
@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly prompts: readonly number[];
   /** Numbers of sandboxes on the books of the local service, with one measurement for each. */
   readonly sandboxes: readonly number[];
+  /** The number of machines of sandboxes. */
+  readonly machines: number;
   /** Numbers of items of a batch, with one measurement for each. */
   readonly items: readonly number[];
   readonly quick: boolean;
@@ -27,6 +29,7 @@ export const usage = `npm run bench -- [options]
   --cache N            workflows that the worker keeps while they wait (default 800; quick 200)
   --prompts LIST       prompts that run (default 1,10,100,1000; quick 1,10,50)
   --sandboxes LIST     sandboxes on the books (default 100,1000,10000; quick 100,1000)
+  --machines N         machines of sandboxes at once (default 100; quick 20)
   --items LIST         items of a batch (default 100,1000; quick 20,60)
   --out FILE           where the numbers go as JSON (default bench/.out/results.json)
 `;
@@ -43,6 +46,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       cache: { type: 'string' },
       prompts: { type: 'string' },
       sandboxes: { type: 'string' },
+      machines: { type: 'string' },
       items: { type: 'string' },
       out: { type: 'string', default: 'bench/.out/results.json' },
       help: { type: 'boolean', default: false },
@@ -55,6 +59,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
   if (unknown !== undefined) throw new RangeError(`--only: there is no part "${unknown}"; parts: ${parts.join(', ')}.`);
   const [waiting = 0] = numbers('--waiting', values.waiting ?? (quick ? '500' : '5000'));
   const [cacheSize = 0] = numbers('--cache', values.cache ?? (quick ? '200' : '800'));
+  const [machines = 0] = numbers('--machines', values.machines ?? (quick ? '20' : '100'));
   if (cacheSize >= waiting) throw new RangeError('--cache: must be less than --waiting, or nothing is replayed.');
   return {
     parts: parts.filter((part) => only.includes(part)),
@@ -65,6 +70,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     sandboxes: numbers('--sandboxes', values.sandboxes ?? (quick ? '100,1000' : '100,1000,10000')).sort(
       (a, b) => a - b,
     ),
+    machines,
     items: numbers('--items', values.items ?? (quick ? '20,60' : '100,1000')).sort((a, b) => a - b),
     quick,
     outFile: values.out,

@@ -4,6 +4,7 @@ import type { ConcurrentJobs, Round } from './parts/concurrent-jobs.js';
 import type { DownloadCost } from './parts/downloads.js';
 import type { FanoutCost } from './parts/fanout.js';
 import type { CallCost, ServiceLoad } from './parts/local-service.js';
+import type { MachineCost, StartTimes } from './parts/machines.js';
 import type { RunningPrompts } from './parts/running-prompts.js';
 import type { WaitingJobs } from './parts/waiting-jobs.js';
 import type { Part } from './stand.js';
@@ -123,6 +124,25 @@ export function describeService(measured: readonly ServiceLoad[]): string {
       growth('page'),
       growth('list'),
       ['memory of the service', ...measured.map(({ serviceMb }) => `${round(serviceMb)} MB`)],
+    ],
+  );
+}
+
+export function describeMachines(measured: readonly MachineCost[]): string {
+  const row = (name: string, cell: (one: MachineCost) => string): Row => [name, ...measured.map(cell)];
+  const times = ({ p50Ms, p95Ms }: StartTimes) => pair(p50Ms, p95Ms);
+  const ratio = (one: StartTimes, other: StartTimes) =>
+    `${round(one.p50Ms / other.p50Ms, 2)} / ${round(one.p95Ms / other.p95Ms, 2)} times`;
+  return table(
+    ['machines of sandboxes', ...measured.map(({ sandboxes, atOnce }) => `${sandboxes}, ${atOnce} at once`)],
+    [
+      row('first command, p50 / p95 ms', ({ machine }) => times(machine.first)),
+      row('... a bubblewrap of its own, with a new network', ({ bubblewrap }) => times(bubblewrap.first)),
+      row('... the former beside the latter', ({ machine, bubblewrap }) => ratio(machine.first, bubblewrap.first)),
+      row('later command, p50 / p95 ms', ({ machine }) => times(machine.later)),
+      row('... a bubblewrap of its own, in an open network', ({ bubblewrap }) => times(bubblewrap.later)),
+      row('... the former beside the latter', ({ machine, bubblewrap }) => ratio(machine.later, bubblewrap.later)),
+      row('memory of each: idle / running', ({ idleMb, runningMb }) => `${pair(idleMb, runningMb, 2)} MB`),
     ],
   );
 }
