@@ -26,7 +26,7 @@ export interface ShellPipes {
 }
 
 /** Making pipes takes a process, so those of the next commands are made with them. */
-const madeAtOnce = 8;
+const madeAtOnce = 4;
 
 /**
  * Makes the pipes of one command after another, each in a numbered folder below `parent`.
@@ -62,7 +62,7 @@ export function createPipeMaker(parent: string): () => Promise<number> {
     const number = lastNumber;
     const batch = Math.floor((number - 1) / madeAtOnce);
     await begin(batch);
-    if (number % madeAtOnce === madeAtOnce / 2) void begin(batch + 1);
+    if (number % madeAtOnce === madeAtOnce - 1) void begin(batch + 1);
     batches.delete(batch - 1);
     return number;
   };
