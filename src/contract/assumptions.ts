@@ -31,7 +31,7 @@ export const assumptions = {
   'A-deletion-operation':
     'The record of a deletion, and the field of its id in the answer to a delete. A key that may delete may also read the deletion.',
   'A-desktop':
-    '`url` in the answer of POST …/desktop; a sandbox without a desktop answers 409 `desktop_not_available`.',
+    '`url` in the answer of POST …/desktop is a page for browsers, or else a WebSocket with the VNC protocol. It stays public until `publicAccess: false`, or until the desktop ends. `desktopUrl` is shown while the desktop runs, when one sandbox is read by a key with the action `desktop`. A sandbox without a desktop answers 409 `desktop_not_available`.',
   'A-env-contents':
     'The .env-style text supports comments, `export` and quotes, but no expansion. A malformed line is refused with 400.',
   'A-environment-default':

@@ -3,16 +3,19 @@
  * is shown, not even whether there is such a sandbox.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Context } from '../core/context.js';
 import { acceptsWork } from '../core/machine-states.js';
 import { reasonOf } from '../log.js';
-import { MachineError } from '../machine/index.js';
+import { MachineError, vncPort } from '../machine/index.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { desktopPage, pagePolicy, streamPath } from './desktop-page.js';
 import { forward, forwardUpgrade, requestText } from './forward.js';
 import { type HostedName, type HostedPlace, hostedUrl, parseHostedName } from './hosted-names.js';
 import { hasTokenInQuery, headersForSandbox, pathWithoutToken, tokenName, tokensOf } from './hosted-request.js';
 import { isAdmitted } from './url-tokens.js';
+import { acceptHeaders, joinWebSocket } from './websocket.js';
 
 const maxPort = 65_535;
 
@@ -39,9 +42,9 @@ export function createHostedServer(context: Context): HostedServer {
   const find = (request: IncomingMessage, { sandboxId, subdomain, place }: HostedName): Found => {
     const sandbox = context.stores.sandboxes.get(sandboxId);
     const action = place === 'desktop' ? 'desktop' : 'host';
-    if (sandbox?.subdomain !== subdomain || !isAdmitted(context, tokensOf(request), { sandbox, action })) {
-      return { refusal: noToken };
-    }
+    if (sandbox?.subdomain !== subdomain) return { refusal: noToken };
+    const isOpen = place === 'desktop' && context.host.desktopOf(sandboxId)?.isPublic;
+    if (!isOpen && !isAdmitted(context, tokensOf(request), { sandbox, action })) return { refusal: noToken };
     return acceptsWork(sandbox) ? { sandbox, place } : { refusal: notRunning(sandbox) };
   };
 
@@ -64,7 +67,8 @@ export function createHostedServer(context: Context): HostedServer {
     if (hasTokenInQuery(request) && request.headers['sec-fetch-mode'] === 'navigate')
       return redirect(request, response);
     const { sandbox, place } = found;
-    if (typeof place !== 'number') return say(response, { status: 200, text: howToReach(sandbox, request) });
+    if (place === 'desktop') return await showPage(request, response);
+    if (place === 'machine') return say(response, { status: 200, text: howToReach(sandbox, request) });
     const socket = await connect(sandbox, place);
     if ('text' in socket) return say(response, socket);
     const onFailure = () => say(response, { status: 502, text: `Port ${place} of the sandbox gave no HTTP answer.` });
@@ -78,10 +82,12 @@ export function createHostedServer(context: Context): HostedServer {
     const found = find(request, name);
     if ('refusal' in found) return refuseUpgrade(caller, found.refusal);
     const { sandbox, place } = found;
-    if (typeof place !== 'number') return refuseUpgrade(caller, { status: 404, text: howToReach(sandbox, request) });
-    const socket = await connect(sandbox, place);
+    if (place === 'machine') return refuseUpgrade(caller, { status: 404, text: howToReach(sandbox, request) });
+    if (place === 'desktop' && !isStream(request)) return refuseUpgrade(caller, noStream);
+    const socket = await connect(sandbox, place === 'desktop' ? vncPort : place);
     if ('text' in socket) return refuseUpgrade(caller, socket);
     if (caller.destroyed) socket.destroy();
+    else if (place === 'desktop') openStream(request, caller, { head, socket });
     else forwardUpgrade(request, caller, { head, socket });
   };
 
@@ -117,6 +123,37 @@ const notRunning = ({ state }: SandboxRecord): Refusal => ({
 });
 
 const nothingAt = (port: number): Refusal => ({ status: 502, text: `The sandbox has no port ${port} to host.` });
+
+const noStream: Refusal = {
+  status: 404,
+  text: `The stream of a desktop is a WebSocket at ${streamPath}, from a page of the same host name.`,
+};
+
+/** Without a token, only the origin keeps the pages of others away. */
+function isStream(request: IncomingMessage): boolean {
+  const { origin, host, upgrade } = request.headers;
+  const isOwn = origin === undefined || origin.toLowerCase() === `http://${host}`.toLowerCase();
+  return isOwn && upgrade?.toLowerCase() === 'websocket' && pathWithoutToken(request) === streamPath;
+}
+
+function openStream(
+  { headers }: IncomingMessage,
+  caller: Duplex,
+  { head, socket }: { readonly head: Buffer; readonly socket: Socket },
+): void {
+  const accepted = acceptHeaders(headers['sec-websocket-key'] ?? '', headers['sec-websocket-protocol']);
+  caller.write(requestText('HTTP/1.1 101 Switching Protocols', accepted));
+  caller.unshift(head);
+  joinWebSocket(caller, socket);
+}
+
+async function showPage(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const page = await desktopPage(pathWithoutToken(request).split('?')[0] ?? '');
+  if (!page) return say(response, { status: 404, text: 'The desktop has no such page.' });
+  const headers = { 'content-security-policy': pagePolicy, 'referrer-policy': 'no-referrer' };
+  response.writeHead(200, { 'content-type': page.type, 'cache-control': 'no-store', ...headers });
+  response.end(page.content);
+}
 
 function howToReach(sandbox: SandboxRecord, { socket }: IncomingMessage): string {
   const example = hostedUrl(sandbox, 8080, socket.localPort);

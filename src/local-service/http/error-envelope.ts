@@ -28,6 +28,7 @@ const machineErrors: Partial<Record<MachineErrorCode, readonly [status: number, 
   too_large: [413, 'too_large'],
   no_disk: [400, 'machine_not_running'],
   no_snapshot: [404, 'not_found'],
+  no_desktop: [409, 'desktop_not_available'],
   download_failed: [500, 'stream_failed'],
 };
 

@@ -2,6 +2,8 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
+import { createDesktops } from './desktop/desktops.js';
+import { findDesktop } from './desktop/find-desktop.js';
 import { cloneRepository } from './disk/clone-repository.js';
 import { discardTree, removeTree, replaceByCopy } from './disk/copy-tree.js';
 import { createMachineDirectories, type MachineDirectories } from './disk/directories.js';
@@ -10,11 +12,13 @@ import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
 import { isSameTree } from './disk/same-tree.js';
 import { listTree } from './disk/snapshot-tree.js';
 import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
+import type { CommandSpec } from './isolation/launch.js';
 import { diskReserve, hasMoreThan } from './limits/disk-guard.js';
 import type { MachineSize } from './limits/machine-size.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
 import { createProcessGroups } from './processes/groups.js';
+import { defaultProgramPath } from './program.js';
 import { createMachines } from './running/machines.js';
 import { openInteractiveShell } from './shell/interactive-shell.js';
 import { createPlainShells } from './shell/plain-shells.js';
@@ -63,6 +67,15 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     launch.isolation === 'plain'
       ? createPlainShells(launch, directories, groups)
       : await createMachines({ ...options, directories, launch, networks, groups, sizeOf, log });
+  const desktop = await findDesktop({
+    programPath: options.programPath ?? defaultProgramPath,
+    hasOwnNetwork: networks.areOwn,
+  });
+  const desktops = createDesktops(shells);
+  const withDisplay = <Spec extends Pick<CommandSpec, 'env'>>(sandboxId: string, spec: Spec): Spec => ({
+    ...spec,
+    env: { ...desktops.variables(sandboxId), ...spec.env },
+  });
   const endProcesses = (sandboxId: string): Promise<void> => shells.endAll(sandboxId);
   const requireReady = async (sandboxId: string): Promise<void> => {
     await requireDisk(directories, sandboxId);
@@ -70,6 +83,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   };
 
   return {
+    desktop,
     description: { ...description, limits: shells.limits, lacks: [...description.lacks, ...shells.lacks] },
     async createDisk(sandboxId) {
       await mkdir(directories.disk(sandboxId), { recursive: true, mode: 0o755 });
@@ -96,16 +110,21 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     },
     async run(sandboxId, spec, watch) {
       await requireReady(sandboxId);
-      return await runCommand(shells, sandboxId, spec, watch);
+      return await runCommand(shells, sandboxId, withDisplay(sandboxId, spec), watch);
     },
     async openShell(sandboxId, spec) {
       await requireReady(sandboxId);
-      return await openInteractiveShell(shells, sandboxId, spec);
+      return await openInteractiveShell(shells, sandboxId, withDisplay(sandboxId, spec));
     },
     async connect(sandboxId, port) {
       await requireReady(sandboxId);
       return await shells.connect(sandboxId, port);
     },
+    async openDesktop(sandboxId, isPublic) {
+      await requireReady(sandboxId);
+      await desktops.open(sandboxId, isPublic);
+    },
+    desktopOf: desktops.running,
     readFile: async (sandboxId, path, maxBytes) =>
       await readDiskFile(await requireDisk(directories, sandboxId), path, maxBytes),
     writeFile: async (sandboxId, path, content, options) =>

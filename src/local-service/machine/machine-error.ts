@@ -29,6 +29,8 @@ export type MachineErrorCode =
   | 'bad_programs'
   // No server of the sandbox answers on the port.
   | 'not_listening'
+  // The display or its VNC server did not start.
+  | 'no_desktop'
   // The control group of a sandbox could not be created.
   | 'limits_unavailable'
   // The host was closed, or the sandbox was ended while a command was to start.

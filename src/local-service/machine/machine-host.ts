@@ -3,6 +3,8 @@
  * directories and processes, but no sandbox state, no database and no HTTP.
  */
 import type { Socket } from 'node:net';
+import type { RunningDesktop } from './desktop/desktops.js';
+import type { DesktopSupport } from './desktop/find-desktop.js';
 import type { RepositorySource } from './disk/clone-repository.js';
 import type { Download } from './disk/download.js';
 import type { TreeEntry } from './disk/snapshot-tree.js';
@@ -20,6 +22,8 @@ export interface MachineDescription extends IsolationDescription {
 }
 
 export interface MachineHost {
+  /** Whether sandboxes can have a desktop. */
+  readonly desktop: DesktopSupport;
   /** How the sandboxes are isolated, what they can reach, and which limits they have. */
   readonly description: MachineDescription;
   /** Creates an empty disk. Repeating it changes nothing. */
@@ -64,6 +68,15 @@ export interface MachineHost {
    * @throws MachineError `not_listening`, `no_disk`
    */
   connect(sandboxId: string, port: number): Promise<Socket>;
+  /**
+   * Starts the desktop of a sandbox, unless it runs. From then on, commands and shells have `DISPLAY`. Its VNC server
+   * listens at `vncPort`. Safe to repeat.
+   * @param isPublic whether it is shown without a token. Left out: this stays as it is, at first false
+   * @throws MachineError `no_desktop` with the reason, and the errors of `run`
+   */
+  openDesktop(sandboxId: string, isPublic?: boolean): Promise<void>;
+  /** Undefined while the desktop does not run. */
+  desktopOf(sandboxId: string): RunningDesktop | undefined;
   /**
    * Reads a file. The path is relative to the home, or absolute below `/home/sandbox`. Links are followed only inside
    * the disk.

@@ -34,6 +34,7 @@ export function createStartWatch(host: MachineHost): StartWatch {
     host: {
       ...host,
       run: (sandboxId, spec, watch) => during(sandboxId, () => host.run(sandboxId, spec, watch)),
+      openDesktop: (sandboxId, isPublic) => during(sandboxId, () => host.openDesktop(sandboxId, isPublic)),
       openShell: (sandboxId, spec) => during(sandboxId, () => host.openShell(sandboxId, spec)),
     },
     running: () => [...new Set([...underWay.keys(), ...leftOver])],

@@ -2,7 +2,9 @@
  * A sandbox as the service shows it to a caller (specification, "Sandbox"). The view is made from records and reads no
  * disk.
  */
+
 import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
+import { isUsable } from '../../contract/workflow-safe/states.js';
 import type { Caller } from '../access/key-scope.js';
 import { type Access, accessOf, holdsLogins, visibilityOf } from '../access/sandbox-access.js';
 import { assume } from '../core/assume.js';
@@ -15,7 +17,7 @@ import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 
 export type SandboxView = Readonly<Record<string, unknown>>;
 
-type Shown = Pick<Core, 'stores' | 'servicePort'>;
+type Shown = Pick<Core, 'stores' | 'servicePort' | 'host'>;
 
 /** Records are never changed in place, so a cached view stays valid. */
 const texts = new WeakMap<SandboxRecord, Partial<Record<Access, string>>>();
@@ -61,7 +63,7 @@ export function sandboxView(context: Shown, caller: Caller, record: SandboxRecor
     updatedAt: record.updatedAt,
     archiveAfter: record.archiveAfter,
     ttlSeconds: record.ttlSeconds,
-    desktopAvailable: false,
+    desktopAvailable: hasDesktop(context, record),
     desktopUrl: null,
     snapshots: record.snapshots,
     monitoring: record.monitoring,
@@ -106,9 +108,28 @@ function machineView({ servicePort }: Shown, sandbox: SandboxRecord): SandboxVie
 export function secretView(context: Shown & Pick<Core, 'clock'>, caller: Caller, sandbox: SandboxRecord): SandboxView {
   if (!hasMachine(sandbox)) return {};
   const token = urlToken(context, caller, { sandbox, action: 'host' });
-  if (token === undefined) return {};
-  assume('A-hosted-url');
-  return { url: `${hostedUrl(sandbox, 'machine', context.servicePort())}?${tokenName}=${token}` };
+  if (token !== undefined) assume('A-hosted-url');
+  const url = hostedUrl(sandbox, 'machine', context.servicePort());
+  const desktopUrl = context.host.desktopOf(sandbox.id) && desktopUrlFor(context, caller, sandbox);
+  return {
+    ...(token === undefined ? {} : { url: `${url}?${tokenName}=${token}` }),
+    ...(desktopUrl === undefined ? {} : { desktopUrl }),
+  };
+}
+
+/** The page of the desktop, with its token. Undefined if the caller may not see the desktop. */
+export function desktopUrlFor(
+  context: Shown & Pick<Core, 'clock'>,
+  caller: Caller,
+  sandbox: SandboxRecord,
+): string | undefined {
+  const token = urlToken(context, caller, { sandbox, action: 'desktop' });
+  return token && `${hostedUrl(sandbox, 'desktop', context.servicePort())}?${tokenName}=${token}`;
+}
+
+function hasDesktop({ host }: Shown, sandbox: SandboxRecord): boolean {
+  const { missing, problem } = host.desktop;
+  return missing.length === 0 && problem === undefined && isUsable(sandbox.state) && sandbox.gone === null;
 }
 
 /** Assumption: the display name of the creator is its login. */

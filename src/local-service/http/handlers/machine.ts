@@ -1,9 +1,23 @@
-import { requireMachine, sandboxFor } from '../../access/sandbox-access.js';
+import { requireMachine, requireUsable, sandboxFor } from '../../access/sandbox-access.js';
 import { assume } from '../../core/assume.js';
+import type { Context } from '../../core/context.js';
+import { streamPath } from '../../hosting/desktop-page.js';
 import { listProcesses } from '../../processes/samples.js';
 import { configureSshKey } from '../../sandboxes/ssh-access.js';
+import { desktopUrlFor } from '../../sandboxes/view.js';
 import { ServiceError } from '../../service-error.js';
 import type { Operations } from '../operation.js';
+
+/** The error code is an assumption. @throws ServiceError 409 `desktop_not_available`, which says what is missing */
+function requireDesktops({ host }: Context): void {
+  const { missing, problem } = host.desktop;
+  if (missing.length === 0 && problem === undefined) return;
+  const install = `Install ${missing.join(', ')} on the machine of the local service, and start the service again.`;
+  const message = [problem, missing.length === 0 ? undefined : install].filter(Boolean).join(' ');
+  throw new ServiceError(409, 'desktop_not_available', `This sandbox has no desktop. ${message}`, {
+    details: { desktopAvailable: false, missing },
+  });
+}
 
 export const machineOperations = {
   async listProcesses(context, { caller, params: { sandboxId } }) {
@@ -16,18 +30,16 @@ export const machineOperations = {
     return { raw: await context.host.download({ sandboxId }, path) };
   },
 
-  /**
-   * The error code is an assumption. The answer does not depend on the state of the sandbox, so the state is not
-   * checked.
-   */
-  openDesktop(context, { caller, params: { sandboxId } }) {
-    sandboxFor(context, caller, sandboxId, 'use');
+  async openDesktop(context, { caller, params: { sandboxId }, query: { vnc }, body }) {
+    const sandbox = sandboxFor(context, caller, sandboxId, 'use');
     assume('A-desktop');
-    const message =
-      'This sandbox has no desktop. Machines of the local service have neither a display server nor a VNC server.';
-    throw new ServiceError(409, 'desktop_not_available', message, {
-      details: { desktopAvailable: false, missing: ['display_server', 'vnc_server'] },
-    });
+    requireDesktops(context);
+    requireUsable(sandbox);
+    await context.host.openDesktop(sandboxId, body?.publicAccess);
+    const page = new URL(desktopUrlFor(context, caller, sandbox) ?? '');
+    if (vnc === undefined && !body?.publicAccess) return { fields: { url: page.href } };
+    const stream = `ws://${page.host}${streamPath}`;
+    return { fields: { url: body?.publicAccess ? stream : `${stream}${page.search}` } };
   },
 
   async setSshKey(context, { caller, params: { sandboxId }, body: { publicKey } }) {

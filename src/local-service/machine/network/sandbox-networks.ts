@@ -26,6 +26,8 @@ export interface NetworkHold {
 }
 
 export interface SandboxNetworks {
+  /** True if each sandbox has its own, which this process can enter. */
+  readonly areOwn: boolean;
   /**
    * Gives a sandbox its place until `release` is called.
    * @throws MachineError `closed` if the sandbox was ended meanwhile, `network_unavailable` if its network does not
@@ -51,7 +53,7 @@ export function createSamePlace(place: NetworkPlace): SandboxNetworks {
     return await connectHere(port);
   };
   const hold: NetworkHold = { place, connect, isBroken: () => false, release: () => undefined };
-  return { take: async () => hold, end: () => undefined };
+  return { areOwn: false, take: async () => hold, end: () => undefined };
 }
 
 interface SandboxNetworksOptions {
@@ -131,6 +133,7 @@ export function createSandboxNetworks(
   };
 
   return {
+    areOwn: true,
     async take(sandboxId) {
       const network = found(sandboxId);
       network.users += 1;
