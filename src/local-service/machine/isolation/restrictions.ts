@@ -17,9 +17,10 @@ export const filterArguments = ['--seccomp', String(filterDescriptor)];
 /** Drops all capabilities: by default, bubblewrap keeps them when it runs as root. */
 const noCapabilities = ['--cap-drop', 'ALL'];
 /**
- * A user other than root, for programs that refuse to run as root. Outside, files still belong to the service's user.
+ * A user other than root, for programs that refuse to run as root: in the network of a sandbox, a plain user would
+ * otherwise be root. Outside, files still belong to the service's user.
  */
-const sandboxUser = ['--uid', '1000', '--gid', '1000'];
+const sandboxUser = ['--unshare-user', '--uid', '1000', '--gid', '1000'];
 
 const tryArguments = ['--setenv', 'PATH', defaultProgramPath, '--', '/bin/sh', '-c', `: >/dev/null && ${initTest}`];
 
@@ -107,16 +108,15 @@ interface Candidate {
 }
 
 /**
- * Lists the strictest candidate first. For a user other than root, bubblewrap creates a user namespace by itself,
+ * Lists the strictest candidate first. For a user other than root, the last one also has a user namespace of its own,
  * unless it is installed set-user-ID.
  */
 function candidates(isRoot: boolean): Candidate[] {
-  const user = isRoot ? ['--unshare-user', ...sandboxUser] : ['--unshare-user'];
   const nested = 'commands can create their own user namespaces';
   const asRoot = isRoot ? ['commands run as root, but without capabilities'] : [];
   return [
-    { restrictions: [...noCapabilities, ...user, '--disable-userns'], lacks: [] },
-    { restrictions: [...noCapabilities, ...user], lacks: [nested] },
+    { restrictions: [...noCapabilities, ...sandboxUser, '--disable-userns'], lacks: [] },
+    { restrictions: [...noCapabilities, ...sandboxUser], lacks: [nested] },
     { restrictions: noCapabilities, lacks: [nested, ...asRoot] },
   ];
 }
