@@ -49,11 +49,12 @@ it('an item costs 38 events and at most 9 in its chunk, 7 tasks, 4 activities, o
   ]);
 
   const calls = stand.service.books.calls().slice(before);
-  const callsOf = (...endpoints: readonly string[]) =>
-    calls.filter(({ endpoint }) => endpoints.includes(endpoint ?? '')).length;
-  // All follows share the list. A prompt that has not ended when the list says so is asked for again, on a busy machine.
-  const polls = callsOf('listSandboxes', 'getPrompt');
-  expect(callsOf('getPrompt')).toBeGreaterThanOrEqual(size);
-  // Two are for the source, and the seventh is that for the prompt.
-  expect((calls.length - polls - 2) / size).toBe(6);
+  const counts: Record<string, number> = {};
+  for (const { endpoint } of calls) counts[endpoint ?? ''] = (counts[endpoint ?? ''] ?? 0) + 1;
+  // On a busy machine, the prompts end at different times: they are then looked for more than once, in the list or, if
+  // only a few are left, one by one. One `getSandbox` is for the source.
+  const { listSandboxes: _, getSandbox = 0, getPrompt = 0, ...others } = counts;
+  expect(getPrompt).toBeGreaterThanOrEqual(size);
+  expect(getSandbox).toBeGreaterThanOrEqual(size + 1);
+  expect(others).toEqual({ forkSandbox: size, sendPrompt: size, listEvents: 2 * size, stopSandbox: size, getStop: 1 });
 });
