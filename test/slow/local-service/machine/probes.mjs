@@ -115,10 +115,23 @@ async function byUrl(id) {
   });
 }
 
+/** Whether a program of the sandbox finds a display once the desktop was asked for. */
+async function onDesktop(id) {
+  try {
+    await call('POST', `/sandboxes/${id}/desktop`, {});
+  } catch (error) {
+    if (/desktop/.test(error.message)) return 'no';
+    throw error;
+  }
+  return (await run(id, 'timeout 60 xterm -e "echo works >display"; cat display')) || 'fails';
+}
+
 const { id } = await ready();
 const { network, limits } = service.isolation;
 const port = new URL(service.url).port;
 const outcomes = { isolation: service.isolation.isolation };
+const userId = await run(id, 'id -u');
+outcomes['user of commands'] = userId === String(process.getuid()) ? 'that of the service' : userId;
 outcomes['files of this machine'] = (await run(id, `cat ${outside} 2>&1`)) === 'seen' ? 'open' : 'hidden';
 // The number of a process may also be in the table of the sandbox.
 const seesProbe = `tr '\\0' '\\n' </proc/${process.pid}/cmdline 2>/dev/null | grep -c probes.mjs`;
@@ -134,6 +147,7 @@ await run(id, 'sleep 97531 >/dev/null 2>&1 & echo $! >pid');
 const lives = (await run(id, 'kill -0 "$(cat pid)" && echo lives')) === 'lives' && runs('97531');
 outcomes.SSH = await bySsh(id);
 outcomes['ports, at a URL'] = await byUrl(id);
+outcomes.desktop = await onDesktop(id);
 const sent = await call('POST', `/sandboxes/${id}/prompt`, { prompt: '```sh\necho works\n```' });
 const answered = async () => (await call('GET', `/sandboxes/${id}/prompts/${sent.promptId}`)).prompt;
 let prompt = await answered();

@@ -1,6 +1,6 @@
 /**
  * The table "Where it works" of docs/local-service.md, each column tried on this machine. Tier: all, about 30 s. It needs
- * root, bubblewrap, slirp4netns, and podman with runc; what is missing skips its column.
+ * root, bubblewrap, slirp4netns, the packages of the desktop, xterm, and podman with runc; what is missing skips its column.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,6 +13,8 @@ import { repository } from '../../../unit/house/source-imports.js';
 
 const execute = promisify(execFile);
 const probes = join(repository, 'test/slow/local-service/machine/probes.mjs');
+
+const isolating = ['bwrap', 'slirp4netns', 'git', 'perl', 'Xvnc', 'openbox', 'xterm'];
 
 let folder: string;
 beforeEach(() => {
@@ -55,13 +57,13 @@ function expectColumn(title: string, stdout: string): void {
 
 it('as root', async (context) => {
   requireRoot(context);
-  requirePrograms(context, 'bwrap', 'slirp4netns', 'git');
+  requirePrograms(context, ...isolating);
   expectColumn('as root', (await execute(process.execPath, [probes, folder])).stdout);
 });
 
 it('as a plain user', async (context) => {
   requireRoot(context);
-  requirePrograms(context, 'bwrap', 'slirp4netns', 'git');
+  requirePrograms(context, ...isolating);
   chownSync(folder, otherUser, otherUser);
   const { stdout, stderr } = await runAsOther([probes, folder], { env: { HOME: folder } });
   expect(stderr).toBe('');
@@ -69,13 +71,13 @@ it('as a plain user', async (context) => {
 });
 
 it('without bubblewrap', async (context) => {
-  requirePrograms(context, 'git');
+  requirePrograms(context, 'git', 'perl');
   expectColumn('without bubblewrap', (await execute(process.execPath, [probes, folder, 'plain'])).stdout);
 });
 
 it('in a container with the restrictions that an engine sets by default', async (context) => {
   requireRoot(context);
-  requirePrograms(context, 'podman', 'runc', 'git');
+  requirePrograms(context, 'podman', 'runc', 'git', 'perl');
   const at = (name: string): string => join(folder, name);
   for (const name of ['root', 'run', 'tmp']) mkdirSync(at(name));
   writeFileSync(
