@@ -110,7 +110,25 @@ describe.each(['claude-code', 'codex', 'opencode'] as const)('the lines of %s', 
     const { events } = await runAgent(agent, host, last);
     expect(events.map(({ type }) => type)).toEqual(['agent.usage']);
   });
+
+  it('are as good as missing if they are nested too deeply to be read', async () => {
+    const nested = `${'['.repeat(25_000)}${']'.repeat(25_000)}`;
+    const { outcome, events } = await print(output, `${toolLines[output]('a tool', `{"a":${nested}}`)}\nthe end\n`);
+    expect(outcome.status).toBe('completed');
+    expect(events).toEqual([{ type: 'agent.message', data: { text: 'the end' } }]);
+  });
 });
+
+/** A call of a tool that is no shell, with its end. The name and the input are JSON as it stands in the line. */
+const toolLines: Readonly<Record<Exclude<AgentOutput, 'text'>, (name: string, input: string) => string>> = {
+  'claude-code': (name, input) =>
+    `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"${name}","input":${input}}]}}\n` +
+    '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":"ok"}]}}',
+  codex: (name, input) =>
+    `{"type":"item.completed","item":{"type":"mcp_tool_call","server":"s","tool":"${name}","arguments":${input}}}`,
+  opencode: (name, input) =>
+    `{"type":"tool_use","part":{"tool":"${name}","state":{"status":"completed","input":${input}}}}`,
+};
 
 /** The value without each of its fields in turn, at every depth. */
 function without(value: unknown): unknown[] {

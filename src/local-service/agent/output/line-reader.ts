@@ -39,7 +39,7 @@ export function createLineReader(hear: HearLine, emit: (event: AgentEvent) => vo
     if (line.trim() === '') return;
     const json = parseJson(line);
     const isJson = typeof json === 'object' && json !== null;
-    const { events = [], ...more } = isJson ? hear(json) : { events: messageEvents(line) };
+    const { events = [], ...more } = isJson ? heardIn(json, hear) : { events: messageEvents(line) };
     said = { ...said, ...more };
     for (const event of events) emit(event);
   };
@@ -65,4 +65,13 @@ export function createLineReader(hear: HearLine, emit: (event: AgentEvent) => vo
       return said;
     },
   };
+}
+
+/** A line that cannot be read, such as one that is nested too deeply for the stack, must not end the service. */
+function heardIn(json: unknown, hear: HearLine): Heard {
+  try {
+    return hear(json);
+  } catch {
+    return {};
+  }
 }
