@@ -117,6 +117,13 @@ describe.each(['claude-code', 'codex', 'opencode'] as const)('the lines of %s', 
     expect(outcome.status).toBe('completed');
     expect(events).toEqual([{ type: 'agent.message', data: { text: 'the end' } }]);
   });
+
+  it('name a tool and what it worked on in one short line', async () => {
+    const long = JSON.stringify({ path: 'a long\nname '.repeat(100_000) });
+    const { events } = await print(output, toolLines[output]('a long\\ntool '.repeat(100_000), long));
+    expect(events).toMatchObject([{ data: { detail: expect.stringMatching(/^a long name .{188}…$/) } }]);
+    expect(events).toMatchObject([{ data: { tool: expect.stringMatching(/^.{200}…$/) } }]);
+  });
 });
 
 /** A call of a tool that is no shell, with its end. The name and the input are JSON as it stands in the line. */

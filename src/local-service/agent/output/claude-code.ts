@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AgentEvent } from '../agent.js';
 import type { Heard, HearLine } from './line-reader.js';
 import { boundedStart, maxEventBytes } from './output-text.js';
-import { commandEvent, detailOf, messageEvents, toolEvent } from './tool-event.js';
+import { boundedLine, commandEvent, detailOf, messageEvents, toolEvent } from './tool-event.js';
 
 const tokens = z.number().nullish();
 const usageSchema = z.looseObject({
@@ -83,7 +83,7 @@ export function hearClaudeCode(): HearLine {
 function callOf({ name, input }: Extract<Block, { type: 'tool_use' }>): Call {
   const isShell = name === 'Bash' && typeof input.command === 'string';
   return {
-    name,
+    name: boundedLine(name),
     command: isShell ? boundedStart(String(input.command), maxEventBytes) : null,
     detail: detailOf(input),
   };

@@ -2,7 +2,7 @@
 import type { AgentEvent } from '../agent.js';
 import { boundedStart, maxEventBytes } from './output-text.js';
 
-const maxDetailCharacters = 200;
+const maxLabelCharacters = 200;
 /** The fields of a tool's input that say what it works on; the first of them that is there is shown. */
 const tellingFields = ['file_path', 'filePath', 'path', 'notebook_path', 'pattern', 'url', 'query', 'description'];
 
@@ -20,7 +20,8 @@ export function toolEvent(
   tool: string,
   { detail, failed, output }: { readonly detail: string; readonly failed: boolean; readonly output: string },
 ): AgentEvent {
-  return { type: 'agent.tool', data: { tool, detail, failed, output: boundedStart(output, maxEventBytes) } };
+  const label = { tool: boundedLine(tool), detail: boundedLine(detail) };
+  return { type: 'agent.tool', data: { ...label, failed, output: boundedStart(output, maxEventBytes) } };
 }
 
 export function messageEvents(text: string | undefined): AgentEvent[] {
@@ -32,6 +33,12 @@ export function messageEvents(text: string | undefined): AgentEvent[] {
 export function detailOf(input: Readonly<Record<string, unknown>>): string {
   const telling = tellingFields.map((field) => input[field]).find((value) => typeof value === 'string');
   const text = typeof telling === 'string' ? telling : JSON.stringify(input);
+  return boundedLine(text);
+}
+
+/** The beginning of `text` as one line. */
+export function boundedLine(text: string): string {
   const line = text.replace(/\s+/g, ' ');
-  return line.length > maxDetailCharacters ? `${line.slice(0, maxDetailCharacters)}…` : line;
+  if (line.length <= maxLabelCharacters) return line;
+  return `${line.slice(0, maxLabelCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
