@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a prompt with Claude Code, in the session of its conversation. Install it next to this file: npm install @anthropic-ai/claude-code
+# Runs a prompt with Claude Code, in the session of its conversation. Install it next to this file: npm install --prefix . @anthropic-ai/claude-code
 set -eu
 PATH="$(dirname "$0")/node_modules/.bin:$PATH"
 

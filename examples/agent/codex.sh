@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a prompt with Codex, in the session of its conversation. Install it next to this file: npm install @openai/codex
+# Runs a prompt with Codex, in the session of its conversation. Install it next to this file: npm install --prefix . @openai/codex
 set -eu
 # The program itself, which needs no Node.js.
 PATH="$(echo "$(dirname "$0")"/node_modules/@openai/codex-linux-*/vendor/*/bin):$PATH"

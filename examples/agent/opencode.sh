@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a prompt with opencode, in the session of its conversation. Install it next to this file: npm install opencode-ai
+# Runs a prompt with opencode, in the session of its conversation. Install it next to this file: npm install --prefix . opencode-ai
 set -eu
 PATH="$(dirname "$0")/node_modules/.bin:$PATH"
 
