@@ -43,12 +43,17 @@ export function createCommandAgent({ command, output = 'text', login }: CommandA
       if (usage) emit('agent.usage', usage);
       const result = boundedStart(output === 'text' ? outcome.stdout : (said.result ?? ''), maxResultBytes);
       if (signal.aborted) return { status: 'interrupted', result: result || null };
-      if (outcome.exitCode === 0) return { status: 'completed', result };
-      const ending = outcome.exitCode === null ? 'was killed by a signal' : `exited with ${outcome.exitCode}`;
+      if (outcome.exitCode === 0 && failure === undefined) return { status: 'completed', result };
+      const ending = endingOf(outcome.exitCode);
       const reason = boundedEnd((failure ?? outcome.stderr).trim(), errorTailCharacters);
       return { status: 'failed', error: `the agent ${ending}${reason ? `: ${reason}` : ''}`, result: result || null };
     },
   };
+}
+
+function endingOf(exitCode: number | null): string {
+  if (exitCode === null) return 'was killed by a signal';
+  return exitCode === 0 ? 'failed' : `exited with ${exitCode}`;
 }
 
 type Emit = (event: AgentEvent) => void;

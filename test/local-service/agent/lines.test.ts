@@ -40,6 +40,22 @@ describe('the lines of Claude Code', () => {
   });
 });
 
+it.each([
+  ['claude-code', '{"type":"result","is_error":true,"result":"limit reached"}'],
+  ['codex', '{"type":"turn.failed","error":{"message":"limit reached"}}'],
+  ['opencode', '{"type":"error","error":{"name":"x","data":{"message":"limit reached"}}}'],
+] as const)('a failure that %s tells fails the prompt, also with the exit code 0', async (output, line) => {
+  const { outcome } = await print(output, line);
+  expect(outcome).toEqual({ status: 'failed', error: 'the agent failed: limit reached', result: null });
+});
+
+it('an error after which Codex goes on does not fail the prompt', async () => {
+  const lost = '{"type":"error","message":"Reconnecting... 1/5"}';
+  const said = '{"type":"item.completed","item":{"type":"agent_message","text":"done"}}';
+  const { outcome } = await print('codex', `${lost}\n${said}`);
+  expect(outcome).toEqual({ status: 'completed', result: 'done' });
+});
+
 describe('the lines of Codex', () => {
   it('become messages, commands without their shell, changes of files, and the tokens of the conversation', async () => {
     const { outcome, events } = await print('codex', await recorded('codex'));

@@ -47,8 +47,9 @@ export function hearCodex(): HearLine {
         return heardOf(line.item);
       case 'turn.completed': {
         const { input_tokens: inputTokens, cached_input_tokens: cached, output_tokens: outputTokens } = line.usage;
-        // The program adds up all turns of the thread.
-        return { usage: { of: 'conversation', inputTokens, cachedInputTokens: cached ?? 0, outputTokens } };
+        // A turn completes despite errors that it has survived. The program adds up all turns of the thread.
+        const usage = { of: 'conversation', inputTokens, cachedInputTokens: cached ?? 0, outputTokens } as const;
+        return { failure: undefined, usage };
       }
       case 'turn.failed':
         return { failure: line.error.message };

@@ -3,13 +3,16 @@ import { parseJson } from '../../../contract/texts/parse-json.js';
 import type { AgentEvent } from '../agent.js';
 import { messageEvents } from './tool-event.js';
 
-/** What one line says. A later `result`, `failure` or `usage` replaces an earlier one. */
+/**
+ * What one line says. A later `result`, `failure` or `usage` replaces an earlier one, and a result also a failure before
+ * it: a program may report a lost connection and go on.
+ */
 export interface Heard {
   readonly events?: readonly AgentEvent[];
   /** The answer, if the program ends with this. */
   readonly result?: string;
-  /** Why the program will fail. */
-  readonly failure?: string;
+  /** Why the program fails, whatever its exit code is. */
+  readonly failure?: string | undefined;
   readonly usage?: TokenUsage;
 }
 
@@ -40,6 +43,7 @@ export function createLineReader(hear: HearLine, emit: (event: AgentEvent) => vo
     const json = parseJson(line);
     const isJson = typeof json === 'object' && json !== null;
     const { events = [], ...more } = isJson ? heardIn(json, hear) : { events: messageEvents(line) };
+    if (more.result !== undefined) said = { ...said, failure: undefined };
     said = { ...said, ...more };
     for (const event of events) emit(event);
   };
