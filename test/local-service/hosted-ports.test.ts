@@ -138,6 +138,13 @@ describe('the token of a hosted URL', () => {
     expect(shown.text).not.toContain('_token');
   });
 
+  it('stays the cookie when a URL with another one is opened', async () => {
+    const { url } = await hosting(await startService());
+    const headers = { 'sec-fetch-mode': 'navigate', cookie: url.search.slice(1) };
+    const opened = await askHosted(new URL('?_token=old;Domain=localhost', url), { headers });
+    expect(opened.headers['set-cookie']).toEqual([`${headers.cookie}; Path=/; HttpOnly; SameSite=Lax`]);
+  });
+
   it('is shown only where one sandbox is read, and only to a key that may host', async () => {
     const under = await startService();
     const { id } = await hosting(under);

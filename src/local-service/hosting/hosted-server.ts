@@ -14,7 +14,7 @@ import { desktopPage, pagePolicy, streamPath } from './desktop-page.js';
 import { forward, forwardUpgrade, requestText } from './forward.js';
 import { type HostedName, type HostedPlace, hostedUrl, parseHostedName } from './hosted-names.js';
 import { hasTokenInQuery, headersForSandbox, pathWithoutToken, tokenName, tokensOf } from './hosted-request.js';
-import { isAdmitted } from './url-tokens.js';
+import { goodToken } from './url-tokens.js';
 import { acceptHeaders, joinWebSocket } from './websocket.js';
 
 const maxPort = 65_535;
@@ -34,7 +34,14 @@ interface Refusal {
   readonly text: string;
 }
 
-type Found = { readonly sandbox: SandboxRecord; readonly place: HostedPlace } | { readonly refusal: Refusal };
+interface FoundPlace {
+  readonly sandbox: SandboxRecord;
+  readonly place: HostedPlace;
+  /** Undefined if a public desktop was asked for without a good one. */
+  readonly token: string | undefined;
+}
+
+type Found = FoundPlace | { readonly refusal: Refusal };
 
 export function createHostedServer(context: Context): HostedServer {
   const upgraded = new Set<Duplex>();
@@ -44,8 +51,9 @@ export function createHostedServer(context: Context): HostedServer {
     const action = place === 'desktop' ? 'desktop' : 'host';
     if (sandbox?.subdomain !== subdomain) return { refusal: noToken };
     const isOpen = place === 'desktop' && context.host.desktopOf(sandboxId)?.isPublic;
-    if (!isOpen && !isAdmitted(context, tokensOf(request), { sandbox, action })) return { refusal: noToken };
-    return acceptsWork(sandbox) ? { sandbox, place } : { refusal: notRunning(sandbox) };
+    const token = goodToken(context, tokensOf(request), { sandbox, action });
+    if (!isOpen && token === undefined) return { refusal: noToken };
+    return acceptsWork(sandbox) ? { sandbox, place, token } : { refusal: notRunning(sandbox) };
   };
 
   const connect = async (sandbox: SandboxRecord, port: number) => {
@@ -65,7 +73,7 @@ export function createHostedServer(context: Context): HostedServer {
     if ('refusal' in found) return say(response, found.refusal);
     // A browser keeps the token as a cookie, so that it is in no address bar, history or `Referer`.
     if (hasTokenInQuery(request) && request.headers['sec-fetch-mode'] === 'navigate')
-      return redirect(request, response);
+      return redirect(request, response, found.token);
     const { sandbox, place } = found;
     if (place === 'desktop') return await showPage(request, response);
     if (place === 'machine') return say(response, { status: 200, text: howToReach(sandbox, request) });
@@ -160,11 +168,11 @@ function howToReach(sandbox: SandboxRecord, { socket }: IncomingMessage): string
   return `This is the sandbox ${sandbox.id}. Its port 8080, for example, is at ${example}, with the same _token.`;
 }
 
-function redirect(request: IncomingMessage, response: ServerResponse): void {
-  const [token = ''] = tokensOf(request);
+/** @param token the good one: others of the request may be old, or have other attributes of a cookie in them */
+function redirect(request: IncomingMessage, response: ServerResponse, token: string | undefined): void {
   response.writeHead(302, {
     location: pathWithoutToken(request),
-    'set-cookie': `${tokenName}=${token}; Path=/; HttpOnly; SameSite=Lax`,
+    ...(token && { 'set-cookie': `${tokenName}=${token}; Path=/; HttpOnly; SameSite=Lax` }),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
   });

@@ -31,13 +31,13 @@ export function urlToken(
     : undefined;
 }
 
-/** True if one of the tokens is good for this now. */
-export function isAdmitted(
+/** The first of the tokens that is good for this now. */
+export function goodToken(
   context: Known,
   tokens: readonly string[],
   { sandbox, action }: { readonly sandbox: SandboxRecord; readonly action: HostedAction },
-): boolean {
-  return tokens.some((token) => {
+): string | undefined {
+  return tokens.find((token) => {
     const credential = context.stores.credentials.get(token.split('.')[0] ?? '');
     if (!credential || !isSame(token, tokenOf(credential, sandbox.id, action))) return false;
     const caller = callerOf(context, credential);
