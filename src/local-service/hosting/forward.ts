@@ -2,7 +2,7 @@
 import { type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { headersForSandbox, headersOfSandbox, pathWithoutToken } from './hosted-request.js';
+import { headersForSandbox, headersToPass, pairsOf, pathWithoutToken } from './hosted-request.js';
 
 /**
  * @param socket a connection to the server, which ends with the answer
@@ -20,7 +20,14 @@ export function forward(
     createConnection: () => socket,
   });
   sent.once('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headersOfSandbox(answer));
+    try {
+      // Its own reason phrase may have characters that an answer must not have, and no client needs it.
+      response.writeHead(answer.statusCode ?? 502, headersToPass(answer));
+    } catch {
+      // The parser lets more pass than may be sent, such as the status 99.
+      answer.destroy();
+      return onFailure();
+    }
     response.flushHeaders();
     answer.pipe(response);
     answer.once('error', () => response.destroy());
@@ -30,23 +37,47 @@ export function forward(
     if (response.headersSent) response.destroy();
     else onFailure();
   });
+  // Nobody has asked for an upgrade.
+  sent.once('upgrade', () => {
+    socket.destroy();
+    onFailure();
+  });
   response.once('close', () => socket.destroy());
   request.pipe(sent);
 }
 
 /**
- * Passes an upgrade, such as to a WebSocket. What the server answers goes to the caller as it is.
+ * Passes an upgrade to a WebSocket. Only if the server accepts it does the connection belong to it. Otherwise the
+ * connection ends with the answer: a next request on it could hold the token.
  * @param head what the caller has sent after its request
+ * @param onFailure called if the server ends the connection before it answers
  */
 export function forwardUpgrade(
   request: IncomingMessage,
   caller: Duplex,
-  { head, socket }: { readonly head: Buffer; readonly socket: Socket },
+  { head, socket, onFailure }: { readonly head: Buffer; readonly socket: Socket; readonly onFailure: () => void },
 ): void {
-  const headers = [...headersForSandbox(request), 'Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? ''];
-  socket.write(requestText(`${request.method} ${pathWithoutToken(request)} HTTP/1.1`, headers));
-  socket.write(head);
-  join(caller, socket);
+  const sent = sendRequest({
+    method: request.method,
+    path: pathWithoutToken(request),
+    headers: [...headersForSandbox(request), 'Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? ''],
+    createConnection: () => socket,
+  });
+  sent.once('upgrade', ({ rawHeaders }, _, first) => {
+    caller.write(requestText('HTTP/1.1 101 Switching Protocols', rawHeaders), 'latin1');
+    caller.write(first);
+    socket.write(head);
+    join(caller, socket);
+  });
+  sent.once('response', (answer) => {
+    const headers = pairsOf(headersToPass(answer)).filter(([name]) => name.toLowerCase() !== 'transfer-encoding');
+    const text = requestText(`HTTP/1.1 ${answer.statusCode} Refused`, [...headers.flat(), 'Connection', 'close']);
+    caller.write(text, 'latin1');
+    answer.on('error', () => caller.destroy()).pipe(caller);
+  });
+  sent.once('error', onFailure);
+  caller.once('close', () => socket.destroy());
+  sent.end();
 }
 
 /** Joins two connections until either of them breaks, or both have ended. */

@@ -2,9 +2,17 @@
 import type { IncomingMessage } from 'node:http';
 
 export const tokenName = '_token';
-/** They concern one connection only. */
+/** They concern one connection only, or trailers, which are not passed. */
 const connectionHeaders: ReadonlySet<string> = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'upgrade'],
+  ...[
+    'connection',
+    'keep-alive',
+    'proxy-connection',
+    'proxy-authenticate',
+    'proxy-authorization',
+    'trailer',
+    'upgrade',
+  ],
 ]);
 
 /** The tokens of the query and of the cookie. */
@@ -27,6 +35,7 @@ export function pathWithoutToken({ url = '/' }: IncomingMessage): string {
 export function headersForSandbox({ rawHeaders }: IncomingMessage): string[] {
   return pairsOf(rawHeaders).flatMap(([name, value]) => {
     if (connectionHeaders.has(name.toLowerCase())) return [];
+    if (name.toLowerCase() === 'referer') return [name, value.replace(tokenInUrl, '$1')];
     if (name.toLowerCase() !== 'cookie') return [name, value];
     const kept = cookiesOf(value).filter((cookie) => !isToken(cookie));
     return kept.length === 0 ? [] : [name, kept.join('; ')];
@@ -34,7 +43,7 @@ export function headersForSandbox({ rawHeaders }: IncomingMessage): string[] {
 }
 
 /** Names and values in turn, without what concerns only one connection. */
-export function headersOfSandbox({ rawHeaders }: IncomingMessage): string[] {
+export function headersToPass({ rawHeaders }: IncomingMessage): string[] {
   return pairsOf(rawHeaders).flatMap((pair) => (connectionHeaders.has(pair[0].toLowerCase()) ? [] : pair));
 }
 
@@ -51,6 +60,7 @@ const queryOf = (url: string): string[] =>
         .split('&')
         .filter((pair) => pair !== '')
     : [];
-const cookiesOf = (header = ''): string[] => header.split(/; */).filter((cookie) => cookie !== '');
+const cookiesOf = (header = ''): string[] => header.split(/;[ \t]*/).filter((cookie) => cookie !== '');
+const tokenInUrl = /([?&])_token=[^&#]*&?/g;
 const isToken = (pair: string): boolean => pair.startsWith(`${tokenName}=`);
 const tokenIn = (pair: string): string => pair.slice(tokenName.length + 1);

@@ -13,7 +13,7 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 import { desktopPage, pagePolicy, streamPath } from './desktop-page.js';
 import { forward, forwardUpgrade, requestText } from './forward.js';
 import { type HostedName, type HostedPlace, hostedUrl, parseHostedName } from './hosted-names.js';
-import { hasTokenInQuery, headersForSandbox, pathWithoutToken, tokenName, tokensOf } from './hosted-request.js';
+import { hasTokenInQuery, headersToPass, pathWithoutToken, tokenName, tokensOf } from './hosted-request.js';
 import { goodToken } from './url-tokens.js';
 import { acceptHeaders, joinWebSocket } from './websocket.js';
 
@@ -22,7 +22,7 @@ const maxPort = 65_535;
 export interface HostedServer {
   /** Answers requests to hosted URLs, and leaves all others to `others`. */
   answer(others: RequestListener): RequestListener;
-  /** Handles the upgrades of a server. Those that do not concern a hosted URL become plain requests. */
+  /** Handles the upgrades of a server. All but WebSockets of hosted URLs become plain requests. */
   handleUpgrades(server: Server): void;
   /** Ends all connections that were upgraded. Safe to repeat. */
   close(): void;
@@ -79,7 +79,9 @@ export function createHostedServer(context: Context): HostedServer {
     if (place === 'machine') return say(response, { status: 200, text: howToReach(sandbox, request) });
     const socket = await connect(sandbox, place);
     if ('text' in socket) return say(response, socket);
-    const onFailure = () => say(response, { status: 502, text: `Port ${place} of the sandbox gave no HTTP answer.` });
+    // The caller may have left meanwhile, of which the answer tells nobody any more.
+    if (request.socket.destroyed) return void socket.destroy();
+    const onFailure = () => say(response, noAnswer(place));
     forward(request, response, { socket, onFailure });
   };
 
@@ -96,7 +98,7 @@ export function createHostedServer(context: Context): HostedServer {
     if ('text' in socket) return refuseUpgrade(caller, socket);
     if (caller.destroyed) socket.destroy();
     else if (place === 'desktop') openStream(request, caller, { head, socket });
-    else forwardUpgrade(request, caller, { head, socket });
+    else forwardUpgrade(request, caller, { head, socket, onFailure: () => refuseUpgrade(caller, noAnswer(place)) });
   };
 
   const answer: HostedServer['answer'] = (others) => (request, response) => {
@@ -110,7 +112,8 @@ export function createHostedServer(context: Context): HostedServer {
     handleUpgrades(server) {
       server.on('upgrade', (request, caller, head) => {
         const name = parseHostedName(request.headers.host);
-        if (!name) return askAgain(server, request, { caller, head });
+        if (!name || request.headers.upgrade?.toLowerCase() !== 'websocket')
+          return askAgain(server, request, { caller, head });
         upgrade(request, caller, head, name).catch((cause: unknown) => refuseUpgrade(caller, asRefusal(cause)));
       });
     },
@@ -132,6 +135,11 @@ const notRunning = ({ state }: SandboxRecord): Refusal => ({
 
 const nothingAt = (port: number): Refusal => ({ status: 502, text: `The sandbox has no port ${port} to host.` });
 
+const noAnswer = (place: HostedPlace): Refusal => ({
+  status: 502,
+  text: `Port ${place} of the sandbox gave no HTTP answer.`,
+});
+
 const noStream: Refusal = {
   status: 404,
   text: `The stream of a desktop is a WebSocket at ${streamPath}, from a page of the same host name.`,
@@ -139,9 +147,9 @@ const noStream: Refusal = {
 
 /** Without a token, only the origin keeps the pages of others away. */
 function isStream(request: IncomingMessage): boolean {
-  const { origin, host, upgrade } = request.headers;
+  const { origin, host } = request.headers;
   const isOwn = origin === undefined || origin.toLowerCase() === `http://${host}`.toLowerCase();
-  return isOwn && upgrade?.toLowerCase() === 'websocket' && pathWithoutToken(request) === streamPath;
+  return isOwn && pathWithoutToken(request) === streamPath;
 }
 
 function openStream(
@@ -199,7 +207,7 @@ function askAgain(
   { caller, head }: { readonly caller: Duplex; readonly head: Buffer },
 ): void {
   const { method, url, httpVersion } = request;
-  const text = requestText(`${method} ${url} HTTP/${httpVersion}`, headersForSandbox(request));
+  const text = requestText(`${method} ${url} HTTP/${httpVersion}`, headersToPass(request));
   caller.unshift(Buffer.concat([Buffer.from(text, 'latin1'), head]));
   server.emit('connection', caller);
 }
