@@ -84,6 +84,10 @@ describe.skipIf(lacks.length > 0)(title, () => {
     await expect.poll(() => run('echo "[$DISPLAY]"')).toBe('[]\n');
     const stream = await openDesktop(under, id, '?vnc=1');
     expect(await greeting(stream)).toBe(vncGreeting);
+    // Without its window manager, it is no desktop either.
+    await run('cd /proc; for p in [0-9]*; do grep -qx openbox $p/comm && kill -9 $p; done');
+    await expect.poll(() => run('echo "[$DISPLAY]"')).toBe('[]\n');
+    expect(await greeting(await openDesktop(under, id, '?vnc=1'))).toBe(vncGreeting);
   });
 });
 

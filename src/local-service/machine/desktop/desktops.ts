@@ -13,7 +13,10 @@ const vncServer = [
   '-nolisten tcp -geometry 1280x800 -depth 24 -desktop Sandbox',
 ].join(' ');
 const maxComplaintCharacters = 1_000;
-const command = `${vncServer} | { read -r number || exit 1; echo ready; DISPLAY=${display} exec openbox >/dev/null 2>&1; }`;
+/** Ends the group of this command: without its window manager, the display ends too, and the next call starts both. */
+const endDisplay = 'kill 0';
+const windowManager = `DISPLAY=${display} openbox >/dev/null 2>&1`;
+const command = `${vncServer} | { read -r number || exit 1; echo ready; ${windowManager}; ${endDisplay}; }`;
 
 export interface RunningDesktop {
   /** True if it needs no token. */
