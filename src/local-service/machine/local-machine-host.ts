@@ -13,7 +13,7 @@ import { isSameTree } from './disk/same-tree.js';
 import { listTree } from './disk/snapshot-tree.js';
 import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
 import type { CommandSpec } from './isolation/launch.js';
-import { diskReserve, hasMoreThan } from './limits/disk-guard.js';
+import { createDiskReserve } from './limits/disk-reserve.js';
 import type { MachineSize } from './limits/machine-size.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
@@ -53,11 +53,9 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   const groups = createProcessGroups(directories);
   const downloads = createDownloads();
   const { unfinished, root } = directories;
-  const reserve = await diskReserve(root, {
-    reserveBytes: options.diskReserveBytes,
-    reserveFiles: options.diskReserveFiles,
-  });
-  const hasSpace = (): Promise<boolean> => hasMoreThan(reserve, root);
+  const { diskReserveBytes: bytes, diskReserveFiles: files } = options;
+  const reserve = await createDiskReserve(root, { bytes, files });
+  const hasSpace = async (): Promise<boolean> => !reserve.isTouched(await reserve.free());
   // Without isolation, nothing is protected from the sandbox.
   const copyCall = launch.isolation === 'plain' ? undefined : launch.copyCall;
   let closed = false;
@@ -66,7 +64,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   const shells =
     launch.isolation === 'plain'
       ? createPlainShells(launch, directories, groups)
-      : await createMachines({ ...options, directories, launch, networks, groups, sizeOf, log });
+      : await createMachines({ directories, launch, networks, groups, sizeOf, log, reserve });
   const desktop = await findDesktop({
     programPath: options.programPath ?? defaultProgramPath,
     hasOwnNetwork: networks.areOwn,

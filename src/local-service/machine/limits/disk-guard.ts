@@ -2,15 +2,13 @@
  * Keeps a sandbox from filling the file system of all disks: kills the growing sandbox while there is still space for
  * the others.
  */
-import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MachineDirectories } from '../disk/directories.js';
 import { type Growth, measureGrowth } from './disk-growth.js';
+import type { DiskReserve } from './disk-reserve.js';
 
 /** Short, because a sandbox can allocate gigabytes in a second. A check costs one system call. */
 const checkIntervalMs = 100;
-const maxReserveBytes = 2 * 1024 ** 3;
-const maxReserveFiles = 500_000;
 /**
  * If a sandbox has grown by less than this, it is not killed, because other programs of the machine write that much
  * too.
@@ -20,14 +18,8 @@ const growthFiles = 10_000;
 /** When the reserve is first touched, growth counts from this long before. */
 const recentMs = 10_000;
 
-interface ReserveOptions {
-  /** Free bytes to keep. Default: 2 GiB, or half of the free bytes at the start if that is less. */
-  readonly reserveBytes?: number | undefined;
-  /** Free inodes to keep. Default: 500,000, or half of the free inodes at the start if that is less. */
-  readonly reserveFiles?: number | undefined;
-}
-
-interface DiskGuardOptions extends ReserveOptions {
+interface DiskGuardOptions {
+  readonly reserve: DiskReserve;
   readonly directories: MachineDirectories;
   /** The sandboxes in which something runs, with the pids of their processes. The others do not grow. */
   readonly atWork: () => ReadonlyMap<string, readonly number[]>;
@@ -46,9 +38,7 @@ interface Mark {
   readonly measured: Growth;
 }
 
-export async function createDiskGuard(options: DiskGuardOptions) {
-  const { directories, atWork, end, log } = options;
-  const reserve = await diskReserve(directories.root, options);
+export function createDiskGuard({ directories, reserve, atWork, end, log }: DiskGuardOptions) {
   const limit: Growth = {
     bytes: Math.min(growthBytes, reserve.bytes / 4),
     files: Math.min(growthFiles, reserve.files / 4),
@@ -60,8 +50,8 @@ export async function createDiskGuard(options: DiskGuardOptions) {
   let checking = false;
 
   const check = async (): Promise<void> => {
-    const free = await freeSpace(directories.root);
-    if (free.bytes >= reserve.bytes && free.files >= reserve.files) {
+    const free = await reserve.free();
+    if (!reserve.isTouched(free)) {
       mark = undefined;
       return;
     }
@@ -70,7 +60,7 @@ export async function createDiskGuard(options: DiskGuardOptions) {
     log(`Sandbox ${growing} is filling the disk of this machine. Its processes are being killed.`);
     await end(growing);
     // Start a new measurement, so that data of this sandbox does not count as growth of another one.
-    mark = markAt(await freeSpace(directories.root));
+    mark = markAt(await reserve.free());
   };
 
   /** When the reserve is first touched, finds the sandbox that wrote the most in the last `recentMs`. */
@@ -143,7 +133,7 @@ export async function createDiskGuard(options: DiskGuardOptions) {
       }
       return {
         async fileBytes() {
-          const free = await freeSpace(directories.root);
+          const free = await reserve.free();
           return Math.max(growthBytes, free.bytes - reserve.bytes);
         },
         release() {
@@ -154,26 +144,6 @@ export async function createDiskGuard(options: DiskGuardOptions) {
       };
     },
   };
-}
-
-/** What is to be kept free on the file system of `path`. */
-export async function diskReserve(path: string, { reserveBytes, reserveFiles }: ReserveOptions): Promise<Growth> {
-  const atStart = await freeSpace(path);
-  return {
-    bytes: reserveBytes ?? Math.min(maxReserveBytes, atStart.bytes / 2),
-    files: reserveFiles ?? Math.min(maxReserveFiles, atStart.files / 2),
-  };
-}
-
-export async function hasMoreThan(reserve: Growth, path: string): Promise<boolean> {
-  const free = await freeSpace(path);
-  return free.bytes >= reserve.bytes && free.files >= reserve.files;
-}
-
-/** A file system that allocates inodes as needed reports 0 inodes. */
-async function freeSpace(path: string): Promise<Growth> {
-  const { bavail, bsize, files, ffree } = await statfs(path);
-  return { bytes: bavail * bsize, files: files === 0 ? Number.MAX_SAFE_INTEGER : ffree };
 }
 
 function markAt(free: Growth): Mark {

@@ -3,6 +3,7 @@ import type { MachineDirectories } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
 import { findControlGroups } from './control-groups.js';
 import { createDiskGuard } from './disk-guard.js';
+import type { DiskReserve } from './disk-reserve.js';
 import { countsProcessesByNamespace, type MachineSize, shellLimits } from './machine-size.js';
 
 export interface LimitsDescription {
@@ -40,21 +41,13 @@ export interface SandboxLimitsOptions {
   /** Kills the processes of a sandbox that fills the disk. */
   readonly end: (sandboxId: string) => Promise<void>;
   readonly log: (message: string) => void;
-  readonly diskReserveBytes?: number;
-  readonly diskReserveFiles?: number;
+  readonly reserve: DiskReserve;
 }
 
 export async function createSandboxLimits(options: SandboxLimitsOptions): Promise<SandboxLimits> {
-  const { directories, sizeOf, atWork, end, log } = options;
+  const { directories, sizeOf } = options;
   const groups = await findControlGroups(directories.root);
-  const guard = await createDiskGuard({
-    directories,
-    atWork,
-    end,
-    log,
-    reserveBytes: options.diskReserveBytes,
-    reserveFiles: options.diskReserveFiles,
-  });
+  const guard = createDiskGuard(options);
   // The kernel does not limit the number of root's processes.
   const byShell = process.getuid?.() !== 0 && countsProcessesByNamespace();
   const [memory, processes] = [groups.limits('memory'), groups.limits('pids')];

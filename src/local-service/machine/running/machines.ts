@@ -19,8 +19,7 @@ import { type ProcessEntry, readProcessTable } from '../processes/table.js';
 import type { Shells, StartedShell } from '../shell/shells.js';
 import { createRunningMachine, type RunningMachine } from './machine.js';
 
-interface MachinesOptions
-  extends Pick<SandboxLimitsOptions, 'sizeOf' | 'log' | 'diskReserveBytes' | 'diskReserveFiles'> {
+interface MachinesOptions extends Pick<SandboxLimitsOptions, 'sizeOf' | 'log' | 'reserve'> {
   readonly directories: MachineDirectories;
   readonly launch: BubblewrapLaunch;
   readonly networks: SandboxNetworks;
