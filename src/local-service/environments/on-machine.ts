@@ -8,6 +8,11 @@ import { isOfUser } from './logins.js';
 import { placeSecretFiles } from './secret-files.js';
 import { variablesIn } from './variables.js';
 
+type Passed = Pick<Core, 'stores' | 'logins'>;
+type Known = Passed & Pick<Core, 'sandboxCredentials'>;
+/** A sandbox, or one that could be created. */
+type Holder = Pick<SandboxRecord, 'ownerId' | 'environmentId' | 'environmentVersionId' | 'loginsWiped'>;
+
 /**
  * The variables of every process that is started in a sandbox: commands, the setup script, agents and SSH sessions.
  * They come from the version that the sandbox is pinned to. They are the lines of its `envContents` and, if the version
@@ -15,23 +20,13 @@ import { variablesIn } from './variables.js';
  * secret of the same name. Running processes keep the variables that they were started with. The values are secrets:
  * never log, show or keep them.
  */
-export function machineEnvironment(
-  { stores, sandboxCredentials, logins }: Pick<Core, 'stores' | 'sandboxCredentials' | 'logins'>,
-  sandbox: SandboxRecord,
-): Readonly<Record<string, string>> {
-  const content = stores.environments.version(sandbox.environmentVersionId)?.content;
+export function machineEnvironment(core: Known, sandbox: SandboxRecord): Readonly<Record<string, string>> {
+  const content = contentOf(core, sandbox);
   if (!content) return {};
   if (content.passSecrets || content.envContents !== '') assume('A-machine-variables');
-  const mayHold = mayHoldLogins({ stores }, sandbox);
-  const secrets = content.passSecrets && mayHold ? stores.secrets.values(sandbox.ownerId) : [];
-  const own = content.passSandboxCredentials && mayHold ? sandboxCredentials.variablesFor(sandbox) : {};
-  const repoHost = content.passRepoHost && mayHold && isOfUser(sandbox) ? logins.repoHost : {};
   if (content.passRepoHost) assume('A-repo-host-login');
-  return Object.fromEntries([
-    ...Object.entries({ ...own, ...repoHost }),
-    ...secrets,
-    ...variablesIn(content.envContents),
-  ]);
+  const passesOwn = content.passSandboxCredentials && mayHoldLogins(core, sandbox);
+  return { ...(passesOwn && core.sandboxCredentials.variablesFor(sandbox)), ...passedVariables(core, sandbox) };
 }
 
 /**
@@ -39,20 +34,33 @@ export function machineEnvironment(
  * of its provider. A secret or a line of `envContents` of the same name wins. The values are secrets.
  */
 export function agentEnvironment(
-  core: Pick<Core, 'stores' | 'sandboxCredentials' | 'logins'>,
+  core: Known,
   sandbox: SandboxRecord,
   provider: string,
 ): Readonly<Record<string, string>> {
-  const passes = core.stores.environments.version(sandbox.environmentVersionId)?.content.passAgentsCredentials;
-  const mayHold = passes && mayHoldLogins(core, sandbox) && isOfUser(sandbox);
-  if (passes) assume('A-agent-logins');
-  return { ...(mayHold && core.logins.agents.get(provider)), ...machineEnvironment(core, sandbox) };
+  if (contentOf(core, sandbox)?.passAgentsCredentials) assume('A-agent-logins');
+  return { ...agentLogin(core, sandbox, provider), ...machineEnvironment(core, sandbox) };
+}
+
+/** The variables of every process, without the sandbox's own credential. */
+export function passedVariables(core: Passed, holder: Holder): Readonly<Record<string, string>> {
+  const content = contentOf(core, holder);
+  if (!content) return {};
+  const mayHold = mayHoldLogins(core, holder);
+  const secrets = content.passSecrets && mayHold ? core.stores.secrets.values(holder.ownerId) : [];
+  const repoHost = content.passRepoHost && mayHold && isOfUser(holder) ? core.logins.repoHost : {};
+  return Object.fromEntries([...Object.entries(repoHost), ...secrets, ...variablesIn(content.envContents)]);
+}
+
+/** The variables that only prompts of the provider get. */
+export function agentLogin(core: Passed, holder: Holder, provider: string): Readonly<Record<string, string>> {
+  const mayHold = contentOf(core, holder)?.passAgentsCredentials && mayHoldLogins(core, holder) && isOfUser(holder);
+  return (mayHold && core.logins.agents.get(provider)) || {};
 }
 
 /** The secret files that belong on the disk of a sandbox now. */
-export function secretFilesFor({ stores }: Pick<Core, 'stores'>, sandbox: SandboxRecord): readonly SecretFile[] {
-  if (!mayHoldLogins({ stores }, sandbox)) return [];
-  return stores.environments.version(sandbox.environmentVersionId)?.content.secretFiles ?? [];
+export function secretFilesFor(core: Pick<Core, 'stores'>, holder: Holder): readonly SecretFile[] {
+  return mayHoldLogins(core, holder) ? (contentOf(core, holder)?.secretFiles ?? []) : [];
 }
 
 /**
@@ -70,7 +78,11 @@ export async function prepareDisk(context: Context, sandboxId: string): Promise<
 /**
  * True if a sandbox may hold its owner's logins: its environment belongs to the owner, and the logins were not wiped.
  */
-function mayHoldLogins({ stores }: Pick<Core, 'stores'>, sandbox: SandboxRecord): boolean {
-  const { environmentId, loginsWiped, ownerId } = sandbox;
+function mayHoldLogins({ stores }: Pick<Core, 'stores'>, holder: Holder): boolean {
+  const { environmentId, loginsWiped, ownerId } = holder;
   return !loginsWiped && environmentId !== null && stores.environments.accountOf(environmentId) === ownerId;
+}
+
+function contentOf({ stores }: Pick<Core, 'stores'>, { environmentVersionId }: Holder) {
+  return stores.environments.version(environmentVersionId)?.content;
 }

@@ -2,10 +2,8 @@
 import type { Agent } from '../agent/index.js';
 import type { Context, Core } from '../core/context.js';
 import { defaultEnvironment } from '../environments/environments.js';
-import { isOfUser } from '../environments/logins.js';
-import { agentEnvironment, secretFilesFor } from '../environments/on-machine.js';
+import { agentEnvironment, agentLogin, passedVariables, secretFilesFor } from '../environments/on-machine.js';
 import { pathBelowHome } from '../environments/secret-files.js';
-import { variablesIn } from '../environments/variables.js';
 import type { SecretFile } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
@@ -34,13 +32,11 @@ export function newSandboxesHoldLogin(
   { provider, login }: AgentOfProvider,
 ): boolean {
   if (login === undefined) return true;
-  const { stores, logins } = context;
-  const content = stores.environments.latest(defaultEnvironment(context, accountId).id)?.content;
-  if (!content) return false;
-  const secrets = content.passSecrets ? stores.secrets.values(accountId) : [];
-  const passed = content.passAgentsCredentials && isOfUser({ ownerId: accountId }) ? logins.agents.get(provider) : {};
-  const variables = { ...passed, ...Object.fromEntries([...secrets, ...variablesIn(content.envContents)]) };
-  return isHeld(login, { variables, files: content.secretFiles });
+  const { id: environmentId } = defaultEnvironment(context, accountId);
+  const environmentVersionId = context.stores.environments.latest(environmentId)?.id ?? null;
+  const sandbox = { ownerId: accountId, environmentId, environmentVersionId, loginsWiped: false };
+  const variables = { ...agentLogin(context, sandbox, provider), ...passedVariables(context, sandbox) };
+  return isHeld(login, { variables, files: secretFilesFor(context, sandbox) });
 }
 
 function isHeld(
