@@ -1,8 +1,9 @@
 /** Reads the files of `--put`: small ones are part of the job's input, larger ones go through the result store. */
 import { constants } from 'node:fs';
 import { access, open, readdir, realpath, stat } from 'node:fs/promises';
-import { join, posix, resolve, sep } from 'node:path';
+import { join, posix, resolve } from 'node:path';
 import { maxSteps } from '../../contract/workflow-safe/stored-text.js';
+import { isBelow } from '../../os/is-below.js';
 import type { FilePut } from '../../protocol/job/job-input.js';
 import { UsageError } from '../usage-error.js';
 import type { PutPair } from './file-pairs.js';
@@ -131,7 +132,7 @@ async function requireInnerFile(link: string, shown: string, folder: string): Pr
   if ((await stat(target)).isDirectory()) {
     throw new PutFileError(`${shown} is a link to a folder. Use a separate --put for that folder.`);
   }
-  if (target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) return;
+  if (isBelow(target, folder)) return;
   throw new PutFileError(
     `${shown} is a link to ${target}, outside the folder. Use a separate --put for that file, or remove the link.`,
   );

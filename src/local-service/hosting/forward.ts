@@ -64,14 +64,14 @@ export function forwardUpgrade(
     createConnection: () => socket,
   });
   sent.once('upgrade', ({ rawHeaders }, _, first) => {
-    caller.write(requestText('HTTP/1.1 101 Switching Protocols', rawHeaders), 'latin1');
+    caller.write(messageHead('HTTP/1.1 101 Switching Protocols', rawHeaders), 'latin1');
     caller.write(first);
     socket.write(head);
     join(caller, socket);
   });
   sent.once('response', (answer) => {
     const headers = pairsOf(headersToPass(answer)).filter(([name]) => name.toLowerCase() !== 'transfer-encoding');
-    const text = requestText(`HTTP/1.1 ${answer.statusCode} Refused`, [...headers.flat(), 'Connection', 'close']);
+    const text = messageHead(`HTTP/1.1 ${answer.statusCode} Refused`, [...headers.flat(), 'Connection', 'close']);
     caller.write(text, 'latin1');
     answer.on('error', () => caller.destroy()).pipe(caller);
   });
@@ -92,8 +92,11 @@ export function join(one: Duplex, other: Duplex): void {
   }
 }
 
-/** @param headers names and values in turn, as a parser gave them, so that no line break is in them */
-export function requestText(firstLine: string, headers: readonly string[]): string {
+/**
+ * The head of a request or an answer.
+ * @param headers names and values in turn, as a parser gave them, so that no line break is in them
+ */
+export function messageHead(firstLine: string, headers: readonly string[]): string {
   const lines = [firstLine];
   for (let at = 0; at + 1 < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
   return `${lines.join('\r\n')}\r\n\r\n`;

@@ -4,15 +4,13 @@ import type { IncomingMessage } from 'node:http';
 export const tokenName = '_token';
 /** They concern one connection only, or trailers, which are not passed. */
 const connectionHeaders: ReadonlySet<string> = new Set([
-  ...[
-    'connection',
-    'keep-alive',
-    'proxy-connection',
-    'proxy-authenticate',
-    'proxy-authorization',
-    'trailer',
-    'upgrade',
-  ],
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'trailer',
+  'upgrade',
 ]);
 
 /** The tokens of the query and of the cookie. */

@@ -11,7 +11,7 @@ import { reasonOf } from '../log.js';
 import { MachineError, vncPort } from '../machine/index.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { desktopPage, pagePolicy, streamPath } from './desktop-page.js';
-import { forward, forwardUpgrade, requestText } from './forward.js';
+import { forward, forwardUpgrade, messageHead } from './forward.js';
 import { type HostedName, type HostedPlace, hostedUrl, parseHostedName } from './hosted-names.js';
 import { hasTokenInQuery, headersToPass, pathWithoutToken, tokenName, tokensOf } from './hosted-request.js';
 import { goodToken } from './url-tokens.js';
@@ -158,7 +158,7 @@ function openStream(
   { head, socket }: { readonly head: Buffer; readonly socket: Socket },
 ): void {
   const accepted = acceptHeaders(headers['sec-websocket-key'] ?? '', headers['sec-websocket-protocol']);
-  caller.write(requestText('HTTP/1.1 101 Switching Protocols', accepted));
+  caller.write(messageHead('HTTP/1.1 101 Switching Protocols', accepted));
   caller.unshift(head);
   joinWebSocket(caller, socket);
 }
@@ -195,7 +195,7 @@ function say(response: ServerResponse, { status, text }: Refusal): void {
 
 function refuseUpgrade(caller: Duplex, { status, text }: Refusal): void {
   const headers = Object.entries({ ...plainText, connection: 'close' }).flat();
-  caller.end(`${requestText(`HTTP/1.1 ${status} Refused`, headers)}${text}\n`);
+  caller.end(`${messageHead(`HTTP/1.1 ${status} Refused`, headers)}${text}\n`);
 }
 
 const plainText = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
@@ -207,7 +207,7 @@ function askAgain(
   { caller, head }: { readonly caller: Duplex; readonly head: Buffer },
 ): void {
   const { method, url, httpVersion } = request;
-  const text = requestText(`${method} ${url} HTTP/${httpVersion}`, headersToPass(request));
+  const text = messageHead(`${method} ${url} HTTP/${httpVersion}`, headersToPass(request));
   caller.unshift(Buffer.concat([Buffer.from(text, 'latin1'), head]));
   server.emit('connection', caller);
 }

@@ -1,7 +1,7 @@
 /** The machines of the local service. */
 
 export { vncPort } from './desktop/desktops.js';
-export { viewerFolder } from './desktop/find-desktop.js';
+export { supportsDesktop, viewerFolder } from './desktop/find-desktop.js';
 export { sandboxHome } from './disk/directories.js';
 export { isolationText, isolationWarnings } from './isolation/choose-isolation.js';
 export { createMachineHost } from './local-machine-host.js';

@@ -13,6 +13,7 @@ import { hasMachine } from '../core/machine-states.js';
 import { hostedUrl } from '../hosting/hosted-names.js';
 import { tokenName } from '../hosting/hosted-request.js';
 import { urlToken } from '../hosting/url-tokens.js';
+import { supportsDesktop } from '../machine/index.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 
 export type SandboxView = Readonly<Record<string, unknown>>;
@@ -128,8 +129,7 @@ export function desktopUrlFor(
 }
 
 function hasDesktop({ host }: Shown, sandbox: SandboxRecord): boolean {
-  const { missing, problem } = host.desktop;
-  return missing.length === 0 && problem === undefined && isUsable(sandbox.state) && sandbox.gone === null;
+  return supportsDesktop(host.desktop) && isUsable(sandbox.state) && sandbox.gone === null;
 }
 
 /** Assumption: the display name of the creator is its login. */

@@ -2,6 +2,7 @@ import { requireMachine, requireUsable, sandboxFor } from '../../access/sandbox-
 import { assume } from '../../core/assume.js';
 import type { Context } from '../../core/context.js';
 import { streamPath } from '../../hosting/desktop-page.js';
+import { supportsDesktop } from '../../machine/index.js';
 import { listProcesses } from '../../processes/samples.js';
 import { configureSshKey } from '../../sandboxes/ssh-access.js';
 import { desktopUrlFor } from '../../sandboxes/view.js';
@@ -10,8 +11,8 @@ import type { Operations } from '../operation.js';
 
 /** The error code is an assumption. @throws ServiceError 409 `desktop_not_available`, which says what is missing */
 function requireDesktops({ host }: Context): void {
+  if (supportsDesktop(host.desktop)) return;
   const { missing, problem } = host.desktop;
-  if (missing.length === 0 && problem === undefined) return;
   const install = `Install ${missing.join(', ')} on the machine of the local service, and start the service again.`;
   const message = [problem, missing.length === 0 ? undefined : install].filter(Boolean).join(' ');
   throw new ServiceError(409, 'desktop_not_available', `This sandbox has no desktop. ${message}`, {

@@ -17,6 +17,9 @@ export interface DesktopSupport {
   readonly problem?: string | undefined;
 }
 
+export const supportsDesktop = ({ missing, problem }: DesktopSupport): boolean =>
+  missing.length === 0 && problem === undefined;
+
 /** @param options.hasOwnNetwork false if sandboxes share a network, in which all of them could reach each desktop */
 export async function findDesktop({
   programPath,

@@ -1,7 +1,8 @@
 /** Checks the folders of programs that the settings show to sandboxes. */
 import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, normalize, sep } from 'node:path';
+import { isAbsolute, normalize } from 'node:path';
+import { isBelow } from '../../../os/is-below.js';
 import type { MachineDirectories } from '../disk/directories.js';
 import { sandboxHome } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
@@ -52,5 +53,5 @@ function realOf(path: string): string {
 
 /** True if `path` is `folder`, or lies below it. */
 function isIn(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+  return path === folder || isBelow(path, folder);
 }
