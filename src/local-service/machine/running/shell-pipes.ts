@@ -31,39 +31,41 @@ const madeAtOnce = 4;
 /**
  * Makes the pipes of one command after another, each in a numbered folder below `parent`.
  * @returns a function that resolves with the number of a folder whose pipes are new
+ * @throws MachineError `isolation_unavailable`, from that function
  */
 export function createPipeMaker(parent: string): () => Promise<number> {
-  const batches = new Map<number, Promise<void>>();
-  let lastNumber = 0;
+  let [lastTaken, lastMade] = [0, 0];
+  const making = new Map<number, Promise<void>>();
 
-  const make = async (batch: number): Promise<void> => {
-    const folders = Array.from({ length: madeAtOnce }, (_, index) =>
-      join(parent, String(batch * madeAtOnce + index + 1)),
-    );
+  const make = async (numbers: readonly number[]): Promise<void> => {
+    const folders = numbers.map((number) => join(parent, String(number)));
     await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
     const files = folders.flatMap((folder) => names.map((name) => join(folder, name)));
     const { exitCode, stderr: problem } = await runProgram('mkfifo', ['-m', '600', ...files]);
     if (exitCode === 0) return;
-    batches.delete(batch);
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
     throw new MachineError('isolation_unavailable', `The pipes of the command could not be made: ${problem.trim()}`);
   };
-  const begin = (batch: number): Promise<void> => {
-    const made = batches.get(batch) ?? make(batch);
-    batches.set(batch, made);
-    // Whoever takes one of these pipes learns of a failure.
-    made.catch(() => undefined);
-    return made;
+  const makeMore = (): void => {
+    const numbers = Array.from({ length: madeAtOnce }, (_, index) => lastMade + index + 1);
+    lastMade += madeAtOnce;
+    const made = make(numbers);
+    for (const number of numbers) making.set(number, made);
+    // Those who wait for these pipes learn of the failure. Later commands get others.
+    made.catch(() => {
+      for (const number of numbers) making.delete(number);
+      lastTaken = Math.max(lastTaken, ...numbers);
+    });
   };
 
-  void begin(0);
+  makeMore();
   return async () => {
-    lastNumber += 1;
-    const number = lastNumber;
-    const batch = Math.floor((number - 1) / madeAtOnce);
-    await begin(batch);
-    if (number % madeAtOnce === madeAtOnce - 1) void begin(batch + 1);
-    batches.delete(batch - 1);
+    lastTaken += 1;
+    const number = lastTaken;
+    if (lastMade <= number + 1) makeMore();
+    const made = making.get(number);
+    making.delete(number);
+    await made;
     return number;
   };
 }
