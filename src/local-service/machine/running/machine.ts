@@ -10,7 +10,8 @@ import { type ProcessEntry, readProcessTable } from '../processes/table.js';
 import type { ShellExit, StartedShell } from '../shell/shells.js';
 import { createCommands } from './commands.js';
 import { processesInside } from './inside.js';
-import { createPipeMaker, openShellPipes, type ShellPipes } from './shell-pipes.js';
+import type { PipeMaker } from './pipe-maker.js';
+import { openShellPipes, type ShellPipes } from './shell-pipes.js';
 import { startScript } from './start-script.js';
 
 /** A sandbox starts a command within milliseconds. One that takes this long has been stopped from inside. */
@@ -26,12 +27,13 @@ interface MachineOptions {
   readonly child: ChildProcessWithoutNullStreams;
   /** For the pipes of commands. The sandbox sees it. */
   readonly folder: string;
+  readonly makePipes: PipeMaker;
 }
 
-export function createRunningMachine({ sandboxId, child, folder }: MachineOptions) {
+export function createRunningMachine({ sandboxId, child, folder, makePipes }: MachineOptions) {
   const { pid = 0 } = child;
   let [isGone, wasEnded, problem] = [false, false, ''];
-  const makePipes = createPipeMaker(folder);
+  let lastNumber = 0;
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => {
       isGone = true;
@@ -92,10 +94,12 @@ export function createRunningMachine({ sandboxId, child, folder }: MachineOption
      * @throws MachineError `bad_command`, `isolation_unavailable`
      */
     async start(spec: CommandSpec, limits: string): Promise<StartedShell | undefined> {
-      let [number, script]: [number, string] = [0, ''];
+      lastNumber += 1;
+      const number = lastNumber;
+      let script: string;
       let pipes: ShellPipes;
       try {
-        number = await makePipes();
+        await makePipes(join(folder, String(number)));
         const variables = sandboxEnvironment(sandboxId, sandboxHome, spec);
         script = startScript(spec, { number, variables, limits });
         pipes = await openShellPipes(join(folder, String(number)));

@@ -18,6 +18,7 @@ import { sampleOf } from '../processes/list.js';
 import { type ProcessEntry, readProcessTable } from '../processes/table.js';
 import type { Shells, StartedShell } from '../shell/shells.js';
 import { createRunningMachine, type RunningMachine } from './machine.js';
+import { createPipeMaker } from './pipe-maker.js';
 
 interface MachinesOptions extends Pick<SandboxLimitsOptions, 'sizeOf' | 'log' | 'reserve'> {
   readonly directories: MachineDirectories;
@@ -43,6 +44,7 @@ interface Booted {
 export async function createMachines(options: MachinesOptions): Promise<Shells> {
   const { directories, launch, networks, groups } = options;
   const places = new Map<string, Place>();
+  const makePipes = createPipeMaker(join(directories.running, 'pipes'));
   const limits = await createSandboxLimits({
     ...options,
     atWork() {
@@ -82,7 +84,7 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
         });
       }
       const group = groups.add(sandboxId, child.pid, true);
-      const machine = createRunningMachine({ sandboxId, child, folder: pipes });
+      const machine = createRunningMachine({ sandboxId, child, folder: pipes, makePipes });
       void machine.gone.then(() => {
         release();
         groups.settle(group);

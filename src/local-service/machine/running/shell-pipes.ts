@@ -1,13 +1,14 @@
 /** The named pipes that connect the service with one command of a running sandbox. */
 import { closeSync, constants, openSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { MachineError } from '../machine-error.js';
-import { runProgram } from '../program.js';
 
-const names = ['script', 'stdin', 'stdout', 'stderr', 'status'] as const;
+/** In the folder of each command. */
+export const pipeNames = ['script', 'stdin', 'stdout', 'stderr', 'status'] as const;
+type PipeName = (typeof pipeNames)[number];
 
 export interface ShellPipes {
   /** The script of the command. It is never written to a disk, because it holds the variables of the command. */
@@ -25,64 +26,19 @@ export interface ShellPipes {
   destroy(): Promise<void>;
 }
 
-/** Making pipes takes a process, so those of the next commands are made with them. */
-const madeAtOnce = 4;
-
-/**
- * Makes the pipes of one command after another, each in a numbered folder below `parent`.
- * @returns a function that resolves with the number of a folder whose pipes are new
- * @throws MachineError `isolation_unavailable`, from that function
- */
-export function createPipeMaker(parent: string): () => Promise<number> {
-  let [lastTaken, lastMade] = [0, 0];
-  const making = new Map<number, Promise<void>>();
-
-  const make = async (numbers: readonly number[]): Promise<void> => {
-    const folders = numbers.map((number) => join(parent, String(number)));
-    await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
-    const files = folders.flatMap((folder) => names.map((name) => join(folder, name)));
-    const { exitCode, stderr: problem } = await runProgram('mkfifo', ['-m', '600', ...files]);
-    if (exitCode === 0) return;
-    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
-    throw new MachineError('isolation_unavailable', `The pipes of the command could not be made: ${problem.trim()}`);
-  };
-  const makeMore = (): void => {
-    const numbers = Array.from({ length: madeAtOnce }, (_, index) => lastMade + index + 1);
-    lastMade += madeAtOnce;
-    const made = make(numbers);
-    for (const number of numbers) making.set(number, made);
-    // Those who wait for these pipes learn of the failure. Later commands get others.
-    made.catch(() => {
-      for (const number of numbers) making.delete(number);
-      lastTaken = Math.max(lastTaken, ...numbers);
-    });
-  };
-
-  makeMore();
-  return async () => {
-    lastTaken += 1;
-    const number = lastTaken;
-    if (lastMade <= number + 1) makeMore();
-    const made = making.get(number);
-    making.delete(number);
-    await made;
-    return number;
-  };
-}
-
 /**
  * Opens the pipes in `folder`.
  * @throws MachineError `isolation_unavailable`
  */
 export async function openShellPipes(folder: string): Promise<ShellPipes> {
   const opened: number[] = [];
-  const open = (name: (typeof names)[number], flag: number): number => {
+  const open = (name: PipeName, flag: number): number => {
     const descriptor = openSync(join(folder, name), flag | constants.O_NONBLOCK);
     opened.push(descriptor);
     return descriptor;
   };
   const { O_RDONLY, O_WRONLY, O_RDWR } = constants;
-  let descriptors: Record<(typeof names)[number], number>;
+  let descriptors: Record<PipeName, number>;
   /** Without a reader, a pipe cannot be opened for writing, and loses what was written. */
   let readers: number[];
   try {
