@@ -17,8 +17,6 @@ export interface MachineDirectories {
   disk(sandboxId: string): string;
   /** An isolated sandbox sees it as /tmp. */
   temporary(sandboxId: string): string;
-  /** The pipes of the commands of isolated sandboxes. After a crash, nothing in it is needed. */
-  readonly running: string;
   snapshot(snapshotId: string): string;
 }
 
@@ -28,8 +26,8 @@ export async function createMachineDirectories(directory: string): Promise<Machi
   // Processes are recognised by the path of their home, so that path must have one spelling.
   const root = await realpath(directory);
   const [disks, snapshots, temporary] = [join(root, 'disks'), join(root, 'snapshots'), join(root, 'temporary')];
-  const [unfinished, processes, running] = [join(root, 'unfinished'), join(root, 'processes'), join(root, 'running')];
-  for (const path of [disks, snapshots, temporary, unfinished, processes, running]) {
+  const [unfinished, processes] = [join(root, 'unfinished'), join(root, 'processes')];
+  for (const path of [disks, snapshots, temporary, unfinished, processes]) {
     await makeFolders(path, { mode: 0o700 });
   }
   return {
@@ -37,7 +35,6 @@ export async function createMachineDirectories(directory: string): Promise<Machi
     disks,
     unfinished,
     processes,
-    running,
     disk: (sandboxId) => join(disks, directoryName(sandboxId)),
     temporary: (sandboxId) => join(temporary, directoryName(sandboxId)),
     snapshot: (snapshotId) => join(snapshots, directoryName(snapshotId)),

@@ -2,7 +2,7 @@
  * The running sandboxes. Each starts with its first command and runs until it is ended, with its network, its limits
  * and everything that its commands leave in the background. If it ends by itself, the next command starts it again.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '../disk/copy-tree.js';
 import type { MachineDirectories } from '../disk/directories.js';
@@ -19,6 +19,7 @@ import { type ProcessEntry, readProcessTable } from '../processes/table.js';
 import type { Shells, StartedShell } from '../shell/shells.js';
 import { createRunningMachine, type RunningMachine } from './machine.js';
 import { createPipeMaker } from './pipe-maker.js';
+import { makePipesFolder } from './pipes-folder.js';
 
 interface MachinesOptions extends Pick<SandboxLimitsOptions, 'sizeOf' | 'log' | 'reserve'> {
   readonly directories: MachineDirectories;
@@ -44,7 +45,8 @@ interface Booted {
 export async function createMachines(options: MachinesOptions): Promise<Shells> {
   const { directories, launch, networks, groups } = options;
   const places = new Map<string, Place>();
-  const makePipes = createPipeMaker(join(directories.running, 'pipes'));
+  const pipesFolder = await makePipesFolder(directories.root);
+  const makePipes = createPipeMaker(join(pipesFolder, 'waiting'));
   const limits = await createSandboxLimits({
     ...options,
     atWork() {
@@ -68,7 +70,7 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
         taken.release();
       };
       // Not that of an earlier start, whose last commands may still remove pipes of the same numbers.
-      const pipes = await mkdtemp(join(directories.running, `${sandboxId}-`));
+      const pipes = await mkdtemp(join(pipesFolder, `${sandboxId}-`));
       release = () => {
         network.release();
         taken.release();
@@ -174,14 +176,15 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
     async endAll(sandboxId) {
       await endProcesses(sandboxId, {});
       networks.end(sandboxId);
-      if (sandboxId === undefined) return limits.removeAll();
-      limits.remove(sandboxId);
+      if (sandboxId !== undefined) return limits.remove(sandboxId);
+      limits.removeAll();
+      // What a process still writes into it is removed at the next start.
+      await removeTree(pipesFolder).catch(() => undefined);
     },
     async recover() {
       await groups.recover();
       limits.removeAll();
-      await removeTree(directories.running);
-      await mkdir(directories.running, { mode: 0o700 });
+      for (const name of await readdir(pipesFolder)) await removeTree(join(pipesFolder, name));
     },
   };
 }

@@ -10,19 +10,28 @@ vi.mock(import('../../../../src/local-service/machine/program.js'), { spy: true 
 
 const namesOfPipes = ['script', 'status', 'stderr', 'stdin', 'stdout'];
 
+type Run = typeof program.runProgram;
+
+/** Other tests of this file may still make pipes, so what is replaced depends on the folder. */
+async function instead(run: (...args: [...Parameters<Run>, Run]) => ReturnType<Run>): Promise<void> {
+  const actual = await vi.importActual<typeof program>('../../../../src/local-service/machine/program.js');
+  vi.mocked(program.runProgram).mockImplementation((file, args, options) =>
+    run(file, args, options, actual.runProgram),
+  );
+  onTestFinished(() => {
+    vi.mocked(program.runProgram).mockReset();
+  });
+}
+
 it('makes pipes once, although those of the first commands are the last to be ready', async () => {
   const folder = await temporaryDirectory();
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const { runProgram } = await vi.importActual<typeof program>('../../../../src/local-service/machine/program.js');
-  vi.mocked(program.runProgram).mockImplementation(async (...args) => {
-    if (args[1].includes(join(folder, 'store', '1', 'script'))) await released;
-    return runProgram(...args);
-  });
-  onTestFinished(() => {
-    vi.mocked(program.runProgram).mockReset();
+  await instead(async (file, args, options, runProgram) => {
+    if (args.includes(join(folder, 'store', '1', 'script'))) await released;
+    return runProgram(file, args, options);
   });
   const makePipes = createPipeMaker(join(folder, 'store'));
   const take = async (number: number): Promise<string> => {
@@ -40,7 +49,10 @@ it('makes pipes once, although those of the first commands are the last to be re
 
 it('gives the next command new pipes after some could not be made', async () => {
   const folder = await temporaryDirectory();
-  vi.mocked(program.runProgram).mockResolvedValueOnce({ exitCode: 1, stdout: '', stderr: 'mkfifo: no space\n' });
+  await instead(async (file, args, options, runProgram) => {
+    const isFirst = args.includes(join(folder, 'store', '1', 'script'));
+    return isFirst ? { exitCode: 1, stdout: '', stderr: 'mkfifo: no space\n' } : await runProgram(file, args, options);
+  });
   const makePipes = createPipeMaker(join(folder, 'store'));
   const target = join(folder, 'pipes');
   await expect(makePipes(target)).rejects.toThrow('The pipes of the command could not be made: mkfifo: no space');
