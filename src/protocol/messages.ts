@@ -54,19 +54,6 @@ export const skipCollectingSignal = defineSignal('skipCollecting');
  */
 export const sandboxSharedSignal = defineSignal('sandboxShared');
 
-/** Told a job the ids of a prompt. Nobody sends it any more, but a job that received it replays it. */
-export const promptAcceptedSignal =
-  defineSignal<
-    [
-      {
-        readonly index: number;
-        readonly promptId: string | null;
-        readonly conversationId: string | null;
-        readonly acceptedAtMs: number;
-      },
-    ]
-  >('promptAccepted');
-
 /** Adds a prompt to a running job, in its first conversation, after its other prompts. */
 export const promptUpdate = defineUpdate<{ readonly index: number }, [PromptStep]>('prompt');
 

@@ -4,16 +4,13 @@ import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contr
 import type { PromptStep } from '../../src/protocol/job/job-input.js';
 import {
   progressQuery,
-  promptAcceptedSignal,
   promptUpdate,
   resolveUpdate,
   sandboxEventSignal,
   sandboxSharedSignal,
   skipCollectingSignal,
 } from '../../src/protocol/messages.js';
-import { cancelEarlyTimers } from '../shared/shared-timer.js';
 import type { JobState } from './job-state.js';
-import { recordAccepted } from './prompts/record-accepted.js';
 import { progressOf } from './report.js';
 
 /** Longest resolution, in bytes: it holds only ids. */
@@ -23,10 +20,6 @@ const maxOptionsBytes = 4_000;
 
 export function handleMessages(job: JobState): void {
   setHandler(sandboxEventSignal, (event) => job.inbox.record(event));
-  setHandler(promptAcceptedSignal, ({ index, ...accepted }) => {
-    recordAccepted(job, index, accepted);
-    cancelEarlyTimers();
-  });
   setHandler(progressQuery, () => progressOf(job));
   setHandler(skipCollectingSignal, () => {
     job.skipsCollecting = true;
