@@ -71,7 +71,7 @@ describe('a folder that can never be made', () => {
     expect(found.sort()).toEqual([
       'local-service/machine/local-machine-host.ts',
       'local-service/machine/running/machines.ts',
-      'local-service/machine/running/shell-pipes.ts',
+      'local-service/machine/running/pipe-maker.ts',
     ]);
   });
 });

@@ -15,7 +15,8 @@ afterAll(() => stand.close());
 const hung = { kind: 'latency', ms: 600_000, times: 1_000 } as const;
 
 it('a job at its deadline ends even if its reads hang', async () => {
-  await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
+  // Also for a job that is repeated with a later deadline.
+  await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready', times: 1_000 });
   await stand.fault({ ...hung, endpoint: 'getSandbox' });
   const pending = async (job: Awaited<ReturnType<Stand['start']>>) =>
     (await job.describe()).raw.pendingActivities?.some(

@@ -1,7 +1,8 @@
 /** The folder of the pipes of running sandboxes. After a crash, nothing in it is needed. */
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, statfs } from 'node:fs/promises';
+import { lstat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolders } from '../../../os/make-folders.js';
 
 /** Named pipes hold no data, but on a disk their names take half of the time of a command. */
 const memoryFolder = '/dev/shm';
@@ -16,7 +17,7 @@ export async function makePipesFolder(root: string): Promise<string> {
   const inMemory = join(memoryFolder, `sandflow-${name}`);
   if ((await isMemory(memoryFolder)) && (await makePrivateFolder(inMemory))) return inMemory;
   const onDisk = join(root, 'running');
-  await mkdir(onDisk, { recursive: true, mode: 0o700 });
+  await makeFolders(onDisk, { mode: 0o700 });
   return onDisk;
 }
 
@@ -30,7 +31,7 @@ async function isMemory(folder: string): Promise<boolean> {
 /** Everybody may create folders beside it, so one of that name may be somebody else's. */
 async function makePrivateFolder(folder: string): Promise<boolean> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolders(folder, { mode: 0o700 });
     const stats = await lstat(folder);
     return stats.isDirectory() && stats.uid === process.geteuid?.() && (stats.mode & 0o077) === 0;
   } catch {
