@@ -1,6 +1,6 @@
 /** The secrets that this process has read. Whoever reads one tells it here, so that it never leaves the process. */
 import { SandflowError } from '../workflow-safe/sandflow-error.js';
-import { addPattern, isKnown } from '../workflow-safe/without-secrets.js';
+import { addPattern, isKnown, removed } from '../workflow-safe/without-secrets.js';
 
 /** A shorter text is a part of ordinary words, and removing it would damage them. */
 const shortest = 8;
@@ -10,11 +10,19 @@ const shortest = 8;
  * base64 and in hex. Each line of a secret of several lines is a secret of its own. Safe to repeat.
  */
 export function keepSecret(secret: string): void {
+  for (const text of textsOf(secret)) if (!isKnown(text)) addPattern(text, patternOf(text));
+}
+
+/** Removes `secrets` from `text` as `keepSecret` would, but from no other text. */
+export function withoutThese(secrets: readonly string[], text: string): string {
+  return secrets.flatMap(textsOf).reduce((clean, secret) => clean.replace(patternOf(secret), removed), text);
+}
+
+/** A secret and its lines. */
+function textsOf(secret: string): string[] {
   const lines = secret.split(/\r?\n|\r/).map((line) => line.trim());
-  for (const text of [secret.trim(), ...lines]) {
-    // The first and the last line of a PEM file are the same in all of them.
-    if (text.length >= shortest && !text.startsWith('-----') && !isKnown(text)) addPattern(text, patternOf(text));
-  }
+  // The first and the last line of a PEM file are the same in all of them.
+  return [secret.trim(), ...lines].filter((text) => text.length >= shortest && !text.startsWith('-----'));
 }
 
 /**

@@ -4,7 +4,7 @@
  * code there are none, and nothing is changed. No dependencies: workflow code imports this file through `SandflowError`.
  */
 
-const removed = '[redacted]';
+export const removed = '[redacted]';
 
 /** One pattern per secret, by the secret. It matches every form of the secret. */
 const patterns = new Map<string, RegExp>();

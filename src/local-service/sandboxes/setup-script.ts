@@ -2,8 +2,7 @@
 import type { Core } from '../core/context.js';
 import { reasonOf } from '../log.js';
 import { refuseLongCommand } from '../machine/isolation/launch.js';
-
-const stderrTail = 2_000;
+import { whyItFailed } from './why-it-failed.js';
 
 /**
  * Runs the script from a variable and not from an argument: every user of this machine may list arguments. The script's
@@ -28,10 +27,7 @@ export async function runSetupScript(
   try {
     refuseLongCommand(script);
     const command = { command: runScript, env: { ...env, [scriptVariable]: script }, ...(cwd && { cwd }) };
-    const { exitCode, stderr } = await host.run(sandboxId, command);
-    if (exitCode === 0) return null;
-    const end = exitCode === null ? 'killed by a signal' : `exit code ${exitCode}`;
-    return `${end}: ${stderr.slice(-stderrTail)}`;
+    return whyItFailed(await host.run(sandboxId, command), env);
   } catch (cause) {
     return reasonOf(cause);
   }

@@ -171,3 +171,23 @@ rule(
   },
   local,
 );
+
+rule(
+  ['access.view', 'sandbox.setup-error'],
+  'the error of a setup script shows a teammate none of the values that it printed',
+  async () => {
+    const { ann, ben, local: target } = await startPeople();
+    const secret = 'token-of-ann-0123456789';
+    await ann.call('POST', '/secrets', { body: { set: { TOKEN: secret } } });
+    target.service.setup.createEnvironment({ name: 'logins', passSecrets: true }, ann.accountId);
+    // The text is cut within the first one.
+    const script = `printf "$TOKEN %01920d" 7 >&2; echo "could not reach https://ann:$TOKEN@git.example.com" >&2; exit 3`;
+    const { body } = await ann.call('POST', '/sandboxes', { body: { environment: 'logins', setupScript: script } });
+    const seen = async () => (await ben.call('GET', `/sandboxes/${body.sandbox.id}`)).body.sandbox;
+    await expect.poll(async () => (await seen()).setupStatus).toBe('failed');
+    const { setupError } = await seen();
+    expect(setupError).toMatch(/^exit code 3: .*could not reach https:\/\/ann:\[redacted\]@git.example.com\n$/s);
+    expect(setupError).not.toContain('9');
+  },
+  local,
+);

@@ -121,11 +121,12 @@ rule(
   'a server that repeats the login cannot put it into the record of a sandbox',
   async () => {
     const packet = (text: string): string => (text.length + 4).toString(16).padStart(4, '0') + text;
+    let before = 'refused: ';
     const server = createServer(({ headers: { authorization } }, response) => {
       if (authorization === undefined) return response.writeHead(401, { 'www-authenticate': 'Basic realm="g"' }).end();
       const login = Buffer.from(authorization.slice('Basic '.length), 'base64').toString();
       response.setHeader('content-type', 'application/x-git-upload-pack-advertisement');
-      return response.end(`${packet('# service=git-upload-pack\n')}0000${packet(`ERR refused: ${login}`)}`);
+      return response.end(`${packet('# service=git-upload-pack\n')}0000${packet(`ERR ${before}${login}`)}`);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -136,9 +137,14 @@ rule(
       repos: [{ ...website, cloneUrl: `${url}/website.git` }],
     });
     desk.make('coding', selection);
-    const { body } = await desk.target.call('POST', '/sandboxes', { body: { environment: 'coding' } });
-    const { error } = await desk.target.reach(body.sandbox.id, 'error');
-    expect(error).toMatch(/could not be cloned: fatal: remote error: refused: ann:\[redacted\]$/);
+    const errorOf = async () => {
+      const { body } = await desk.target.call('POST', '/sandboxes', { body: { environment: 'coding' } });
+      return (await desk.target.reach(body.sandbox.id, 'error')).error;
+    };
+    expect(await errorOf()).toMatch(/could not be cloned: fatal: remote error: refused: ann:\[redacted\]$/);
+    // The text is cut within the login.
+    before = 'x'.repeat(500 - 'fatal: remote error: ann:'.length - 10);
+    expect(await errorOf()).toMatch(/x ?ann:\[redacted\]$/);
   },
   local,
 );

@@ -1,4 +1,5 @@
 /** Runs `git` outside every sandbox, for as long and as large as it may be. */
+import { withoutSecrets } from '../../../contract/workflow-safe/without-secrets.js';
 import { spawnBoundToParent } from '../../../os/spawn-bound-to-parent.js';
 import { programEnvironment } from '../program.js';
 
@@ -67,6 +68,6 @@ function reasonIn(stderr: string): string {
   const at = lines.findIndex((line) => line.startsWith('fatal:'));
   const isOfSsh = at > 0 && lines[at]?.includes('Could not read from remote repository');
   const reason = lines.at(isOfSsh ? at - 1 : at);
-  // An `insteadOf` of the user may have put a login into the address.
-  return (reason || 'git failed').replace(/(\w:\/\/)[^/\s@]*@/g, '$1').slice(0, 500);
+  // An `insteadOf` of the user may have put a login into the address. A part of a secret would not be found later.
+  return withoutSecrets((reason || 'git failed').replace(/(\w:\/\/)[^/\s@]*@/g, '$1')).slice(0, 500);
 }
