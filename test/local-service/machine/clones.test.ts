@@ -88,6 +88,16 @@ it('ends a clone once the disk is at its reserve', async () => {
   await expect.poll(() => runningWith(url)).toEqual([]);
 });
 
+it('ends a clone with the disk for which it is made', async () => {
+  const [{ url, asked }, host] = [await startSilentServer(), await hostWith()];
+  const cloning = host.cloneRepository(ownSandboxId, { ...source, url });
+  const failed = expect(cloning).rejects.toThrow('the sandbox was deleted');
+  await asked;
+  await host.deleteDisk(ownSandboxId);
+  await failed;
+  await expect.poll(() => runningWith(url)).toEqual([]);
+});
+
 it('leaves submodules to the sandbox, which can fetch them', async () => {
   const [library, main, host] = [
     await startGitServer({ 'lib.txt': 'library\n' }),

@@ -1,6 +1,7 @@
 /** Clones a repository as the user who runs the service would, without running anything of the repository. */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { homeFolder } from '../../../os/home-folder.js';
 import { MachineError } from '../machine-error.js';
 import { discardTree, removeTree } from './copy-tree.js';
@@ -19,6 +20,7 @@ export interface RepositorySource {
 }
 
 interface ClonePlace {
+  /** Below the disk of the sandbox. */
   readonly folder: string;
   /** Where the clone is made, on the file system of `folder`. */
   readonly unfinished: string;
@@ -45,7 +47,11 @@ export async function cloneRepository(
   const options = ['--quiet', '--no-checkout', '--no-local', '--template=', '--branch', branch];
   const clone = ['-c', 'core.hooksPath=/dev/null', 'clone', ...options, '--', url, join(made, 'tree')];
   try {
-    const problem = await runGit(clone, { env: { ...environment(), ...env }, timeoutMs, hasSpace, signal });
+    const mustEnd = async (): Promise<string | null> => {
+      if (!(await hasSpace())) return 'it would fill the disk of this machine';
+      return existsSync(dirname(folder)) ? null : 'the sandbox was deleted';
+    };
+    const problem = await runGit(clone, { env: { ...environment(), ...env }, timeoutMs, mustEnd, signal });
     if (problem !== null) throw new MachineError('clone_failed', problem);
     await discardTree(folder, unfinished);
     await rename(join(made, 'tree'), folder);

@@ -10,7 +10,8 @@ const maxStderr = 64 * 1024;
 interface GitRun {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  readonly hasSpace: () => Promise<boolean>;
+  /** Why it must end now; null while it may go on. Asked again and again. */
+  readonly mustEnd: () => Promise<string | null>;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -18,7 +19,7 @@ interface GitRun {
  * The programs that git starts, such as ssh, end with it.
  * @returns why it failed, without the login of an address; null if it succeeded
  */
-export function runGit(args: readonly string[], { env, timeoutMs, hasSpace, signal }: GitRun): Promise<string | null> {
+export function runGit(args: readonly string[], { env, timeoutMs, mustEnd, signal }: GitRun): Promise<string | null> {
   return new Promise((resolve) => {
     // A process group of its own, because a killed git leaves its programs waiting for the server.
     const child = spawnBoundToParent('git', args, {
@@ -39,9 +40,8 @@ export function runGit(args: readonly string[], { env, timeoutMs, hasSpace, sign
     const close = (): void => end('the service is shutting down');
     const timer = setTimeout(() => end(`it did not end within ${timeoutMs / 1_000} s`), timeoutMs);
     const check = setInterval(() => {
-      const full = 'it would fill the disk of this machine';
-      void hasSpace().then(
-        (has) => has || end(full),
+      void mustEnd().then(
+        (why) => why === null || end(why),
         () => undefined,
       );
     }, checkIntervalMs);
