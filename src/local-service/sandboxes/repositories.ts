@@ -8,6 +8,7 @@ import { reasonOf } from '../log.js';
 import type { SelectedRepository } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { runSetupScript } from './setup-script.js';
+import { whyItFailed } from './why-it-failed.js';
 
 interface ClonedRepository extends SelectedRepository {
   readonly cloneUrl: string;
@@ -97,10 +98,11 @@ async function cloneOne(context: Context, sandbox: SandboxRecord, repo: ClonedRe
   const env = isOfUser(sandbox) ? logins.repoHost : {};
   try {
     await host.cloneRepository(sandboxId, { url, branch, folder, env, timeoutMs: timings.cloneMs }, closing);
-    // Filters and the like are the choice of the repository, so they run in the sandbox.
+    // Filters and the like are the choice of the repository, so they run in the sandbox. They may need a login.
     const command = 'git -c core.hooksPath=/dev/null reset --quiet --hard';
-    const { exitCode, stderr } = await host.run(sandboxId, { command, cwd: folder }, { signal: closing });
-    return exitCode === 0 ? null : `The repository ${fullName} could not be checked out: ${stderr.trim().slice(-500)}`;
+    const spec = { command, cwd: folder, env: machineEnvironment(context, sandbox), timeoutMs: timings.cloneMs };
+    const problem = whyItFailed(await host.run(sandboxId, spec, { signal: closing }), spec.env);
+    return problem && `The repository ${fullName} could not be checked out: ${problem.trim()}`;
   } catch (cause) {
     return `The repository ${fullName} could not be cloned: ${reasonOf(cause)}`;
   }

@@ -162,3 +162,34 @@ rule(
   },
   local,
 );
+
+/** What a program that is installed for all users, such as `git lfs`, does. */
+const filter = (smudge: string) => ({
+  secretFiles: [{ path: '.gitconfig', contents: `[filter "large"]\n\tsmudge = "${smudge}"\n\trequired\n` }],
+  repositories: [{ repositoryId: 'db-8' }],
+});
+
+rule(
+  'environments.put-repositories',
+  'a checkout has the variables of the environment, ends in time, and shows none of their values',
+  async () => {
+    const server = await startGitServer({ 'README.md': 'hello\n', '.gitattributes': 'README.md filter=large\n' });
+    const repos = [{ ...website, cloneUrl: server.url }];
+    const desk = await openEnvironmentDesk({ repos, isolation: 'auto' });
+    const coding = desk.make('coding', { ...filter('printenv GREETING'), envContents: 'GREETING=good-morning' });
+    const { id } = await created(desk, ['ready']);
+    expect(await desk.run(id, 'cat website/README.md')).toBe('good-morning');
+    await desk.put(coding, filter('printenv GREETING >&2; false'));
+    const { error } = (await created(desk, ['error'])).sandbox;
+    expect(error).toMatch(
+      /^The repository acme\/website could not be checked out: exit code 128: \[redacted\]\n.*smudge/s,
+    );
+    expect(error).not.toContain('good-morning');
+    const slow = await openEnvironmentDesk({ repos, isolation: 'auto', timings: { cloneMs: 5_000 } });
+    slow.make('coding', filter('sleep 1000'));
+    expect((await created(slow, ['error'])).sandbox.error).toBe(
+      'The repository acme/website could not be checked out: it took too long:',
+    );
+  },
+  local,
+);
