@@ -15,12 +15,13 @@ interface ClonedRepository extends SelectedRepository {
 }
 
 /**
- * The selected repositories of a sandbox that have an address. None after its first boot, and none if it is restored
- * from a snapshot: its disk holds what its source had.
+ * The selected repositories of a sandbox that have an address. None after the boot that cloned them, and none if it is
+ * restored from a snapshot: its disk holds what its source had.
  */
 export function repositoriesToClone(context: Repositories, sandbox: SandboxRecord): ClonedRepository[] {
   const selected = selectedBy(context, sandbox);
-  if (sandbox.epoch > 1 || sandbox.restoreFrom !== null || selected.length === 0) return [];
+  const isNew = sandbox.epoch === 1 || sandbox.isCloneMissing;
+  if (!isNew || sandbox.restoreFrom !== null || selected.length === 0) return [];
   const urls = new Map(listedRepos(context, sandbox.ownerId).map(({ databaseId, cloneUrl }) => [databaseId, cloneUrl]));
   return selected.flatMap((repo) => {
     const cloneUrl = urls.get(repo.databaseId);
@@ -52,13 +53,13 @@ function selectedBy({ stores }: Repositories, sandbox: SandboxRecord): readonly 
  */
 export async function cloneRepositories(context: Context, sandbox: SandboxRecord): Promise<Partial<SandboxRecord>> {
   const repositories = repositoriesToClone(context, sandbox);
-  if (repositories.length === 0) return {};
+  if (repositories.length === 0) return sandbox.isCloneMissing ? { isCloneMissing: false } : {};
   assume('A-repo-clone');
   const error = sameFolder(repositories) ?? (await prepare(context, sandbox, repositories));
-  if (error !== null) return { state: 'error', error };
+  if (error !== null) return { state: 'error', error, isCloneMissing: true };
   const clonedRepositories = repositories.map(({ databaseId }) => databaseId);
   const isSetUp = backgroundScripts(context, { ...sandbox, clonedRepositories }).length === 0;
-  return { clonedRepositories, ...(!isSetUp && { setupStatus: 'pending' }) };
+  return { clonedRepositories, isCloneMissing: false, ...(!isSetUp && { setupStatus: 'pending' }) };
 }
 
 function sameFolder(repositories: readonly ClonedRepository[]): string | null {

@@ -88,6 +88,8 @@ export interface SandboxRecord {
   readonly inheritedConversations?: readonly string[];
   /** The `databaseId` of each repository that was cloned into its disk when it was created; absent before. */
   readonly clonedRepositories?: readonly string[];
+  /** True if its repositories could not be cloned or set up, so that its next start does it. Nobody has used its disk. */
+  readonly isCloneMissing?: boolean;
   readonly setupScript: string | null;
   readonly setupStatus: 'pending' | 'running' | 'done' | 'failed' | null;
   readonly setupError: string | null;

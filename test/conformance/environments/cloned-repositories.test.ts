@@ -1,5 +1,5 @@
 /** Repositories with an address are cloned, from a real git server. Tier: gate, about 10 s. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { rule } from '../rule.js';
@@ -102,6 +102,30 @@ rule(
     await select(other, { setupScript: 'echo no tools >&2; exit 3', setupBlocking: true });
     const failed = await created(other, ['error']);
     expect(failed.sandbox.error).toBe('The setup script of acme/website failed: exit code 3: no tools\n');
+  },
+  local,
+);
+
+rule(
+  'environments.put-repositories',
+  'a resume after such an error clones again, and is an error again until that works',
+  async () => {
+    const server = await startGitServer({ 'README.md': 'hello\n' });
+    const desk = await openEnvironmentDesk({ repos: [{ ...website, cloneUrl: server.url }] });
+    const selection = { setupScript: 'test -e ../again || { touch ../again; exit 3; }', setupBlocking: true };
+    await select(desk, selection);
+    rmSync(join(server.folder, 'HEAD'));
+    const { id, sandbox } = await created(desk, ['error']);
+    expect(sandbox.error).toContain('could not be cloned');
+    const resumed = async (state: string) => {
+      expect((await desk.target.call('POST', `/sandboxes/${id}/resume`)).status).toBe(202);
+      return await desk.target.reach(id, state);
+    };
+    expect((await resumed('error')).error).toContain('could not be cloned');
+    writeFileSync(join(server.folder, 'HEAD'), 'ref: refs/heads/trunk\n');
+    expect((await resumed('error')).error).toContain('The setup script of acme/website failed: exit code 3');
+    expect((await resumed('ready')).error).toBeNull();
+    expect(await desk.run(id, 'cat website/README.md')).toBe('hello');
   },
   local,
 );
