@@ -18,7 +18,11 @@ const secretPath = z.string().regex(/^\/[^\0]+$/, 'must be the absolute path of 
 export const repoHostSchema = z.strictObject({
   url: z
     .string()
-    .regex(/^https?:\/\/[^\s/@?#]+$/, 'must be an address without a path, such as https://git.example.com'),
+    // Exactly one host: git would take `*` for any name, and ignore the login for an address that it cannot read.
+    .regex(
+      /^https?:\/\/(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::\d+)?$/i,
+      'must be an address without a path, such as https://git.example.com',
+    ),
   login: z.string().regex(/^[\x21-\x7e]+$/, 'must be a name without spaces'),
   tokenFile: secretPath,
 });

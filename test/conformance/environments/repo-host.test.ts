@@ -158,6 +158,17 @@ rule(
     await expect(openEnvironmentDesk({ ...settings, repoHost })).rejects.toThrow(
       '/nowhere/token, the file of repoHost.tokenFile, does not exist.',
     );
+    for (const many of [
+      'http://*',
+      'https://*.example.com',
+      'https://git.example.com:',
+      'https://git.example.com/acme',
+    ]) {
+      const { tokenFile } = settings.repoHost as RepoHost;
+      await expect(openEnvironmentDesk({ repoHost: { url: many, login: 'ann', tokenFile } }), many).rejects.toThrow(
+        'repoHost.url: must be an address without a path',
+      );
+    }
     const url = `https://ann:${token}@git.example.com`;
     const refused = await openEnvironmentDesk({ ...settings, repoHost: { ...repoHost, url } }).catch(String);
     expect(refused).toContain('repoHost.url: must be an address without a path');
