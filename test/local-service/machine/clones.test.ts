@@ -1,5 +1,6 @@
 /** Clones of real git servers, over ssh and http, and what bounds them. */
 import { execFileSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -65,6 +66,17 @@ describe.skipIf(!hasSshDaemon)('over ssh (needs /usr/sbin/sshd)', () => {
     // As the service runs it. The user has never seen the key of this server.
     await expect(clone({})).rejects.toThrow('Host key verification failed.');
   });
+});
+
+it('asks nobody for a login over http', async () => {
+  const [{ url }, host] = [await startGitServer({ 'README.md': 'hi\n' }, { login: 'ann:secret' }), await hostWith()];
+  const [HOME, asked] = [await temporaryDirectory(), join(await temporaryDirectory(), 'asked')];
+  const ask = join(HOME, 'ask');
+  writeFileSync(ask, `#!/bin/sh\ntouch ${asked}; echo secret\n`, { mode: 0o755 });
+  writeFileSync(join(HOME, '.gitconfig'), `[core]\n\taskPass = ${ask}\n`);
+  const cloning = host.cloneRepository(ownSandboxId, { ...source, url, env: { HOME } });
+  await expect(cloning).rejects.toThrow('fatal: could not read Username');
+  expect(existsSync(asked)).toBe(false);
 });
 
 it('ends a clone that hangs, with every program that git has started', async () => {

@@ -33,6 +33,8 @@ interface ClonePlace {
 const environment = () => ({
   HOME: homeFolder(),
   GIT_TERMINAL_PROMPT: '0',
+  // The program of `core.askPass` would open a window.
+  GIT_ASKPASS: '',
   GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
   GIT_ALLOW_PROTOCOL: 'file:http:https:ssh',
 });
