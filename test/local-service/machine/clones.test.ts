@@ -1,10 +1,11 @@
 /** Clones of real git servers, over ssh and http, and what bounds them. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { runGit } from '../../../src/local-service/machine/disk/run-git.js';
 import { createMachineHost } from '../../../src/local-service/machine/index.js';
 import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
 import { type GitServer, startGitServer } from '../../conformance/environments/git-server.js';
@@ -31,13 +32,17 @@ async function startSilentServer(): Promise<{ readonly url: string; readonly ask
   const asked = new Promise<void>((resolve) => {
     onAsked = resolve;
   });
-  const server: Server = createServer(onAsked);
+  return { url: await startServer(onAsked), asked };
+}
+
+async function startServer(answer: (response: ServerResponse) => void): Promise<string> {
+  const server: Server = createServer((_, response) => answer(response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/website.git`, asked };
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/website.git`;
 }
 
 describe.skipIf(!hasSshDaemon)('over ssh (needs /usr/sbin/sshd)', () => {
@@ -98,6 +103,25 @@ it('ends a clone once the disk is at its reserve', async () => {
   const cloning = host.cloneRepository(ownSandboxId, { ...source, url });
   await expect(cloning).rejects.toThrow('it would fill the disk of this machine');
   await expect.poll(() => runningWith(url)).toEqual([]);
+});
+
+it('ends a clone whose server sends branches without end', async () => {
+  const line = `${'a'.repeat(40)} refs/heads/${'b'.repeat(60_000)}\n`;
+  const packet = (line.length + 4).toString(16).padStart(4, '0') + line;
+  let sentBytes = 0;
+  const url = await startServer((response) => {
+    response.setHeader('content-type', 'application/x-git-upload-pack-advertisement');
+    response.write('001e# service=git-upload-pack\n0000');
+    const send = (): void => {
+      do sentBytes += packet.length;
+      while (sentBytes < 1024 ** 3 && response.write(packet));
+      if (sentBytes < 1024 ** 3) response.once('drain', send);
+    };
+    send();
+  });
+  const limits = { timeoutMs: 60_000, memoryBytes: 64 * 1024 ** 2, mustEnd: async () => null, signal: undefined };
+  expect(await runGit(['ls-remote', url], { env: {}, ...limits })).toMatch(/^fatal: Out of memory/);
+  expect(sentBytes).toBeLessThan(256 * 1024 ** 2);
 });
 
 it('ends a clone with the disk for which it is made', async () => {

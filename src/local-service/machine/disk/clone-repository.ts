@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { homeFolder } from '../../../os/home-folder.js';
 import { MachineError } from '../machine-error.js';
 import { discardTree, removeTree } from './copy-tree.js';
-import { runGit } from './run-git.js';
+import { maxGitMemory, runGit } from './run-git.js';
 
 export interface RepositorySource {
   /** An https, http or ssh address, or an absolute path. */
@@ -53,7 +53,8 @@ export async function cloneRepository(
       if (!(await hasSpace())) return 'it would fill the disk of this machine';
       return existsSync(dirname(folder)) ? null : 'the sandbox was deleted';
     };
-    const problem = await runGit(clone, { env: { ...environment(), ...env }, timeoutMs, mustEnd, signal });
+    const limits = { timeoutMs, memoryBytes: maxGitMemory, mustEnd, signal };
+    const problem = await runGit(clone, { env: { ...environment(), ...env }, ...limits });
     if (problem !== null) throw new MachineError('clone_failed', problem);
     await discardTree(folder, unfinished);
     await rename(join(made, 'tree'), folder);

@@ -1,4 +1,5 @@
 /** Runs `git` outside every sandbox, for as long and as large as it may be. */
+import { totalmem } from 'node:os';
 import { withoutSecrets } from '../../../contract/workflow-safe/without-secrets.js';
 import { spawnBoundToParent } from '../../../os/spawn-bound-to-parent.js';
 import { programEnvironment } from '../program.js';
@@ -7,9 +8,17 @@ import { programEnvironment } from '../program.js';
 const checkIntervalMs = 100;
 const maxStderr = 64 * 1024;
 
+/**
+ * Git keeps the list of branches in memory, and a server can make that endless. The largest public repositories need
+ * less.
+ */
+export const maxGitMemory = Math.min(4 * 1024 ** 3, totalmem() / 2);
+
 interface GitRun {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** The limit of each of its processes. */
+  readonly memoryBytes: number;
   /** Why it must end now; null while it may go on. Asked again and again. */
   readonly mustEnd: () => Promise<string | null>;
   readonly signal: AbortSignal | undefined;
@@ -19,10 +28,14 @@ interface GitRun {
  * The programs that git starts, such as ssh, end with it.
  * @returns why it failed, without the login of an address; null if it succeeded
  */
-export function runGit(args: readonly string[], { env, timeoutMs, mustEnd, signal }: GitRun): Promise<string | null> {
+export function runGit(
+  args: readonly string[],
+  { env, timeoutMs, memoryBytes, mustEnd, signal }: GitRun,
+): Promise<string | null> {
   return new Promise((resolve) => {
     // A process group of its own, because a killed git leaves its programs waiting for the server.
-    const child = spawnBoundToParent('git', args, {
+    const limited = `ulimit -d ${Math.floor(memoryBytes / 1024)}; exec git "$@"`;
+    const child = spawnBoundToParent('/bin/sh', ['-c', limited, 'sh', ...args], {
       env: { ...programEnvironment, ...env },
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
