@@ -78,7 +78,7 @@ function problemText(issue: z.core.$ZodRawIssue): string | undefined {
     return 'is missing';
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${kinds[issue.expected] ?? issue.expected}, not ${shown(issue.input)}`;
+      return `must be ${kinds[issue.expected] ?? issue.expected}, not ${shownInsteadOf(issue.expected, issue.input)}`;
     case 'invalid_value':
       return `must be ${oneOf(issue.values)}, not ${shown(issue.input)}`;
     case 'too_small':
@@ -105,6 +105,11 @@ function oneOf(values: readonly unknown[]): string {
 }
 
 const longestShown = 40;
+
+/** A text in the place of an object may be a secret that belongs into it, such as a token instead of its file. */
+function shownInsteadOf(expected: string, value: unknown): string {
+  return typeof value === 'string' && ['object', 'record'].includes(expected) ? 'a text' : shown(value);
+}
 
 /** Long values are not quoted: they may be prompts or scripts. */
 function shown(value: unknown): string {

@@ -173,6 +173,10 @@ rule(
     const refused = await openEnvironmentDesk({ ...settings, repoHost: { ...repoHost, url } }).catch(String);
     expect(refused).toContain('repoHost.url: must be an address without a path');
     expect(refused).not.toContain(token);
+    const inPlace = { repoHost: url, agentCredentials: { claude: token } } as unknown as Partial<LocalServiceOptions>;
+    expect(await openEnvironmentDesk(inPlace).catch(String)).toBe(
+      'SandflowError: repoHost: must be an object, not a text; agentCredentials.claude: must be an object, not a text.',
+    );
     const withName = { ...website, cloneUrl: `https://${token}@git.example.com/acme/website.git` };
     const repo = await openEnvironmentDesk({ repos: [withName] }).catch(String);
     expect(repo).toContain('must hold no login');
