@@ -55,7 +55,7 @@ export function requireGoodPaths(files: readonly SecretFile[]): void {
 /**
  * Makes `files` the secret files of a disk. Writes each of them again, accessible only to its owner, and removes other
  * files that an environment has put there. The caller holds the lock of the sandbox. Safe to repeat.
- * @returns the paths that are blocked by something of the user's, such as a folder
+ * @returns the paths that are blocked by something of the user's, such as a folder or a link
  * @throws MachineError `no_disk`; Error if the disk cannot be written. Changes that were made until then stay, and
  *   their paths are recorded.
  */
@@ -95,7 +95,9 @@ export async function placeSecretFiles(
 
 /** Replaces even a file that its owner may not write, since key files are often created that way. */
 async function writeAnew(host: Context['host'], sandboxId: string, { path, contents }: SecretFile): Promise<void> {
-  const write = () => host.writeFile(sandboxId, path, Buffer.from(contents), { mode: onlyItsOwner });
+  // A repository may hold a link, which would take the secret to a file that is committed, or that no wipe finds.
+  const options = { mode: onlyItsOwner, refuseLinks: true };
+  const write = () => host.writeFile(sandboxId, path, Buffer.from(contents), options);
   try {
     await write();
   } catch (cause) {

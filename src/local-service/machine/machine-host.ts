@@ -7,6 +7,7 @@ import type { RunningDesktop } from './desktop/desktops.js';
 import type { DesktopSupport } from './desktop/find-desktop.js';
 import type { RepositorySource } from './disk/clone-repository.js';
 import type { Download } from './disk/download.js';
+import type { WriteOptions } from './disk/files.js';
 import type { TreeEntry } from './disk/snapshot-tree.js';
 import type { IsolationDescription } from './isolation/choose-isolation.js';
 import type { CommandSpec } from './isolation/launch.js';
@@ -86,11 +87,10 @@ export interface MachineHost {
   readFile(sandboxId: string, path: string, maxBytes: number): Promise<Buffer>;
   /**
    * Writes a file and creates missing folders in its path. Throws the same errors as `readFile`. Safe to repeat.
-   * @param options.mode permissions of the file, such as 0o600; by default an existing file keeps its permissions
    */
-  writeFile(sandboxId: string, path: string, content: Buffer, options?: { readonly mode?: number }): Promise<void>;
+  writeFile(sandboxId: string, path: string, content: Buffer, options?: WriteOptions): Promise<void>;
   /**
-   * Removes the file that `readFile` would read at the same path. Does nothing if there is no file. Safe to repeat.
+   * Removes the file at a path. Does nothing if there is no file, or if the path contains a link. Safe to repeat.
    * @throws MachineError `outside`, `not_a_file`, `no_access`, `no_disk`
    */
   removeFile(sandboxId: string, path: string): Promise<void>;

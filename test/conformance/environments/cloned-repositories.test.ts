@@ -211,8 +211,9 @@ rule(
     expect(error).not.toContain('good-morning');
     const slow = await openEnvironmentDesk({ repos, isolation: 'auto', timings: { cloneMs: 5_000 } });
     slow.make('coding', filter('sleep 1000'));
-    expect((await created(slow, ['error'])).sandbox.error).toBe(
-      'The repository acme/website could not be checked out: it took too long:',
+    // Git may still tell that its filter was ended.
+    expect((await created(slow, ['error'])).sandbox.error).toMatch(
+      /^The repository acme\/website could not be checked out: it took too long:/,
     );
   },
   local,

@@ -120,6 +120,24 @@ rule(
 
 rule(
   'environments.secret-files',
+  'a link within the home takes no secret file elsewhere, where a wipe would not find it',
+  async () => {
+    const { target, make, upgrade, run } = await openEnvironmentDesk();
+    const id = make('empty');
+    const sandbox = await target.ready({ environment: 'empty' });
+    await run(sandbox, 'mkdir real; ln -s real by-folder; ln -s tracked .env; echo mine > tracked');
+    for (const path of ['.env', 'by-folder/token']) {
+      const secretFiles = [{ path, contents: 'hunter2' }];
+      await target.call('PUT', `/environments/${id}`, { body: { secretFiles } });
+      expect((await upgrade(id)).body).toMatchObject({ upgraded: 0, failed: 1 });
+      expect(await run(sandbox, 'ls real; cat tracked')).toBe('mine');
+    }
+  },
+  local,
+);
+
+rule(
+  'environments.secret-files',
   'a sandbox created from a snapshot does not keep the secret files of another environment',
   async () => {
     const { target, make, put, upgrade, run } = await openEnvironmentDesk();

@@ -6,7 +6,7 @@ import { openOnDisk, removeOnDisk } from './walk.js';
 
 /** @throws MachineError as `MachineHost.readFile` */
 export async function readDiskFile(disk: string, path: string, maxBytes: number): Promise<Buffer> {
-  const file = await openOnDisk(disk, path, constants.O_RDONLY, false);
+  const file = await openOnDisk(disk, path, constants.O_RDONLY);
   try {
     const { size } = await requireFile(file, path);
     if (size > maxBytes) throw tooLarge(path, maxBytes);
@@ -26,19 +26,26 @@ export async function readDiskFile(disk: string, path: string, maxBytes: number)
   }
 }
 
+export interface WriteOptions {
+  /** Permissions of the file, such as 0o600. By default an existing file keeps its permissions. */
+  readonly mode?: number;
+  /** Throws `not_found` if the path contains a link. Default: links within the disk are followed. */
+  readonly refuseLinks?: boolean;
+}
+
 /** @throws MachineError as `MachineHost.writeFile` */
 export async function writeDiskFile(
   disk: string,
   path: string,
   content: Buffer,
-  options: { readonly mode?: number } = {},
+  { mode, refuseLinks = false }: WriteOptions = {},
 ): Promise<void> {
-  const file = await openOnDisk(disk, path, constants.O_WRONLY | constants.O_CREAT, true);
+  const file = await openOnDisk(disk, path, constants.O_WRONLY | constants.O_CREAT, { makeFolders: true, refuseLinks });
   try {
     await requireFile(file, path);
     await file.truncate(0);
     // Set the mode before the content, so that nobody can open the file in between.
-    if (options.mode !== undefined) await file.chmod(options.mode);
+    if (mode !== undefined) await file.chmod(mode);
     await file.writeFile(content);
   } finally {
     await file.close();

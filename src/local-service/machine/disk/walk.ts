@@ -33,12 +33,24 @@ export type OpenPlace =
       readonly names: string;
     };
 
+interface WalkOptions {
+  /** Creates the folders that are missing. */
+  readonly makeFolders?: boolean;
+  /** Throws `not_found` for a path with a link, which may lead elsewhere later. */
+  readonly refuseLinks?: boolean;
+}
+
 /**
  * Opens the file at `path`, which is relative to the home, or absolute below `/home/sandbox`.
  * @throws MachineError `outside`, `not_found`, `not_a_file`, `no_access`
  */
-export async function openOnDisk(disk: string, path: string, flags: number, makeFolders: boolean): Promise<FileHandle> {
-  return await withFolders(disk, path, makeFolders, async (folders, name) => {
+export async function openOnDisk(
+  disk: string,
+  path: string,
+  flags: number,
+  options: WalkOptions = {},
+): Promise<FileHandle> {
+  return await withFolders(disk, path, options, async (folders, name) => {
     const folder = folders.at(-1);
     if (folder === undefined || name === undefined) throw notAFile(path);
     return await openFile(folder, name, flags, path);
@@ -46,11 +58,11 @@ export async function openOnDisk(disk: string, path: string, flags: number, make
 }
 
 /**
- * Removes the file at `path`.
+ * Removes the file at `path`, unless the path contains a link.
  * @throws MachineError as `openOnDisk`
  */
 export async function removeOnDisk(disk: string, path: string): Promise<void> {
-  await withFolders(disk, path, false, async (folders, name) => {
+  await withFolders(disk, path, { refuseLinks: true }, async (folders, name) => {
     const folder = folders.at(-1);
     if (folder === undefined || name === undefined) throw notAFile(path);
     await removeFile(folder, name, path);
@@ -62,7 +74,7 @@ export async function removeOnDisk(disk: string, path: string): Promise<void> {
  * @throws MachineError `outside`, `not_found`, `not_a_file` for a device, a pipe or a socket, `no_access`
  */
 export async function openPlace(disk: string, path: string): Promise<OpenPlace> {
-  return await withFolders(disk, path, false, async (folders, name) => {
+  return await withFolders(disk, path, {}, async (folders, name) => {
     const here = folders.at(-1);
     if (here === undefined) throw outside(path);
     if (name === undefined) folders.pop();
@@ -78,13 +90,13 @@ export async function openPlace(disk: string, path: string): Promise<OpenPlace> 
 async function withFolders<T>(
   disk: string,
   path: string,
-  makeFolders: boolean,
+  options: WalkOptions,
   use: (folders: OpenFolder[], name: string | undefined) => Promise<T>,
 ): Promise<T> {
   const folders: OpenFolder[] = [];
   try {
     folders.push(await openRoot(disk, path));
-    return await use(folders, await walk(folders, path, makeFolders));
+    return await use(folders, await walk(folders, path, options));
   } finally {
     await Promise.all(folders.map(({ handle }) => handle.close()));
   }
@@ -95,7 +107,11 @@ async function withFolders<T>(
  * @returns the last name, which is in the last folder and is not a link; undefined if the path leads to that folder
  *   itself
  */
-async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): Promise<string | undefined> {
+async function walk(
+  folders: OpenFolder[],
+  path: string,
+  { makeFolders, refuseLinks }: WalkOptions,
+): Promise<string | undefined> {
   let names = namesBelowHome(path, path);
   for (let links = 0; ; ) {
     const name = names.shift();
@@ -110,6 +126,7 @@ async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): 
     if (folder === undefined) throw outside(path);
     const target = await linkTarget(folder, name);
     if (target !== undefined) {
+      if (refuseLinks) throw new MachineError('not_found', `${path} contains a link.`);
       links += 1;
       if (links > maxLinks) throw new MachineError('not_found', `${path} contains a loop of links.`);
       if (posix.isAbsolute(target)) {
