@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { scopeActions } from '../endpoints/endpoint.js';
 import { keyPresetActions } from '../records/key-presets.js';
 import { sandboxIdSchema } from '../records/sandbox-records.js';
-import { nameSchema, textWithoutNul } from './sandbox-requests.js';
+import { branchSchema, nameSchema, textWithoutNul } from './sandbox-requests.js';
 
 /** Assumption: the body of PATCH /account/data-retention. */
 export const dataRetentionBodySchema = z.object({ zeroDataRetention: z.boolean().optional() });
@@ -11,7 +11,7 @@ export const dataRetentionBodySchema = z.object({ zeroDataRetention: z.boolean()
 export type DataRetentionBody = z.infer<typeof dataRetentionBodySchema>;
 
 /** Assumption: the body of POST /repos. */
-export const selectRepoBodySchema = z.object({ fullName: z.string().min(1), baseBranch: z.string().optional() });
+export const selectRepoBodySchema = z.object({ fullName: z.string().min(1), baseBranch: branchSchema.optional() });
 /** Body of POST /repos. */
 export type SelectRepoBody = z.infer<typeof selectRepoBodySchema>;
 
@@ -40,7 +40,7 @@ export const updateEnvironmentBodySchema = z.object({
     .array(
       z.object({
         repositoryId: z.string(),
-        baseBranch: z.string().optional(),
+        baseBranch: branchSchema.optional(),
         setupScript: z.string().optional(),
         setupBlocking: z.boolean().optional(),
       }),

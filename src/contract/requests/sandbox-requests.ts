@@ -9,6 +9,9 @@ import { sandboxEventTypes } from '../workflow-safe/states.js';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const noControlCharacters = /^[^\u0000-\u001f\u007f]*$/;
 
+/** A branch of a repository. Git gets it as an argument. */
+export const branchSchema = z.string().regex(noControlCharacters, 'must not contain control characters');
+
 /** Assumption: 1 to 100 characters, no control characters; `invalid_name` otherwise. */
 export const nameSchema = z
   .string()

@@ -34,9 +34,9 @@ const localRepoSchema = z.object({
       /^(?:https?:\/\/|ssh:\/\/|[\w.-]+@[\w.-]+:|\/)\S*$/,
       'must be an https, http or ssh address, or an absolute path',
     )
-    // In an http address, a name may be a token.
+    // In an http address, a name or a query may be a token. A clone keeps its address.
     .refine(
-      (url) => !/^(?:https?:\/\/[^/]*|ssh:\/\/[^/]*:[^/]*)@/.test(url),
+      (url) => !/^(?:https?:\/\/[^/]*@|https?:[^?#]*[?#]|ssh:\/\/[^/]*:[^/]*@)/.test(url),
       'must hold no login; `repoHost` has the login of an http address',
     )
     .optional(),

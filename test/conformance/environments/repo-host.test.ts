@@ -177,10 +177,12 @@ rule(
     expect(await openEnvironmentDesk(inPlace).catch(String)).toBe(
       'SandflowError: repoHost: must be an object, not a text; agentCredentials.claude: must be an object, not a text.',
     );
-    const withName = { ...website, cloneUrl: `https://${token}@git.example.com/acme/website.git` };
-    const repo = await openEnvironmentDesk({ repos: [withName] }).catch(String);
-    expect(repo).toContain('must hold no login');
-    expect(repo).not.toContain(token);
+    for (const address of [`${token}@git.example.com/website.git`, `git.example.com/website.git?token=${token}`]) {
+      const withLogin = { ...website, cloneUrl: `https://${address}` };
+      const repo = await openEnvironmentDesk({ repos: [withLogin] }).catch(String);
+      expect(repo).toContain('must hold no login');
+      expect(repo).not.toContain(token);
+    }
   },
   local,
 );

@@ -66,6 +66,7 @@ rule(
     const unknown = await select({ fullName: 'acme/nothing' });
     expect(unknown).toMatchObject({ status: 404, body: { code: 'not_found' } });
     expect((await select({})).status).toBe(400);
+    expect((await select({ fullName: 'acme/laptop', baseBranch: 'a\u0000b' })).status).toBe(400);
   },
   local,
 );
