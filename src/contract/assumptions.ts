@@ -59,6 +59,8 @@ export const assumptions = {
     '`url` of GET …/{sandboxId} has the `_token` of all hosted URLs of the sandbox, for a key with the action `host`. Port 3000 is at the same host name with `3000-` before it, or `box-3000-` in the older form.',
   'A-idempotency-body':
     'For an idempotency key, two bodies are the same if their JSON is equal. The order of keys does not matter.',
+  'A-init-state':
+    'A sandbox is `init` from its create or fork until the service begins to boot it, and then `provisioning`. A resume begins with `provisioning`.',
   'A-interrupt': '`interrupted`, the number of prompts that were stopped.',
   'A-key-creation':
     'While key creation is off, the code is `scoped_key_creation_disabled`. A key that is older than scopes counts as admin-scoped.',

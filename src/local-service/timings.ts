@@ -5,7 +5,9 @@ const dayMs = 24 * hourMs;
 export const defaultTimings = {
   /** From accepting a create to storing it, in ms; meanwhile a repeated key answers `idempotency_in_progress`. */
   acceptMs: 0,
-  /** From create or resume until the sandbox is usable. */
+  /** From create until the boot begins; meanwhile the sandbox is in the state `init` (assumption A-init-state). */
+  initMs: 0,
+  /** How long a boot takes, after a create or a resume. */
   bootMs: 400,
   /** How long the clone of one repository may take. */
   cloneMs: 900_000,

@@ -5,7 +5,7 @@ const header = 'x-svc-assumptions';
 
 test('an answer lists the assumptions of its contract row and those that the call used', async () => {
   const under = await startService({ limits: { requestsPerSecond: 1_000 } });
-  const id = await under.create();
+  const id = await under.ready();
   const named = async (...call: Parameters<typeof under.call>) => (await under.call(...call)).headers.get(header);
   expect(await named('GET', '/me')).toBeNull();
   expect(await named('GET', '/sandboxes')).toBe('A-created-by, A-machine, A-paging, A-list-order');
@@ -15,7 +15,6 @@ test('an answer lists the assumptions of its contract row and those that the cal
   expect(
     await named('POST', '/webhooks', { body: { name: 'x', url: 'http://127.0.0.1:9/', events: ['sandbox.ready'] } }),
   ).toBe('A-local-webhook-urls, A-answer-types, A-webhook-record');
-  await under.reach(id, 'ready');
   expect(await named('POST', `/sandboxes/${id}/prompt`, { body: { prompt: 'x' } })).toEqual(
     expect.stringMatching(/^A-conversation, A-prompt-states, .*A-prompt-id$/),
   );
@@ -29,6 +28,22 @@ test('a refused stop of a sandbox that is being created names its assumption', a
   const refused = await under.call('POST', `/sandboxes/${id}/stop`);
   expect(refused).toMatchObject({ status: 400, body: { code: 'machine_not_running' } });
   expect(refused.headers.get(header)).toBe('A-stop-states');
+});
+
+test('a sandbox that waits for its boot is `init`, and each answer that shows it names the assumption', async () => {
+  const under = await startService({ timings: { initMs: 60_000 } });
+  under.service.clock.hold();
+  const created = await under.call('POST', '/sandboxes', { body: {} });
+  const { id } = created.body.sandbox;
+  const read = () => under.call('GET', `/sandboxes/${id}`);
+  for (const { headers, body } of [created, await read()]) {
+    expect([body.sandbox.state, headers.get(header)]).toEqual(['init', expect.stringContaining('A-init-state')]);
+  }
+  expect((await under.call('GET', '/sandboxes')).headers.get(header)).toContain('A-init-state');
+  await under.service.clock.advance(60_000);
+  const later = await read();
+  expect(later.body.sandbox.state).toBe('provisioning');
+  expect(later.headers.get(header)).not.toContain('A-init-state');
 });
 
 test('sizes, list price, creator, conversation and order of lists are named by the answers that rely on them', async () => {

@@ -11,12 +11,12 @@ import { countEntries, planHydration } from './hydration.js';
 import { cloneRepositories, repositoriesToClone } from './repositories.js';
 import { openForBoot } from './ssh-access.js';
 
-/** Schedules the boot of a sandbox that is in `provisioning`; part of the current transaction. */
-export function scheduleBoot(context: Context, { id, epoch }: SandboxRecord): void {
-  context.schedule('boot', id, String(epoch), context.clock.now() + context.timings.bootMs / 2);
+/** Schedules the boot of a sandbox that is in `init` or `provisioning`; part of the current transaction. */
+export function scheduleBoot({ schedule, clock, timings }: Context, { id, epoch, state }: SandboxRecord): void {
+  schedule('boot', id, String(epoch), clock.now() + (state === 'init' ? timings.initMs : timings.bootMs / 2));
 }
 
-/** The work `boot`: takes the sandbox to `provisioned` or `cloning`, and in a second step to usable. */
+/** The work `boot`: takes the sandbox to `provisioning`, then to `provisioned` or `cloning`, and then to usable. */
 export async function boot(context: Context, { subject, token }: Work): Promise<void> {
   const { stores, host, locks, timings } = context;
   const current = (): SandboxRecord | undefined => {
@@ -25,6 +25,12 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
   };
   const sandbox = current();
   if (!sandbox) return;
+  if (sandbox.state === 'init') {
+    context.database.transaction(() =>
+      scheduleBoot(context, changeSandbox(context, sandbox, { state: 'provisioning' })),
+    );
+    return;
+  }
   if (sandbox.state === 'provisioning') {
     const sshEndpoint = await openForBoot(context, sandbox, { hasDisk: false });
     const now = current();

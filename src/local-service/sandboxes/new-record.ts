@@ -42,7 +42,7 @@ export function newSandbox(
     madePrivate: team?.newSandboxesPrivate ?? false,
     createdByKeyId: keyId,
     name: context.profile.ignoreName ? subdomain : (body.name ?? subdomain),
-    state: 'provisioning',
+    state: 'init',
     error: null,
     type: body.type ?? 'default',
     ttlSeconds,

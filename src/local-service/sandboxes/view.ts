@@ -25,7 +25,7 @@ const texts = new WeakMap<SandboxRecord, Partial<Record<Access, string>>>();
 
 /** The JSON of a sandbox, for lists; created once for each record and level of access. */
 export function sandboxJson(context: Shown, caller: Caller, record: SandboxRecord): string {
-  assumeView();
+  assumeView(record);
   const access = accessOf(context, caller.accountId, record) ?? 'view';
   const known = texts.get(record) ?? {};
   texts.set(record, known);
@@ -39,7 +39,7 @@ function stopOnSandbox(stop: StopRecord | null): SandboxView | null {
 }
 
 export function sandboxView(context: Shown, caller: Caller, record: SandboxRecord): SandboxView {
-  assumeView();
+  assumeView(record);
   const access = accessOf(context, caller.accountId, record) ?? 'view';
   const machine = machineTypes[record.type];
   return {
@@ -91,7 +91,8 @@ function deletedView({ updatedAt }: SandboxRecord): SandboxView {
   return { state: 'archived', error, dataExpiredAt: updatedAt, archiveAfter: null, snapshotAvailable: false };
 }
 
-function assumeView(): void {
+function assumeView({ state }: SandboxRecord): void {
+  if (state === 'init') assume('A-init-state');
   assume('A-created-by');
   assume('A-machine');
 }

@@ -29,8 +29,7 @@ export function putSandbox(context: Context, accountId: string, disk: SeededDisk
   putSnapshots(context, accepted, disk);
   switch (seed.state) {
     case 'provisioning':
-      scheduleBoot(context, accepted);
-      return accepted;
+      return booting(context, accepted);
     case 'error':
       return change(context, accepted, { state: 'error', error: seed.error ?? 'The machine does not answer.' });
     case 'cancelled':
@@ -49,6 +48,12 @@ export function putSandbox(context: Context, accountId: string, disk: SeededDisk
 
 function change(context: Context, before: SandboxRecord, to: Partial<SandboxRecord>): SandboxRecord {
   return changeSandbox({ ...context, publish: () => undefined }, before, to);
+}
+
+function booting(context: Context, accepted: SandboxRecord): SandboxRecord {
+  const sandbox = change(context, accepted, { state: 'provisioning' });
+  scheduleBoot(context, sandbox);
+  return sandbox;
 }
 
 function usable(context: Context, accepted: SandboxRecord, state: 'ready' | 'idle'): SandboxRecord {

@@ -7,6 +7,7 @@ export type Cause = 'time' | 'stop' | 'resume' | 'prompt' | 'interrupt' | 'finis
 
 /** Changes by time: boots, archival, auto-stop and recovery. To `gone` after a cancelled sandbox was reported. */
 const byTime: Readonly<Record<string, readonly string[]>> = {
+  init: ['provisioning'],
   provisioning: ['provisioned', 'cloning'],
   provisioned: ['ready', 'error', 'cancelled'],
   cloning: ['ready', 'error', 'cancelled'],

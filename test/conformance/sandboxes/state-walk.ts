@@ -5,7 +5,14 @@ import { type Cause, eventOf, movesOf, mustMove } from './state-model.js';
 
 /** Shorter than any step of the service, so that no two changes coincide. */
 export const stepMs = 500;
-export const walkTimings = { bootMs: 2_000, archiveMs: 1_000, stopRetryMs: 1_000, deleteMs: 1_000, hydrationMs: 3_000 };
+export const walkTimings = {
+  initMs: 1_000,
+  bootMs: 2_000,
+  archiveMs: 1_000,
+  stopRetryMs: 1_000,
+  deleteMs: 1_000,
+  hydrationMs: 3_000,
+};
 
 export type Operation =
   | { readonly kind: 'create'; readonly fault: 'none' | 'cancelled' | 'error' | 'recovering'; readonly ttl: boolean }
@@ -62,8 +69,8 @@ export function startWalk(local: LocalTarget): Walk {
   async function accepted(path: string, body: object): Promise<void> {
     const answer = await local.call('POST', path, { body });
     if (answer.status === 202) {
-      expect(answer.body.sandbox.state).toBe('provisioning');
-      states.set(answer.body.sandbox.id, 'provisioning');
+      expect(answer.body.sandbox.state).toBe('init');
+      states.set(answer.body.sandbox.id, 'init');
       return;
     }
     const known = states.get(/bx_\w+/.exec(path)?.[0] ?? '');

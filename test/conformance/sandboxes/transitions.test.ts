@@ -7,6 +7,7 @@ const target = useTarget();
 
 /** The changes of the specification: its table, and the order of the creating states. */
 const moves: Readonly<Record<string, readonly string[]>> = {
+  init: ['provisioning'],
   provisioning: ['provisioned', 'cloning'],
   provisioned: ['ready', 'error', 'cancelled'],
   cloning: ['ready', 'error', 'cancelled'],
@@ -64,7 +65,9 @@ rule(
   ],
   'create, prompt, stop, resume and a superseded stop make no state change outside the table',
   async () => {
-    const local = await startLocalTarget({ timings: { bootMs: 120, archiveMs: 120, stopRetryMs: 600_000 } });
+    const local = await startLocalTarget({
+      timings: { initMs: 120, bootMs: 120, archiveMs: 120, stopRetryMs: 600_000 },
+    });
     local.service.clock.hold();
     const id = await local.create();
     const following = follow(local, id);
@@ -91,7 +94,7 @@ rule(
     for (const [index, state] of seen.slice(1).entries()) {
       expect(moves[seen[index] ?? ''], `${seen[index]} → ${state}`).toContain(state);
     }
-    for (const state of ['provisioning', 'provisioned', 'ready', 'running', 'idle', 'archiving', 'archived']) {
+    for (const state of ['init', 'provisioning', 'provisioned', 'ready', 'running', 'idle', 'archiving', 'archived']) {
       expect(seen).toContain(state);
     }
   },

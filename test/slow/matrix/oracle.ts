@@ -1,5 +1,5 @@
 /** What must be true after every run by the records of the service, regardless of the result and the fault. */
-import { isUsable } from '../../../src/contract/workflow-safe/states.js';
+import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
 import type { SandboxRecord } from '../../../src/local-service/store/sandbox-record.js';
 import type { JobResult } from '../../../workflows/index.js';
 import type { ProxiedCall } from './faults/fault-proxy.js';
@@ -82,7 +82,7 @@ function cutOthersPrompts({ stand }: World, run: Run, own: readonly SandboxRecor
 function leaked({ scenario, ended, prepared, resumed }: Run, own: readonly SandboxRecord[]): string[] {
   const isKept = scenario.keeps === true;
   return own.flatMap(({ id, name, state, gone }) => {
-    const runs = gone === null && (isUsable(state) || state === 'error' || state === 'provisioning');
+    const runs = gone === null && (isUsable(state) || state === 'error' || isCreating(state));
     const named = ended.left.includes(id) || ended.left.includes(name);
     // Only the sandbox in the result may be kept.
     const isMeant =

@@ -1,5 +1,5 @@
 /** Promises about stops that escalate: each step acts at most once, announced, and never against a person or a job. */
-import { isUsable } from '../../../src/contract/workflow-safe/states.js';
+import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
 import type { EscalationStepView } from '../../../src/protocol/stop.js';
 import type { CallOfWorld } from '../stack/wire.js';
 import { brokenStopEnds } from './escalation-ends.js';
@@ -135,7 +135,8 @@ function leftRunning({ books, traces, told, plan }: WorldRecord, one: Escalated)
   const { sandboxId, views } = one;
   const sandbox = books.sandboxes.find(({ id }) => id === sandboxId);
   const last = one.accepted.findLast(({ call }) => ['resumeSandbox', 'stopSandbox'].includes(call.endpoint));
-  const runs = sandbox?.gone === null && (isUsable(sandbox.state) || ['provisioning', 'error'].includes(sandbox.state));
+  const runs =
+    sandbox?.gone === null && (isUsable(sandbox.state) || isCreating(sandbox.state) || sandbox.state === 'error');
   if (!runs || last?.call.endpoint !== 'resumeSandbox') return [];
   const isNewcomer = (job: string) => !plan.jobs.some(({ key }) => key === job);
   const isUsed =

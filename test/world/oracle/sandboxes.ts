@@ -1,5 +1,5 @@
 /** Promises about machines: no second one, none that runs unnamed, nothing of somebody else's touched. */
-import { isUsable } from '../../../src/contract/workflow-safe/states.js';
+import { isCreating, isUsable } from '../../../src/contract/workflow-safe/states.js';
 import { othersName } from '../players/others.js';
 import { type Broken, madeBy, planOf, type WorldRecord } from './record.js';
 
@@ -36,7 +36,7 @@ function leaked(record: WorldRecord): Broken[] {
     const isKept = plan?.kind === 'run' && (plan.end === 'keep' || plan.source === 'shared');
     const own = [...madeBy(record, told), ...record.books.sandboxes.filter(({ id }) => told.given.includes(id))];
     return own.flatMap(({ id, name, state, gone }) => {
-      const runs = gone === null && (isUsable(state) || state === 'error' || state === 'provisioning');
+      const runs = gone === null && (isUsable(state) || state === 'error' || isCreating(state));
       // A job whose create was never answered knows only the name that it gave.
       const named = [id, name, record.traces.renamed.get(id)];
       const isNamed = named.some((one) => one !== undefined && told.left.includes(one));
