@@ -72,6 +72,20 @@ describe.skipIf(lacks.length > 0)(title, () => {
     expect(await greeting(stream)).toBe(401);
   });
 
+  it('is refused like after the stop if the sandbox is stopped while it starts', async () => {
+    const under = await startService({ isolation: 'bubblewrap', timings: { archiveMs: 0 } });
+    for (const hasBegun of [false, true]) {
+      const id = await under.ready();
+      const opening = under.call('POST', `/sandboxes/${id}/desktop`);
+      const processes = async () => (await under.call('GET', `/sandboxes/${id}/processes`)).text;
+      if (hasBegun) await expect.poll(processes, { interval: 1 }).toContain('Xvnc :1');
+      await under.archive(id);
+      const answer = await opening;
+      // The desktop may be faster than the stop.
+      if (answer.status !== 200) expect(answer).toMatchObject({ status: 400, body: { code: 'machine_not_running' } });
+    }
+  });
+
   it('gives DISPLAY to the commands that start after it, and starts again after its end', async () => {
     const under = await startService({ isolation: 'bubblewrap' });
     const id = await under.ready();

@@ -27,9 +27,11 @@ const machineErrors: Partial<Record<MachineErrorCode, readonly [status: number, 
   no_access: [403, 'forbidden'],
   too_large: [413, 'too_large'],
   no_disk: [400, 'machine_not_running'],
+  ended: [400, 'machine_not_running'],
   no_snapshot: [404, 'not_found'],
   no_desktop: [409, 'desktop_not_available'],
   download_failed: [500, 'stream_failed'],
+  closed: [500, 'http_500'],
 };
 
 /** Maps an error to its refusal. An unexpected error is logged, and answered without its details. */

@@ -33,7 +33,9 @@ export type MachineErrorCode =
   | 'no_desktop'
   // The control group of a sandbox could not be created.
   | 'limits_unavailable'
-  // The host was closed, or the sandbox was ended while a command was to start.
+  // The sandbox was ended while a command or its desktop was to start.
+  | 'ended'
+  // The host was closed.
   | 'closed';
 
 export class MachineError extends SandflowError {
@@ -43,4 +45,9 @@ export class MachineError extends SandflowError {
   constructor(code: MachineErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super({ foreign: code }, message, options);
   }
+}
+
+/** The error of what the end of its sandbox has overtaken. */
+export function endedMeanwhile(): MachineError {
+  return new MachineError('ended', 'The sandbox was stopped before what was asked of it had started.');
 }

@@ -54,7 +54,7 @@ export interface MachineHost {
   /**
    * Runs a command and resolves when its shell has ended. Its background processes live on until `endProcesses`. Not
    * safe to repeat.
-   * @throws MachineError `no_disk`, `bad_command`, `closed`, `processes_remain`, `isolation_unavailable`
+   * @throws MachineError `no_disk`, `bad_command`, `ended`, `closed`, `processes_remain`, `isolation_unavailable`
    */
   run(sandboxId: string, spec: CommandSpec, watch?: CommandWatch): Promise<CommandOutcome>;
   /**

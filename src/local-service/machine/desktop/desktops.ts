@@ -2,7 +2,7 @@
  * The desktops of sandboxes: a display with a VNC server, and a window manager. They are processes of the sandbox, and
  * end with it. Only the sandbox itself and this service reach the VNC server, so it asks for no password.
  */
-import { MachineError } from '../machine-error.js';
+import { endedMeanwhile, MachineError } from '../machine-error.js';
 import type { Shells, StartedShell } from '../shell/shells.js';
 
 const display = ':1';
@@ -82,6 +82,7 @@ async function startDesktop(shells: Shells, sandboxId: string): Promise<StartedS
     shell.stdout.resume();
     return shell;
   }
+  if (shell.wasEnded()) throw endedMeanwhile();
   const reason = complaint.trim().split('\n').at(-1) || 'it printed no reason';
   throw new MachineError('no_desktop', `The desktop of the sandbox does not start: ${reason}`);
 }

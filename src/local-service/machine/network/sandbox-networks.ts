@@ -1,5 +1,5 @@
 /** The networks of all sandboxes. Each is opened for a sandbox that starts, and closed some time after its end. */
-import { MachineError } from '../machine-error.js';
+import { endedMeanwhile } from '../machine-error.js';
 import { type ConnectPort, connectHere, notListening } from './connect-port.js';
 import type { NetworkNamespace } from './namespace.js';
 import { readOwnNetworks } from './routes.js';
@@ -30,7 +30,7 @@ export interface SandboxNetworks {
   readonly areOwn: boolean;
   /**
    * Gives a sandbox its place until `release` is called.
-   * @throws MachineError `closed` if the sandbox was ended meanwhile, `network_unavailable` if its network does not
+   * @throws MachineError `ended` if the sandbox was ended meanwhile, `network_unavailable` if its network does not
    *   open
    */
   take(sandboxId: string): Promise<NetworkHold>;
@@ -148,8 +148,7 @@ export function createSandboxNetworks(
       };
       try {
         const { enter, connect, isBroken } = await network.opening;
-        if (network.ended)
-          throw new MachineError('closed', 'The processes of the sandbox were ended while the command was starting.');
+        if (network.ended) throw endedMeanwhile();
         return { place: { kind: 'own', enter }, connect, isBroken, release };
       } catch (error) {
         release();

@@ -9,7 +9,7 @@ import type { MachineDirectories } from '../disk/directories.js';
 import type { BubblewrapLaunch } from '../isolation/bubblewrap.js';
 import type { CommandSpec } from '../isolation/launch.js';
 import { createSandboxLimits, type SandboxLimitsOptions, type TakenLimits } from '../limits/sandbox-limits.js';
-import { MachineError } from '../machine-error.js';
+import { endedMeanwhile, MachineError } from '../machine-error.js';
 import { notListening } from '../network/connect-port.js';
 import type { NetworkHold, SandboxNetworks } from '../network/sandbox-networks.js';
 import { defaultGraceMs, type EndingOptions, endProcessesMatching } from '../processes/end-processes.js';
@@ -199,8 +199,4 @@ async function terminate(machines: readonly RunningMachine[], graceMs = defaultG
   };
   // The first processes must not be signalled: the others would end with them, without a grace period.
   await endProcessesMatching({ find, groupsWithoutTable: [], monitors: new Set() }, { graceMs: Infinity });
-}
-
-function endedMeanwhile(): MachineError {
-  return new MachineError('closed', 'The processes of the sandbox were ended while the command was starting.');
 }
