@@ -25,7 +25,7 @@ import { createInspection, type Inspection } from './inspection.js';
 import { type IsolationReport, isolationReport, requireIsolatedAgents } from './isolation-report.js';
 import { createMachineHost } from './machine/index.js';
 import type { LocalServiceOptions } from './options.js';
-import { configuredProvider } from './prompts/providers.js';
+import { byProvider, configuredProvider } from './prompts/providers.js';
 import { loadHostKey } from './ssh/host-key.js';
 import { createSshServer } from './ssh/ssh-server.js';
 import { createCallGate } from './state/call-gate.js';
@@ -84,7 +84,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const { directory } = options;
   const log = logWithoutSecrets(options.log);
   const agentOf = agentsOf(options);
-  const models = new Map(Object.entries(options.models ?? {}).map(([name, of]) => [configuredProvider(name), of]));
+  const models = byProvider('models', options.models);
   const { defaultProvider: wanted = 'codex' } = options;
   const defaultProvider = wanted === null ? null : configuredProvider(wanted);
   const repos = configuredRepos(options.repos ?? []);
@@ -245,13 +245,9 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
   };
 }
 
-function agentsOf({
-  commandAgents = {},
-  scriptedProviders,
-}: LocalServiceOptions): (provider: string) => Agent | undefined {
-  const commands = Object.entries(commandAgents).map(([name, agent]) => [configuredProvider(name), agent] as const);
-  const scripted = scriptedProviders?.map(configuredProvider);
-  return createAgents({ commandAgents: Object.fromEntries(commands), scriptedProviders: scripted });
+function agentsOf({ commandAgents, scriptedProviders }: LocalServiceOptions): (provider: string) => Agent | undefined {
+  const commands = Object.fromEntries(byProvider('commandAgents', commandAgents));
+  return createAgents({ commandAgents: commands, scriptedProviders: scriptedProviders?.map(configuredProvider) });
 }
 
 function listenError(cause: unknown, port: number): unknown {

@@ -93,3 +93,24 @@ export function configuredProvider(nameOrAlias: string): string {
   const message = `"${nameOrAlias}" is not a provider. Choose one of ${providerNames.join(', ')}.`;
   throw new SandflowError('bad_configuration', message);
 }
+
+/**
+ * The entries of a setting by the names of their providers, which the setting gives by name or by an alias.
+ * @throws SandflowError `bad_configuration` for an unknown provider, and for two names of one provider
+ */
+export function byProvider<Value>(
+  setting: string,
+  entries: Readonly<Record<string, Value>> = {},
+): ReadonlyMap<string, Value> {
+  const found = new Map<string, { readonly given: string; readonly value: Value }>();
+  for (const [given, value] of Object.entries(entries)) {
+    const name = configuredProvider(given);
+    const other = found.get(name)?.given;
+    if (other !== undefined) {
+      const message = `${setting}: "${other}" and "${given}" are names of the same provider. Keep one of the two entries.`;
+      throw new SandflowError('bad_configuration', message);
+    }
+    found.set(name, { given, value });
+  }
+  return new Map([...found].map(([name, { value }]) => [name, value]));
+}
