@@ -49,6 +49,21 @@ it.each([
   expect(outcome).toEqual({ status: 'failed', error: 'the agent failed: limit reached', result: null });
 });
 
+it.each([
+  ['has a byte order mark before it', '\uFEFF{"type":"result","result":"done"}'],
+  ['has a usage of another type', '{"type":"result","result":"done","usage":"a lot"}'],
+  ['has tokens of another type', '{"type":"result","result":"done","usage":{"input_tokens":"7","output_tokens":3}}'],
+  ['has other fields of another type', '{"type":"result","result":"done","subtype":1,"is_error":"no","errors":{}}'],
+])('the answer of Claude Code is kept if its line %s', async (_what, line) => {
+  const { outcome } = await print('claude-code', line);
+  expect(outcome).toEqual({ status: 'completed', result: 'done' });
+});
+
+it('a turn that Codex completes does not fail for a usage of another type', async () => {
+  const { outcome } = await print('codex', '{"type":"error","message":"x"}\n{"type":"turn.completed","usage":7}');
+  expect(outcome).toMatchObject({ status: 'completed' });
+});
+
 it('an error after which Codex goes on does not fail the prompt', async () => {
   const lost = '{"type":"error","message":"Reconnecting... 1/5"}';
   const said = '{"type":"item.completed","item":{"type":"agent_message","text":"done"}}';

@@ -5,7 +5,8 @@ import type { Heard, HearLine } from './line-reader.js';
 import { boundedStart, maxEventBytes } from './output-text.js';
 import { boundedLine, commandEvent, detailOf, messageEvents, toolEvent } from './tool-event.js';
 
-const tokens = z.number().nullish();
+/** A field of another type is as good as missing: it must not cost the rest of its line. */
+const tokens = z.number().nullish().catch(undefined);
 const usageSchema = z.looseObject({
   input_tokens: tokens,
   cache_creation_input_tokens: tokens,
@@ -24,7 +25,7 @@ const blockSchema = z.union([
     type: z.literal('tool_result'),
     tool_use_id: z.string(),
     content: z.unknown(),
-    is_error: z.boolean().nullish(),
+    is_error: z.boolean().nullish().catch(undefined),
   }),
 ]);
 type Block = z.infer<typeof blockSchema>;
@@ -34,11 +35,11 @@ const spokenSchema = z.looseObject({
 });
 const resultSchema = z.looseObject({
   type: z.literal('result'),
-  subtype: z.string().nullish(),
-  is_error: z.boolean().nullish(),
-  result: z.string().nullish(),
-  errors: z.array(z.string()).nullish(),
-  usage: usageSchema.nullish(),
+  subtype: z.string().nullish().catch(undefined),
+  is_error: z.boolean().nullish().catch(undefined),
+  result: z.string().nullish().catch(undefined),
+  errors: z.array(z.string()).nullish().catch(undefined),
+  usage: usageSchema.nullish().catch(undefined),
 });
 
 /** A call of a tool. `command` is that of a shell, and null for any other tool. */

@@ -1,6 +1,6 @@
 /** The lines of `codex exec --json`, read from those of version 0.171.0. */
 import { z } from 'zod';
-import type { Heard, HearLine } from './line-reader.js';
+import type { Heard, HearLine, TokenUsage } from './line-reader.js';
 import { commandEvent, detailOf, messageEvents, toolEvent } from './tool-event.js';
 
 const itemSchema = z.union([
@@ -25,15 +25,17 @@ const itemSchema = z.union([
   }),
   z.looseObject({ type: z.literal('web_search'), query: z.string() }),
 ]);
+const usageSchema = z.looseObject({
+  input_tokens: z.number(),
+  cached_input_tokens: z.number().nullish(),
+  output_tokens: z.number(),
+});
 const lineSchema = z.union([
   z.looseObject({ type: z.literal('item.completed'), item: itemSchema }),
   z.looseObject({
     type: z.literal('turn.completed'),
-    usage: z.looseObject({
-      input_tokens: z.number(),
-      cached_input_tokens: z.number().nullish(),
-      output_tokens: z.number(),
-    }),
+    // A turn has completed, whatever it says of its tokens.
+    usage: usageSchema.optional().catch(undefined),
   }),
   z.looseObject({ type: z.literal('turn.failed'), error: z.looseObject({ message: z.string() }) }),
   z.looseObject({ type: z.literal('error'), message: z.string() }),
@@ -45,12 +47,9 @@ export function hearCodex(): HearLine {
     switch (line?.type) {
       case 'item.completed':
         return heardOf(line.item);
-      case 'turn.completed': {
-        const { input_tokens: inputTokens, cached_input_tokens: cached, output_tokens: outputTokens } = line.usage;
-        // A turn completes despite errors that it has survived. The program adds up all turns of the thread.
-        const usage = { of: 'conversation', inputTokens, cachedInputTokens: cached ?? 0, outputTokens } as const;
-        return { failure: undefined, usage };
-      }
+      case 'turn.completed':
+        // A turn completes despite errors that it has survived.
+        return { failure: undefined, ...(line.usage && { usage: usageOf(line.usage) }) };
       case 'turn.failed':
         return { failure: line.error.message };
       case 'error':
@@ -58,6 +57,16 @@ export function hearCodex(): HearLine {
       default:
         return {};
     }
+  };
+}
+
+/** The program adds up all turns of the thread. */
+function usageOf({ input_tokens, cached_input_tokens, output_tokens }: z.infer<typeof usageSchema>): TokenUsage {
+  return {
+    of: 'conversation',
+    inputTokens: input_tokens,
+    cachedInputTokens: cached_input_tokens ?? 0,
+    outputTokens: output_tokens,
   };
 }
 

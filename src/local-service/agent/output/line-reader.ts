@@ -1,5 +1,5 @@
 /** Reads the output of a program that prints its events as JSON, one per line. */
-import { parseJson } from '../../../contract/texts/parse-json.js';
+import { parseJson, withoutMark } from '../../../contract/texts/parse-json.js';
 import type { AgentEvent } from '../agent.js';
 import { messageEvents } from './tool-event.js';
 
@@ -38,7 +38,8 @@ export function createLineReader(hear: HearLine, emit: (event: AgentEvent) => vo
   let rest = '';
   let isTooLong = false;
   let said: Omit<Heard, 'events'> = {};
-  const take = (line: string): void => {
+  const take = (raw: string): void => {
+    const line = withoutMark(raw);
     if (line.trim() === '') return;
     const json = parseJson(line);
     const isJson = typeof json === 'object' && json !== null;
