@@ -25,6 +25,7 @@ import { createInspection, type Inspection } from './inspection.js';
 import { type IsolationReport, isolationReport, requireIsolatedAgents } from './isolation-report.js';
 import { createMachineHost } from './machine/index.js';
 import type { LocalServiceOptions } from './options.js';
+import { requireGoodLogin } from './prompts/login.js';
 import { byProvider, configuredProvider } from './prompts/providers.js';
 import { loadHostKey } from './ssh/host-key.js';
 import { createSshServer } from './ssh/ssh-server.js';
@@ -247,6 +248,7 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
 
 function agentsOf({ commandAgents, scriptedProviders }: LocalServiceOptions): (provider: string) => Agent | undefined {
   const commands = Object.fromEntries(byProvider('commandAgents', commandAgents));
+  for (const [name, { login }] of Object.entries(commands)) requireGoodLogin(`commandAgents.${name}.login`, login);
   return createAgents({ commandAgents: commands, scriptedProviders: scriptedProviders?.map(configuredProvider) });
 }
 

@@ -37,7 +37,7 @@ export async function checkModels(wanted: WantedModels, options: CheckAccountOpt
   const rows = answer?.providers ?? [];
   for (const name of named) {
     if (rowOf(rows, name)?.configured !== false) continue;
-    throw new UsageError(`--provider: ${name} has no credentials at the service. Nothing was started.`);
+    throw new UsageError(`--provider: ${name} has no credentials at the service. ${helpWithoutLogin(rows)}`);
   }
   const asked = named.length === 0 ? rows : named.flatMap((name) => rowOf(rows, name) ?? []);
   const listed = asked.flatMap((row) => row.models ?? []);
@@ -65,6 +65,12 @@ export async function checkConcurrency(concurrency: number, options: CheckAccoun
   options.notices.notice(
     `--concurrency: the account may have ${max} sandboxes at once, so fewer than ${concurrency} forks run.`,
   );
+}
+
+function helpWithoutLogin(rows: readonly ProviderModels[]): string {
+  const configured = rows.flatMap(({ provider, configured: has }) => (has === true ? [provider] : []));
+  const others = configured.length === 0 ? '' : `, or choose another provider: ${oneLine(configured.join(', '))}`;
+  return `Give it a login there (docs/agents.md, "Credentials", for the local service)${others}. Nothing was started.`;
 }
 
 function rowOf(rows: readonly ProviderModels[], name: string): ProviderModels | undefined {

@@ -42,7 +42,9 @@ export function sendPrompt(
   }
   const needed = agent && missingLogin(context, sandbox, { provider, login: agent.login });
   if (!agent || needed) {
-    const why = needed ? ` This sandbox has no login for it: it needs ${needed.join(' or ')}.` : '';
+    const why = needed
+      ? ` This sandbox has no login for it: it needs ${needed.join(' or ')}. Set it as a secret, or in its environment (docs/agents.md, "Credentials").`
+      : '';
     throw new ServiceError(409, 'provider_not_configured', `The provider ${provider} is not configured.${why}`, {
       details: { provider, setupUrl: `https://sandbox.invalid/settings/providers/${provider}` },
     });

@@ -33,7 +33,9 @@ async function check(wanted: Partial<WantedModels>, status = 200, body: object =
 it('a provider without credentials, and an effort that its model does not take, are refused before the start', async () => {
   expect(await check({ providers: ['claude'] })).toMatchObject({
     exitCode: 2,
-    message: expect.stringMatching(/^--provider: claude has no credentials/),
+    message: expect.stringMatching(
+      /^--provider: claude has no credentials at the service\. Give it a login there \(docs\/agents\.md, "Credentials", .*or choose another provider: codex\. Nothing was started\.$/,
+    ),
   });
   expect(await check({ models: ['large'], efforts: ['low', 'max'] })).toMatchObject({
     exitCode: 2,
