@@ -38,6 +38,7 @@ it.runIf(usableIsolations.includes('bubblewrap'))(
 it.runIf(usableIsolations.includes('bubblewrap'))('are refused if they are no folders of programs', async () => {
   const folder = await folderOfPrograms();
   const directory = await emptyDirectory();
+  await mkdir(join(directory, 'machines/disks'), { recursive: true });
   await symlink(homedir(), join(folder, 'link'));
   const refused: [string, RegExp][] = [
     ['~/agents', /must be an absolute path/],
@@ -48,6 +49,7 @@ it.runIf(usableIsolations.includes('bubblewrap'))('are refused if they are no fo
     [homedir(), /holds .*, which sandboxes must not see/],
     [dirname(homedir()), /holds .*, which sandboxes must not see/],
     [`${folder}/link`, /holds .*, which sandboxes must not see/],
+    [`${directory}/machines/disks`, /lies in .*, the data of the service\. Move the programs elsewhere/],
     [directory, /holds .*, which sandboxes must not see/],
     ['/etc/ssl', /is a folder that each sandbox has of its own/],
     ['/dev', /is a folder that each sandbox has of its own/],

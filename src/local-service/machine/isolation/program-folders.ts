@@ -13,7 +13,7 @@ const ownFolders = ['/etc', '/dev', '/proc', '/sys', '/tmp', '/var/tmp', sandbox
 /**
  * @returns the folders, without a slash at the end
  * @throws MachineError `bad_programs` for a path that is not absolute, for what is no folder, and for a folder that holds
- *   the home of the user or the data of the service, or that a sandbox has of its own
+ *   the home of the user or the data of the service, lies in that data, or is one that a sandbox has of its own
  */
 export function checkedProgramFolders(
   folders: readonly string[],
@@ -28,6 +28,8 @@ export function checkedProgramFolders(
     const holds = [homedir(), root].find((path) => isIn(realOf(path), real));
     if (holds !== undefined)
       throw refuse(`holds ${holds}, which sandboxes must not see. Name a folder of programs only`);
+    // A sandbox could read the disks of the others there.
+    if (isIn(real, realOf(root))) throw refuse(`lies in ${root}, the data of the service. Move the programs elsewhere`);
     if (ownFolders.some((own) => isIn(folder, own) || isIn(own, folder))) {
       throw refuse('is a folder that each sandbox has of its own, or holds one. Move the programs elsewhere');
     }
