@@ -58,6 +58,13 @@ describe.each(usableIsolations)('a hosted port of a %s sandbox', (isolation) => 
     expect((await askHosted(portUrl(machineUrl, port, 'box-'))).status).toBe(203);
   });
 
+  it('gets the path alone from a client that takes the service for a proxy', async () => {
+    const { url } = await hosting(await startService({ isolation }));
+    const asked = async (one: URL) => (await askHosted(one, { toProxy: true })).text;
+    expect(await asked(at(url, '/path?q=1&'))).toContain('GET /path?q=1 HTTP/1.1');
+    expect(await asked(url)).toContain('GET / HTTP/1.1');
+  });
+
   it('shows nothing without the token, with a wrong one, or with that of another sandbox', async () => {
     const under = await startService({ isolation });
     const { url, machineUrl } = await hosting(under);

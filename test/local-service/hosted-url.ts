@@ -12,6 +12,8 @@ interface HostedRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** True for a request as a proxy gets it, with the whole address. */
+  readonly toProxy?: boolean;
 }
 
 /** The URL of a port, from the URL of its sandbox. */
@@ -21,8 +23,8 @@ export function portUrl(machineUrl: string, port: number, before = ''): URL {
   return url;
 }
 
-const optionsOf = (url: URL, { method = 'GET', headers = {} }: HostedRequest) => ({
-  ...{ host: '127.0.0.1', port: url.port, path: `${url.pathname}${url.search}`, method },
+const optionsOf = (url: URL, { method = 'GET', headers = {}, toProxy = false }: HostedRequest) => ({
+  ...{ host: '127.0.0.1', port: url.port, path: toProxy ? url.href : `${url.pathname}${url.search}`, method },
   headers: { host: url.host, ...headers },
   agent: false,
 });

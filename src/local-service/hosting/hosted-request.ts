@@ -21,10 +21,12 @@ export function tokensOf({ url = '/', headers }: IncomingMessage): string[] {
 
 export const hasTokenInQuery = ({ url = '/' }: IncomingMessage): boolean => queryOf(url).some(isToken);
 
-/** The path and query without the token. */
+const absoluteForm = /^https?:\/\/[^/?#]*/i;
+
+/** The path and query without the token. A client that takes the service for a proxy sends the whole address. */
 export function pathWithoutToken({ url = '/' }: IncomingMessage): string {
   // A path that begins with two slashes would be another host in a redirect.
-  const path = (url.split('?')[0] ?? '').replace(/^[^/]*\/[/\\]*/, '/');
+  const path = (url.replace(absoluteForm, '/').split('?')[0] ?? '').replace(/^[^/]*\/[/\\]*/, '/');
   const query = queryOf(url).filter((pair) => !isToken(pair));
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
