@@ -1,6 +1,6 @@
 /** The ports of sandboxes, at hosted URLs. */
 import { once } from 'node:events';
-import { Duplex } from 'node:stream';
+import { Duplex, type Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { askHosted, openHosted, portUrl, upgradeHosted } from './hosted-url.js';
 import { usableIsolations } from './machine/machine-fixture.js';
@@ -186,6 +186,26 @@ describe('the token of a hosted URL', () => {
     expect(await statuses()).toEqual([401, 502]);
     await under.call('DELETE', `/sandboxes/${id}`, { headers: { 'x-svc-confirm-delete': id } });
     expect(await statuses()).toEqual([401, 401]);
+  });
+
+  it('ends what is still open with it when its key is revoked', async () => {
+    const under = await startService();
+    const { id, port } = await hosting(under);
+    const actions = ['sandbox.read', 'host'];
+    const key = await under.call('POST', '/api-keys/scoped', { body: { name: 'k', actions } });
+    const headers = { authorization: `Bearer ${key.body.secret}` };
+    const { sandbox } = (await under.call('GET', `/sandboxes/${id}`, { headers })).body;
+    const url = portUrl(sandbox.url ?? '', port);
+    const [stream, socket] = [await openHosted(at(url, '/slow')), await upgradeHosted(at(url, '/upgrade'))];
+    if (!(socket instanceof Duplex)) throw new Error(`The upgrade was refused with ${socket}.`);
+    const closeOf = (one: Readable) =>
+      new Promise((resolve) => one.on('error', () => undefined).once('close', resolve));
+    const ended = Promise.all([closeOf(stream.resume()), closeOf(socket.resume())]);
+    const session = { authorization: `Bearer ${under.service.accounts.createSession('acct_local')}` };
+    const { apiKey: made } = key.body as unknown as { apiKey: { id: string } };
+    expect((await under.call('DELETE', `/api-keys/${made.id}`, { headers: session })).status).toBe(200);
+    await ended;
+    expect(stream.complete).toBe(false);
   });
 
   it('is in no log and in no book of calls', async () => {

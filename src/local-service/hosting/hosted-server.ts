@@ -18,13 +18,15 @@ import { goodToken } from './url-tokens.js';
 import { acceptHeaders, joinWebSocket } from './websocket.js';
 
 const maxPort = 65_535;
+/** How often the right to an open connection is checked again. */
+const recheckMs = 1_000;
 
 export interface HostedServer {
   /** Answers requests to hosted URLs, and leaves all others to `others`. */
   answer(others: RequestListener): RequestListener;
   /** Handles the upgrades of a server. All but WebSockets of hosted URLs become plain requests. */
   handleUpgrades(server: Server): void;
-  /** Ends all connections that were upgraded. Safe to repeat. */
+  /** Ends all connections. Safe to repeat. */
   close(): void;
 }
 
@@ -44,7 +46,19 @@ interface FoundPlace {
 type Found = FoundPlace | { readonly refusal: Refusal };
 
 export function createHostedServer(context: Context): HostedServer {
-  const upgraded = new Set<Duplex>();
+  const open = new Map<Duplex | ServerResponse, () => boolean>();
+  /** A connection that stays open ends with its token, such as that of a key that is revoked. */
+  const keep = (connection: Duplex | ServerResponse, request: IncomingMessage, name: HostedName): void => {
+    const isAllowed = (): boolean => {
+      const found = find(request, name);
+      return !('refusal' in found) || found.refusal !== noToken;
+    };
+    open.set(connection, isAllowed);
+    connection.once('close', () => open.delete(connection));
+  };
+  const recheck = setInterval(() => {
+    for (const [connection, isAllowed] of open) if (!isAllowed()) connection.destroy();
+  }, recheckMs).unref();
 
   const find = (request: IncomingMessage, { sandboxId, subdomain, place }: HostedName): Found => {
     const sandbox = context.stores.sandboxes.get(sandboxId);
@@ -82,12 +96,12 @@ export function createHostedServer(context: Context): HostedServer {
     // The caller may have left meanwhile, of which the answer tells nobody any more.
     if (request.socket.destroyed) return void socket.destroy();
     const onFailure = () => say(response, noAnswer(place));
+    keep(response, request, name);
     forward(request, response, { socket, onFailure });
   };
 
   const upgrade = async (request: IncomingMessage, caller: Duplex, head: Buffer, name: HostedName): Promise<void> => {
-    upgraded.add(caller);
-    caller.once('close', () => upgraded.delete(caller));
+    keep(caller, request, name);
     caller.on('error', () => undefined);
     const found = find(request, name);
     if ('refusal' in found) return refuseUpgrade(caller, found.refusal);
@@ -118,7 +132,8 @@ export function createHostedServer(context: Context): HostedServer {
       });
     },
     close() {
-      for (const caller of upgraded) caller.destroy();
+      clearInterval(recheck);
+      for (const connection of open.keys()) connection.destroy();
     },
   };
 }
