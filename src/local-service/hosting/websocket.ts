@@ -7,6 +7,7 @@ import { type Duplex, pipeline, Transform } from 'node:stream';
 
 const keySuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const maxPayloadBytes = 1024 * 1024;
+const maxControlBytes = 125;
 const opcodes = { binary: 2, close: 8, ping: 9, pong: 10 };
 
 /** Headers that accept an upgrade. */
@@ -24,7 +25,8 @@ export function joinWebSocket(caller: Duplex, plain: Duplex): void {
     plain.destroy();
   };
   const decoder = decode((opcode, payload) => {
-    if (opcode === opcodes.ping) caller.write(frame(opcodes.pong, payload));
+    // A caller that reads no answers must not make them pile up.
+    if (opcode === opcodes.ping && !caller.writableNeedDrain) caller.write(frame(opcodes.pong, payload));
     if (opcode === opcodes.close) caller.end(frame(opcodes.close, payload));
   });
   const encoder = new Transform({ transform: (chunk, _, done) => done(null, frame(opcodes.binary, chunk)) });
@@ -68,12 +70,13 @@ function readFrame(bytes: Buffer): Frame | 'bad' | undefined {
   const start = 2 + lengthBytes + 4;
   if (bytes.length < start) return undefined;
   const size = lengthBytes === 8 ? Number(bytes.readBigUInt64BE(2)) : lengthBytes === 2 ? bytes.readUInt16BE(2) : short;
-  if (size > maxPayloadBytes) return 'bad';
+  const opcode = first & 0x0f;
+  if (size > (opcode < opcodes.close ? maxPayloadBytes : maxControlBytes)) return 'bad';
   if (bytes.length < start + size) return undefined;
   const mask = bytes.subarray(start - 4, start);
   const payload = Buffer.from(bytes.subarray(start, start + size));
   for (let at = 0; at < size; at += 1) payload[at] = (payload[at] ?? 0) ^ (mask[at % 4] ?? 0);
-  return { opcode: first & 0x0f, payload, length: start + size };
+  return { opcode, payload, length: start + size };
 }
 
 function frame(opcode: number, payload: Buffer): Buffer {
