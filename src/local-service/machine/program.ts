@@ -61,7 +61,11 @@ export function runProgram(
       // Not the message of the error, which holds the whole command line.
       const ended = error.killed ? `it did not end within ${timeoutMs / 1_000} s` : `it ended with ${exitCode}`;
       const why = error.killed || exitCode !== null ? ended : error.message;
-      resolve({ exitCode: error.killed ? null : exitCode, stdout, stderr: stderr.trim() === '' ? why : stderr });
+      const result = { exitCode: error.killed ? null : exitCode, stdout, stderr: stderr.trim() === '' ? why : stderr };
+      // An abort is reported before the program has ended, while it may still write.
+      const runs = child.pid !== undefined && exitCode === null && child.signalCode === null;
+      if (runs) child.once('exit', () => resolve(result));
+      else resolve(result);
     });
     // A program that does not read all its input has not failed.
     child.stdin?.on('error', () => undefined);
