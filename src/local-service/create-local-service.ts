@@ -202,6 +202,8 @@ async function createOn(options: Checked, database: Database, opened: (() => unk
     // The scheduler stops before the machines end. Otherwise work that is interrupted by their end would count as done.
     const worked = assembly.scheduler.stop();
     hosted.close();
+    // A session of SSH may wait for a disk.
+    await host.endRestore();
     await server.close();
     await assembly.context.ssh.closeAll();
     await Promise.all([assembly.deliverer.stop(), assembly.sampler.stop(), host.close()]);

@@ -19,7 +19,10 @@ export const defaultTimings = {
   snapshotEveryMs: 0,
   /** Between a failed archival attempt and the next. */
   stopRetryMs: 2_000,
-  /** From usable to hydrated, for a restored sandbox. With 0, the sandbox becomes usable and hydrated at once. */
+  /**
+   * From usable to hydrated, for a restored sandbox; more if its disk is not copied by then. With 0, the disk is copied
+   * first, and the sandbox becomes usable and hydrated at once.
+   */
   hydrationMs: 300,
   /** Between two samples of the processes of a usable sandbox. */
   processSampleMs: 30_000,

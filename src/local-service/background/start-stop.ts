@@ -2,6 +2,7 @@
 import type { Context } from '../core/context.js';
 import type { ProcessSampler } from '../processes/sampler.js';
 import { recoverPrompts } from '../prompts/runner.js';
+import { continueCopies } from '../sandboxes/background-copy.js';
 import { reopenSsh } from '../sandboxes/ssh-access.js';
 import { scheduleSnapshots } from '../snapshots/periodic.js';
 import type { Deliverer } from '../webhooks/deliverer.js';
@@ -20,6 +21,7 @@ export interface BackgroundWork {
  * @returns a function that starts the work
  */
 export async function startAllWork({ context, scheduler, deliverer, sampler }: BackgroundWork): Promise<() => void> {
+  await continueCopies(context);
   const waiting = recoverPrompts(context);
   await reopenSsh(context);
   return () => {
@@ -36,10 +38,13 @@ export async function startAllWork({ context, scheduler, deliverer, sampler }: B
 export async function stopAllWork({ context, scheduler, deliverer, sampler }: BackgroundWork): Promise<void> {
   const { stores, host } = context;
   for (const { id } of stores.sandboxes.living()) context.prompts.interrupt(id);
+  // No work begins from here on, which could begin a copy again.
+  const worked = scheduler.stop();
+  await host.endRestore();
   // Processes end first: a setup script may run for hours, and the scheduler waits for it.
   for (const { id } of stores.sandboxes.all({})) await host.endProcesses(id);
   await context.ssh.closeAll();
-  await Promise.all([scheduler.stop(), sampler.stop(), deliverer.stop(), context.prompts.idle()]);
+  await Promise.all([worked, sampler.stop(), deliverer.stop(), context.prompts.idle()]);
   // A boot that was under way may have opened a port in between.
   await context.ssh.closeAll();
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../core/context.js';
 import { archive, expireData } from '../sandboxes/archive.js';
+import { hydrate } from '../sandboxes/background-copy.js';
 import { boot, recoverFromError } from '../sandboxes/boot.js';
 import { executeDeletion } from '../sandboxes/delete.js';
-import { hydrate } from '../sandboxes/hydration.js';
 import { setUp } from '../sandboxes/setup.js';
 import { syncSsh } from '../sandboxes/ssh-access.js';
 import { autoStop } from '../sandboxes/stop.js';

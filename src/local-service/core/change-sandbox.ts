@@ -35,10 +35,10 @@ export function changeSandbox(
     }
     if (after.hydrated && !before.hydrated) core.publish('sandbox.hydrated', after);
     if (sshChanges(before, after)) core.schedule('ssh', after.id, '', now.getTime());
-    const { restoreFrom } = before;
     // When the sandbox has restored the snapshot, perhaps nobody needs it any more.
-    if (restoreFrom !== null && (after.restoreFrom !== restoreFrom || after.gone !== null)) {
-      core.schedule('drop_snapshot', restoreFrom, '', now.getTime());
+    for (const snapshotId of [before.restoreFrom, before.copyingFrom]) {
+      const isNeeded = after.gone === null && [after.restoreFrom, after.copyingFrom].includes(snapshotId);
+      if (snapshotId !== null && !isNeeded) core.schedule('drop_snapshot', snapshotId, '', now.getTime());
     }
     return after;
   });

@@ -7,6 +7,8 @@ import type { SecretFile } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
 const onlyItsOwner = 0o600;
+/** Errors of the whole disk; all others are those of a path. */
+const diskErrors: ReadonlySet<string> = new Set(['no_disk', 'copy_failed', 'ended', 'closed']);
 const maxPathBytes = 1024;
 const maxNameBytes = 255;
 
@@ -56,8 +58,8 @@ export function requireGoodPaths(files: readonly SecretFile[]): void {
  * Makes `files` the secret files of a disk. Writes each of them again, accessible only to its owner, and removes other
  * files that an environment has put there. The caller holds the lock of the sandbox. Safe to repeat.
  * @returns the paths that are blocked by something of the user's, such as a folder or a link
- * @throws MachineError `no_disk`; Error if the disk cannot be written. Changes that were made until then stay, and
- *   their paths are recorded.
+ * @throws MachineError `no_disk`, `copy_failed`, `ended`, `closed`; Error if the disk cannot be written. Changes that
+ *   were made until then stay, and their paths are recorded.
  */
 export async function placeSecretFiles(
   context: Pick<Context, 'stores' | 'host'>,
@@ -80,7 +82,7 @@ export async function placeSecretFiles(
     try {
       await change;
     } catch (cause) {
-      if (!(cause instanceof MachineError) || cause.code === 'no_disk') throw cause;
+      if (!(cause instanceof MachineError) || diskErrors.has(cause.code)) throw cause;
       blocked.push(path);
     }
   };

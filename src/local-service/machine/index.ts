@@ -3,6 +3,7 @@
 export { vncPort } from './desktop/desktops.js';
 export { supportsDesktop, viewerFolder } from './desktop/find-desktop.js';
 export { sandboxHome } from './disk/directories.js';
+export type { Restore } from './disk/restores.js';
 export { isolationText, isolationWarnings } from './isolation/choose-isolation.js';
 export { createMachineHost } from './local-machine-host.js';
 export { MachineError, type MachineErrorCode } from './machine-error.js';

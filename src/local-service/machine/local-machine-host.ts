@@ -1,5 +1,5 @@
 /** Creates a machine host from its parts. */
-import { mkdir, readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
 import { createDesktops } from './desktop/desktops.js';
@@ -9,6 +9,7 @@ import { discardTree, removeTree, replaceByCopy } from './disk/copy-tree.js';
 import { createMachineDirectories, type MachineDirectories } from './disk/directories.js';
 import { createDownloads } from './disk/download.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
+import { createRestores, isDirectory, type Restore } from './disk/restores.js';
 import { isSameTree } from './disk/same-tree.js';
 import { listTree } from './disk/snapshot-tree.js';
 import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
@@ -74,10 +75,36 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     ...spec,
     env: { ...desktops.variables(sandboxId), ...spec.env },
   });
-  const endProcesses = (sandboxId: string): Promise<void> => shells.endAll(sandboxId);
-  const requireReady = async (sandboxId: string): Promise<void> => {
-    await requireDisk(directories, sandboxId);
+  const restores = createRestores(unfinished);
+  /** The disk of a sandbox, for what may change it or needs all of it. Waits while the disk is being restored. */
+  const requireDisk = async (sandboxId: string, signal?: AbortSignal): Promise<string> => {
+    const disk = directories.disk(sandboxId);
+    await restores.wait(disk, signal);
+    if (signal?.aborted || (await isDirectory(disk))) return disk;
+    throw new MachineError('no_disk', `Sandbox ${sandboxId} has no disk on this machine.`);
+  };
+  /** Reads what a sandbox has on its disk, without waiting for a restore. */
+  const reading = async <Result>(sandboxId: string, read: (root: string) => Promise<Result>): Promise<Result> =>
+    await (restores.reading(directories.disk(sandboxId), read) ?? read(await requireDisk(sandboxId)));
+  const requireReady = async (sandboxId: string, signal?: AbortSignal): Promise<void> => {
+    await requireDisk(sandboxId, signal);
     if (closed) throw new MachineError('closed', 'The service is shutting down and starts no more commands.');
+  };
+  const endProcesses = async (sandboxId: string): Promise<void> => {
+    restores.refuseWaiting(directories.disk(sandboxId));
+    await shells.endAll(sandboxId);
+  };
+  const beginRestore = (snapshot: string, disk: string): Restore => {
+    if (closed) throw new MachineError('closed', 'The service is shutting down and restores no more disks.');
+    return restores.begin(snapshot, disk);
+  };
+  const endRestore = async (sandboxId?: string): Promise<void> =>
+    await restores.end(sandboxId === undefined ? undefined : directories.disk(sandboxId));
+  const deleteDisk = async (sandboxId: string): Promise<void> => {
+    await endRestore(sandboxId);
+    await endProcesses(sandboxId);
+    await discardTree(directories.disk(sandboxId), unfinished);
+    await discardTree(directories.temporary(sandboxId), unfinished);
   };
 
   return {
@@ -88,26 +115,33 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     },
     async restoreDisk(sandboxId, snapshotId) {
       const snapshot = await requireSnapshot(directories, snapshotId);
-      await endProcesses(sandboxId);
-      await discardTree(directories.temporary(sandboxId), unfinished);
-      await replaceByCopy(snapshot, directories.disk(sandboxId), unfinished);
+      await deleteDisk(sandboxId);
+      return beginRestore(snapshot, directories.disk(sandboxId));
     },
+    async continueRestore(sandboxId, snapshotId) {
+      const disk = directories.disk(sandboxId);
+      const running = restores.running(disk);
+      if (running) return running;
+      if (await isDirectory(disk)) return { ended: Promise.resolve(true) };
+      return beginRestore(await requireSnapshot(directories, snapshotId), disk);
+    },
+    endRestore,
     endProcesses,
     async takeSnapshot(sandboxId, snapshotId) {
       const snapshot = directories.snapshot(snapshotId);
-      const disk = await requireDisk(directories, sandboxId);
-      return { sizeBytes: await replaceByCopy(disk, snapshot, unfinished, copyCall) };
+      const disk = await requireDisk(sandboxId);
+      return { sizeBytes: await replaceByCopy(disk, snapshot, unfinished, { copyCall }) };
     },
     isSameSnapshot: async (snapshotId, otherId) =>
       await isSameTree(await requireSnapshot(directories, snapshotId), await requireSnapshot(directories, otherId)),
-    deleteSnapshot: async (snapshotId) => await discardTree(directories.snapshot(snapshotId), unfinished),
-    async deleteDisk(sandboxId) {
-      await endProcesses(sandboxId);
-      await discardTree(directories.disk(sandboxId), unfinished);
-      await discardTree(directories.temporary(sandboxId), unfinished);
+    async deleteSnapshot(snapshotId) {
+      const snapshot = directories.snapshot(snapshotId);
+      await restores.unused(snapshot);
+      await discardTree(snapshot, unfinished);
     },
+    deleteDisk,
     async run(sandboxId, spec, watch) {
-      await requireReady(sandboxId);
+      await requireReady(sandboxId, watch?.signal);
       return await runCommand(shells, sandboxId, withDisplay(sandboxId, spec), watch);
     },
     async openShell(sandboxId, spec) {
@@ -124,54 +158,40 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     },
     desktopOf: desktops.running,
     readFile: async (sandboxId, path, maxBytes) =>
-      await readDiskFile(await requireDisk(directories, sandboxId), path, maxBytes),
+      await reading(sandboxId, (root) => readDiskFile(root, path, maxBytes)),
     writeFile: async (sandboxId, path, content, options) =>
-      await writeDiskFile(await requireDisk(directories, sandboxId), path, content, options),
-    removeFile: async (sandboxId, path) => await removeDiskFile(await requireDisk(directories, sandboxId), path),
+      await writeDiskFile(await requireDisk(sandboxId), path, content, options),
+    removeFile: async (sandboxId, path) => await removeDiskFile(await requireDisk(sandboxId), path),
     async cloneRepository(sandboxId, source, signal) {
-      const disk = await requireDisk(directories, sandboxId);
+      const disk = await requireDisk(sandboxId);
       await cloneRepository(source, { folder: join(disk, source.folder), unfinished, hasSpace, signal });
     },
     async download(source, path = '') {
-      const mayChange = 'sandboxId' in source;
-      const root = mayChange
-        ? await requireDisk(directories, source.sandboxId)
-        : await requireSnapshot(directories, source.snapshotId);
-      return await downloads.open({ root, path, mayChange });
+      if ('snapshotId' in source) {
+        const root = await requireSnapshot(directories, source.snapshotId);
+        return await downloads.open({ root, path, mayChange: false });
+      }
+      const disk = directories.disk(source.sandboxId);
+      return await reading(source.sandboxId, (root) => downloads.open({ root, path, mayChange: root === disk }));
     },
     tree: async (snapshotId, path = '') => await listTree(await requireSnapshot(directories, snapshotId), path),
-    async processes(sandboxId) {
-      await requireDisk(directories, sandboxId);
-      return await shells.list(sandboxId);
-    },
+    // Nothing can run while the disk is being restored.
+    processes: async (sandboxId) => await reading(sandboxId, () => shells.list(sandboxId)),
     async recover() {
       await shells.recover();
       for (const name of await readdir(unfinished)) await removeTree(join(unfinished, name));
     },
     async close() {
       closed = true;
+      await endRestore();
       await downloads.close();
       await shells.endAll();
     },
   };
 }
 
-async function requireDisk(directories: MachineDirectories, sandboxId: string): Promise<string> {
-  const disk = directories.disk(sandboxId);
-  if (!(await isDirectory(disk)))
-    throw new MachineError('no_disk', `Sandbox ${sandboxId} has no disk on this machine.`);
-  return disk;
-}
-
 async function requireSnapshot(directories: MachineDirectories, snapshotId: string): Promise<string> {
   const snapshot = directories.snapshot(snapshotId);
   if (await isDirectory(snapshot)) return snapshot;
   throw new MachineError('no_snapshot', `The snapshot ${snapshotId} does not exist on this machine.`);
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
 }

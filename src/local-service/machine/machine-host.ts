@@ -8,6 +8,7 @@ import type { DesktopSupport } from './desktop/find-desktop.js';
 import type { RepositorySource } from './disk/clone-repository.js';
 import type { Download } from './disk/download.js';
 import type { WriteOptions } from './disk/files.js';
+import type { Restore } from './disk/restores.js';
 import type { TreeEntry } from './disk/snapshot-tree.js';
 import type { IsolationDescription } from './isolation/choose-isolation.js';
 import type { CommandSpec } from './isolation/launch.js';
@@ -30,11 +31,26 @@ export interface MachineHost {
   /** Creates an empty disk. Repeating it changes nothing. */
   createDisk(sandboxId: string): Promise<void>;
   /**
-   * Ends the processes and replaces the disk with a copy of a snapshot, at once or not at all. Safe to repeat.
-   * @throws MachineError `no_snapshot`, `copy_failed`
+   * Removes the disk as `deleteDisk` does, and begins to copy a snapshot in its place. Until the copy has ended,
+   * `readFile`, `download` and `processes` do not wait for it: they read the snapshot. Every other call for the disk
+   * waits. A crash leaves the whole disk or none. Safe to repeat: the last call counts.
+   * @throws MachineError `no_snapshot`
    */
-  restoreDisk(sandboxId: string, snapshotId: string): Promise<void>;
-  /** Ends all processes of the sandbox and waits until they are gone. */
+  restoreDisk(sandboxId: string, snapshotId: string): Promise<Restore>;
+  /**
+   * Begins the copy of `restoreDisk` again, unless it runs or the disk exists. Safe to repeat.
+   * @throws MachineError `no_snapshot`
+   */
+  continueRestore(sandboxId: string, snapshotId: string): Promise<Restore>;
+  /**
+   * Ends the copy to the disk of a sandbox, or all copies, without waiting for the rest of them. Calls that wait for
+   * the disk fail with `ended`. A disk that was not complete does not exist. Safe to repeat.
+   */
+  endRestore(sandboxId?: string): Promise<void>;
+  /**
+   * Ends all processes of the sandbox and waits until they are gone. Calls that wait for the copy of its disk fail with
+   * `ended`; the copy goes on.
+   */
   endProcesses(sandboxId: string): Promise<void>;
   /**
    * Copies the disk. The copy is atomic: a crash leaves no incomplete snapshot under the id. Repeating it replaces the
@@ -47,9 +63,9 @@ export interface MachineHost {
    * @throws MachineError `no_snapshot`
    */
   isSameSnapshot(snapshotId: string, otherId: string): Promise<boolean>;
-  /** Repeating it changes nothing. */
+  /** Waits until no disk is copied from the snapshot any more. Repeating it changes nothing. */
   deleteSnapshot(snapshotId: string): Promise<void>;
-  /** Ends the processes and removes the disk. Repeating it changes nothing. */
+  /** Ends the processes and the copy of `restoreDisk`, and removes the disk. Repeating it changes nothing. */
   deleteDisk(sandboxId: string): Promise<void>;
   /**
    * Runs a command and resolves when its shell has ended. Its background processes live on until `endProcesses`. Not

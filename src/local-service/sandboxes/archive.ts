@@ -104,6 +104,8 @@ async function takeSnapshot(
   if (sandbox.snapshotId !== null && faults.take('snapshot_unchanged')) return 'unchanged';
   const createdAt = clock.iso();
   try {
+    // Without its disk, the snapshot would miss what the sandbox was restored from.
+    if (sandbox.copyingFrom !== null) await host.continueRestore(sandbox.id, sandbox.copyingFrom);
     const { sizeBytes } = await host.takeSnapshot(sandbox.id, snapshotId);
     return { snapshotId, sizeBytes, createdAt };
   } catch (cause) {
@@ -151,7 +153,7 @@ function complete(context: Context, sandbox: SandboxRecord, snapshot: SnapshotFo
         Date.parse(completedAt) + timings.dataExpiryMs,
       );
     }
-    const ended = { state: 'archived', stop, pendingSnapshotId: null, restoreFrom: null } as const;
+    const ended = { state: 'archived', stop, pendingSnapshotId: null, restoreFrom: null, copyingFrom: null } as const;
     changeSandbox(context, sandbox, { ...ended, ...kept });
   });
 }

@@ -4,10 +4,11 @@ import { changeSandbox, freshArchiveAfter } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import { prepareDisk } from '../environments/on-machine.js';
 import { reasonOf } from '../log.js';
+import type { Restore } from '../machine/index.js';
 import { scheduleSnapshot } from '../snapshots/periodic.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
-import { countEntries, planHydration } from './hydration.js';
+import { takeSetback } from './hydration.js';
 import { cloneRepositories, repositoriesToClone } from './repositories.js';
 import { openForBoot } from './ssh-access.js';
 
@@ -54,38 +55,57 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
     return;
   }
   try {
-    await locks.run(subject, async () => {
-      if (sandbox.restoreFrom !== null) await host.restoreDisk(subject, sandbox.restoreFrom);
-      else await host.createDisk(subject);
+    const hasDisk = await locks.run(subject, async () => {
+      if (!current() || !(await makeDisk(context, sandbox))) return false;
       // Processes that were started before a wipe may still have the logins in their variables.
       if (sandbox.loginsWiped) await host.endProcesses(subject);
       await prepareDisk(context, subject);
+      return true;
     });
+    if (!hasDisk) return;
   } catch (cause) {
     if (context.closing.aborted) return;
     const now = current();
-    if (now)
-      changeSandbox(context, now, { state: 'error', error: `The disk could not be created: ${reasonOf(cause)}` });
+    if (now) changeSandbox(context, now, { state: 'error', error: diskProblem(cause) });
     return;
   }
   // Not under the lock, so that a deletion need not wait for it.
   const cloned = await cloneRepositories(context, sandbox);
   // A client that sees the sandbox usable can log in at once.
   if (sandbox.sshKeys.length > 0) await openForBoot(context, sandbox, { hasDisk: true });
-  const hydrationEntries = await entriesToCopy(context, sandbox);
   const booted = current();
   if (!booted || context.closing.aborted) return;
-  const change = { ...cloned, ...(hydrationEntries !== null && { hydrationEntries }) };
-  const now = Object.keys(change).length === 0 ? booted : changeSandbox(context, booted, change);
-  if (now.state === 'error') return;
-  if (now.fate?.end === 'error') failOnce(context, now, now.fate.recoverMs);
-  else makeUsable(context, now);
+  const change = { ...cloned, ...restored(context, booted) };
+  context.database.transaction(() => {
+    const now = Object.keys(change).length === 0 ? booted : changeSandbox(context, booted, change);
+    if (now.state === 'error') return;
+    if (now.fate?.end === 'error') failOnce(context, now, now.fate.recoverMs);
+    else makeUsable(context, now);
+  });
 }
 
-/** Counts the entries of the background copy; null if there is no such copy, or if its entries are not counted. */
-async function entriesToCopy(context: Context, { restoreFrom }: SandboxRecord): Promise<number | null> {
-  if (restoreFrom === null || context.timings.hydrationMs === 0) return null;
-  return countEntries(context, restoreFrom);
+/** Makes the disk, or begins to. @returns false if that was ended, by a deletion for example */
+async function makeDisk({ host, timings }: Context, sandbox: SandboxRecord): Promise<boolean> {
+  const { id, restoreFrom, copyingFrom } = sandbox;
+  let restore: Restore;
+  if (restoreFrom !== null) restore = await host.restoreDisk(id, restoreFrom);
+  else if (copyingFrom !== null) restore = await host.continueRestore(id, copyingFrom);
+  else {
+    await host.createDisk(id);
+    return true;
+  }
+  return timings.hydrationMs > 0 || (await restore.ended);
+}
+
+/** The changes of the record once the disk is restored, or is being restored in the background. */
+function restored({ timings }: Context, { restoreFrom, copyingFrom }: SandboxRecord): Partial<SandboxRecord> {
+  const snapshotId = restoreFrom ?? copyingFrom;
+  if (snapshotId === null) return {};
+  return { restoreFrom: null, copyingFrom: timings.hydrationMs > 0 ? snapshotId : null, hydrationEntries: null };
+}
+
+export function diskProblem(cause: unknown): string {
+  return `The disk could not be created: ${reasonOf(cause)}`;
 }
 
 function failOnce(context: Context, sandbox: SandboxRecord, recoverMs: number | null): void {
@@ -94,7 +114,6 @@ function failOnce(context: Context, sandbox: SandboxRecord, recoverMs: number | 
       state: 'error',
       error: 'The machine does not answer.',
       fate: null,
-      restoreFrom: null,
     });
     if (recoverMs !== null) {
       context.schedule('recover', sandbox.id, String(sandbox.epoch), context.clock.now() + recoverMs);
@@ -108,26 +127,24 @@ export function recoverFromError(context: Context, { subject, token }: Work): vo
   if (sandbox?.state === 'error' && String(sandbox.epoch) === token) makeUsable(context, sandbox);
 }
 
-/** Makes a sandbox `ready`, from its boot or from `error`. Its disk exists already. */
+/** Makes a sandbox `ready`, from its boot or from `error`. Its disk exists already, or is being restored. */
 export function makeUsable(context: Context, sandbox: SandboxRecord): void {
   const { id, epoch } = sandbox;
   const copies = !sandbox.hydrated;
   const lazy = copies && context.timings.hydrationMs > 0;
   const now = context.clock.iso();
   const archiveAfter = freshArchiveAfter(context.clock, sandbox.ttlSeconds);
-  const plan = lazy ? planHydration(context) : { setback: null, durationMs: 0 };
   context.database.transaction(() => {
     changeSandbox(context, sandbox, {
       state: 'ready',
       error: null,
-      restoreFrom: null,
       archiveAfter,
       hydrated: !lazy,
       hydratedAt: copies && !lazy ? now : sandbox.hydratedAt,
       hydrationStartedAt: lazy ? now : null,
-      hydrationSetback: plan.setback,
+      hydrationSetback: lazy ? takeSetback(context) : null,
     });
-    if (lazy) context.schedule('hydrate', id, String(epoch), Date.parse(now) + plan.durationMs);
+    if (lazy) context.schedule('hydrate', id, String(epoch), context.clock.now());
     if (archiveAfter !== null) context.schedule('auto_stop', id, String(epoch), Date.parse(archiveAfter));
     scheduleSnapshot(context, sandbox);
     if (sandbox.setupStatus === 'pending') context.schedule('setup', id, String(epoch), Date.parse(now));

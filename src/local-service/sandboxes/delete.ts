@@ -56,6 +56,8 @@ export async function executeDeletion(context: Context, { subject, token }: Work
   const deletion = stores.deletions.get(token);
   if (!deletion || deletion.status === 'completed') return;
   if (deletion.status === 'pending') stores.deletions.put({ ...deletion, status: 'running' });
+  // What holds the lock may wait for the disk.
+  await host.endRestore(subject);
   await locks.run(subject, async () => {
     await context.ssh.close(subject);
     await host.deleteDisk(subject);

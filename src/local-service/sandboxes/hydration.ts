@@ -1,10 +1,7 @@
-/** The background copy of a restored sandbox, and its progress (specification, "Sandbox", field `hydration`). */
+/** The progress of the background copy of a restored sandbox (specification, "Sandbox", field `hydration`). */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isCreating } from '../../contract/workflow-safe/states.js';
-import { changeSandbox } from '../core/change-sandbox.js';
 import type { Context } from '../core/context.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import type { Work } from '../store/work-store.js';
 
 export interface Hydration {
   readonly phase: string;
@@ -28,24 +25,31 @@ const phases = [
 ] as const;
 /** Up to this share, only system files are counted, so the total and the percentage are not shown. */
 const countedFrom = 0.25;
+/** The furthest share that is shown while files are copied: none of them is counted. */
+const copyingUntil = 0.249;
 /** The share of the copy at which a fault makes a step fail. */
 const setbackAt = 0.5;
 
-/** Plans a copy that begins now. Uses up a fault if one is armed. */
-export function planHydration({ faults, timings }: Context): {
-  readonly setback: SandboxRecord['hydrationSetback'];
-  readonly durationMs: number;
-} {
+/** Uses up a fault if one is armed. */
+export function takeSetback({ faults }: Context): SandboxRecord['hydrationSetback'] {
   const degraded = faults.take('hydration_degraded');
   const fault = degraded ?? faults.take('hydration_stuck');
-  if (!fault) return { setback: null, durationMs: timings.hydrationMs };
-  const phase = degraded ? 'degraded' : 'stuck';
-  return { setback: { phase, ms: fault.ms }, durationMs: timings.hydrationMs + fault.ms };
+  return fault ? { phase: degraded ? 'degraded' : 'stuck', ms: fault.ms } : null;
+}
+
+/** When the configured time of a hydration ends, with that of a fault. */
+export function hydrationEndMs(
+  { timings, clock }: Context,
+  { hydrationStartedAt, hydrationSetback }: SandboxRecord,
+): number {
+  const startedMs = hydrationStartedAt === null ? clock.now() : Date.parse(hydrationStartedAt);
+  return startedMs + timings.hydrationMs + (hydrationSetback?.ms ?? 0);
 }
 
 /**
- * The progress of a sandbox that is not hydrated; null once it is hydrated, or if it does not answer in time. All files
- * exist from the start. The progress is only the fraction of the configured time that has passed.
+ * The progress of a sandbox that is not hydrated; null once it is hydrated, or if it does not answer in time. It is the
+ * fraction of the configured time that has passed. While files are copied, it claims none of them: it stays in the
+ * phases before they are counted.
  */
 export async function hydrationOf(context: Context, sandboxId: string): Promise<Hydration | null> {
   const { faults, closing, stores, clock, timings } = context;
@@ -63,41 +67,20 @@ export async function hydrationOf(context: Context, sandboxId: string): Promise<
 }
 
 function progress(
-  { hydrationSetback: setback, hydrationEntries }: SandboxRecord,
+  { hydrationSetback: setback, hydrationEntries, copyingFrom }: SandboxRecord,
   { passedMs, hydrationMs }: { readonly passedMs: number; readonly hydrationMs: number },
 ): Hydration {
   const setbackFromMs = setbackAt * hydrationMs;
   const setbackMs = setback && passedMs > setbackFromMs ? Math.min(setback.ms, passedMs - setbackFromMs) : 0;
-  const share = Math.max(0, Math.min(0.999, (passedMs - setbackMs) / hydrationMs));
+  const isCopying = copyingFrom !== null;
+  const share = Math.max(0, Math.min(isCopying ? copyingUntil : 0.999, (passedMs - setbackMs) / hydrationMs));
   const phase = phases.find(({ until }) => share < until)?.phase ?? 'reconciling';
   const failing = setback !== null && setbackMs > 0 && setbackMs < setback.ms;
   const counted = share >= countedFrom;
   return {
     phase: failing ? setback.phase : phase,
-    entriesDone: Math.floor(share * (hydrationEntries ?? uncountedEntries)),
+    entriesDone: isCopying ? 0 : Math.floor(share * (hydrationEntries ?? uncountedEntries)),
     entriesTotal: counted ? hydrationEntries : null,
     percent: counted ? Math.floor(100 * share) : null,
   };
-}
-
-/** The work `hydrate`: ends the background copy of a restored sandbox. */
-export function hydrate(context: Context, { subject, token }: Work): void {
-  const sandbox = context.stores.sandboxes.get(subject);
-  if (!sandbox || sandbox.hydrated || String(sandbox.epoch) !== token || isCreating(sandbox.state)) return;
-  changeSandbox(context, sandbox, {
-    hydrated: true,
-    hydratedAt: context.clock.iso(),
-    hydrationStartedAt: null,
-    hydrationSetback: null,
-  });
-}
-
-/** How many files, folders and links a snapshot holds; null if it has too many to count. */
-export async function countEntries({ host }: Context, snapshotId: string): Promise<number | null> {
-  try {
-    return (await host.tree(snapshotId)).length;
-  } catch {
-    // Only the shown progress depends on the count.
-    return null;
-  }
 }

@@ -80,6 +80,7 @@ export function newSandbox(
     subdomain,
     stop: null,
     restoreFrom: options.restoreFrom,
+    copyingFrom: null,
     epoch: 1,
     meter: newMeter(new Date(now)),
     fate: fateOfNext(context),

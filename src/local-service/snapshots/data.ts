@@ -8,10 +8,12 @@ import type { DeletionRecord } from '../store/sandbox-store.js';
 import type { SnapshotRecord } from '../store/snapshot-store.js';
 import type { Work } from '../store/work-store.js';
 
-/** The ids of snapshots that a boot restores now, or that a failed boot has yet to restore. */
+/** The ids of snapshots that are being restored, or that a failed boot has yet to restore. */
 export function snapshotsInUse({ stores }: Context): ReadonlySet<string> {
   const inUse = new Set<string>();
-  for (const { restoreFrom } of stores.sandboxes.living()) if (restoreFrom !== null) inUse.add(restoreFrom);
+  for (const { restoreFrom, copyingFrom } of stores.sandboxes.living()) {
+    for (const snapshotId of [restoreFrom, copyingFrom]) if (snapshotId !== null) inUse.add(snapshotId);
+  }
   return inUse;
 }
 

@@ -98,6 +98,11 @@ export interface SandboxRecord {
   /** The snapshot that the current boot restores; null if it starts with the existing disk or with an empty one. */
   readonly restoreFrom: string | null;
   /**
+   * The snapshot that is copied to the disk in the background; null once the disk is known to be complete. Until then
+   * the disk is complete, or does not exist.
+   */
+  readonly copyingFrom: string | null;
+  /**
    * Grows with every create, stop and resume. Work that was scheduled for an earlier epoch is thereby recognised as
    * outdated.
    */

@@ -25,7 +25,7 @@ describe('snapshots', () => {
 
     await host.createDisk(forkId);
     await host.writeFile(forkId, 'earlier', Buffer.from('goes away'));
-    await host.restoreDisk(forkId, snapshotId);
+    await (await host.restoreDisk(forkId, snapshotId)).ended;
     const fork = join(directory, 'disks', forkId);
     expect((await readdir(fork)).sort()).toEqual([
       '.hidden file\nwith a line end',
@@ -50,7 +50,7 @@ describe('snapshots', () => {
     await host.writeFile(ownSandboxId, 'a', Buffer.from('second'));
     await Promise.all([host.takeSnapshot(ownSandboxId, snapshotId), host.takeSnapshot(ownSandboxId, snapshotId)]);
     await host.restoreDisk(forkId, snapshotId);
-    await host.restoreDisk(forkId, snapshotId);
+    await (await host.restoreDisk(forkId, snapshotId)).ended;
     expect((await host.readFile(forkId, 'a', 100)).toString()).toBe('second');
   });
 
@@ -62,7 +62,7 @@ describe('snapshots', () => {
     try {
       await host.writeFile(ownSandboxId, 'a', Buffer.from('abc'));
       expect(await host.takeSnapshot(ownSandboxId, snapshotId)).toEqual({ sizeBytes: 3 });
-      await host.restoreDisk(forkId, snapshotId);
+      await (await host.restoreDisk(forkId, snapshotId)).ended;
       expect((await host.readFile(forkId, 'a', 100)).toString()).toBe('abc');
     } finally {
       await new Promise((resolve) => server.close(resolve));

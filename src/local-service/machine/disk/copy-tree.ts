@@ -28,6 +28,7 @@ const openCopy: CopyCall = (options, source, target) => ({
  * Replaces `target` with a copy of `source`, including modes, times and links. The copy shares blocks if the file
  * system supports it. It is created under `unfinished` and then renamed, so `target` is never incomplete. Safe to
  * repeat.
+ * @param options.signal ends the copy; nothing is left of it, unless it is in place already
  * @returns the size of the copy in bytes
  * @throws MachineError `copy_failed`
  */
@@ -35,13 +36,14 @@ export async function replaceByCopy(
   source: string,
   target: string,
   unfinished: string,
-  copyCall = openCopy,
+  { copyCall = openCopy, signal }: { readonly copyCall?: CopyCall | undefined; readonly signal?: AbortSignal } = {},
 ): Promise<number> {
   const copy = await mkdtemp(join(unfinished, `${basename(target)}-`));
   try {
-    await copyInto(source, copy, copyCall);
+    await copyInto(source, copy, { copyCall, signal });
     // Measure the copy before another call can replace it.
     const sizeBytes = await treeSize(copy);
+    signal?.throwIfAborted();
     await putInPlace(copy, target, unfinished);
     return sizeBytes;
   } catch (error) {
@@ -72,11 +74,15 @@ async function treeSize(folder: string): Promise<number> {
 let sharesBlocks: Promise<boolean> | undefined;
 
 /** @throws MachineError `copy_failed` */
-async function copyInto(source: string, target: string, copyCall: CopyCall): Promise<void> {
+async function copyInto(
+  source: string,
+  target: string,
+  { copyCall, signal }: { readonly copyCall: CopyCall; readonly signal: AbortSignal | undefined },
+): Promise<void> {
   sharesBlocks ??= succeeds('cp', ['--reflink=auto', '--version']);
   const share = (await sharesBlocks) ? ['--reflink=auto'] : [];
   const { file, args } = copyCall(['-a', ...share], source, target);
-  const { exitCode, stderr } = await runProgram(file, args);
+  const { exitCode, stderr } = await runProgram(file, args, { signal });
   if (exitCode === 0) return;
   const lines = stderr.split('\n').filter((line) => line !== '');
   // If a running sandbox removes a file during the copy, the copy need not contain it.
