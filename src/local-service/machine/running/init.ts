@@ -18,13 +18,17 @@ export const pipesFolder = '/run/machine';
 
 /**
  * Signals that other processes of the sandbox send to all, such as `kill -TERM -1`, do not end it. `setsid` starts a
- * shell in its own session and does not wait for it.
+ * shell in its own session and does not wait for it. Its exit code is 1 if it cannot fork, as in a sandbox full of
+ * processes. Then the pipe `status` ends without a report, and the service need not wait for one.
+ *
+ * @param pipes the folder with the pipes of commands
  */
-const script = `trap 'caught=1' HUP INT QUIT TERM USR1 USR2 ALRM
+export const initScript = (pipes: string): string => `trap 'caught=1' HUP INT QUIT TERM USR1 USR2 ALRM
 while :; do
   caught=
   read -r number || { [ "$caught" ] && continue; exit; }
-  setsid -f /bin/sh "${pipesFolder}/$number/script" </dev/null >/dev/null 2>&1
+  setsid -f /bin/sh "${pipes}/$number/script" </dev/null >/dev/null 2>&1
+  [ $? = 1 ] && echo >"${pipes}/$number/status"
 done
 `;
 
@@ -39,7 +43,7 @@ export async function writeInit(folder: string): Promise<string[]> {
   const shell = join(folder, 'sh');
   await copyFile('/bin/sh', shell);
   await chmod(shell, 0o111);
-  await writeFile(join(folder, 'main'), script, { mode: 0o644 });
+  await writeFile(join(folder, 'main'), initScript(pipesFolder), { mode: 0o644 });
   return ['--ro-bind', folder, initFolder];
 }
 
