@@ -101,7 +101,7 @@ describe('while the disk of a sandbox is copied', () => {
     const { id, call, copies } = under;
     const write = call('PUT', `/sandboxes/${id}/files`, { body: { path: 'late.txt', content: 'late' } });
     await call('POST', `/sandboxes/${id}/stop`);
-    expect((await write).status).toBe(500);
+    expect(await write).toMatchObject({ status: 400, body: { code: 'machine_not_running' } });
     expect((await sandboxOf(under, id)).state).toBe('archiving');
     copies.release();
     expect(await under.reach(id, 'archived')).toMatchObject({ snapshotAvailable: true, stop: { status: 'completed' } });
