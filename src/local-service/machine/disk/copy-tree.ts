@@ -42,7 +42,7 @@ export async function replaceByCopy(
   try {
     await copyInto(source, copy, { copyCall, signal });
     // Measure the copy before another call can replace it.
-    const sizeBytes = await treeSize(copy);
+    const sizeBytes = await treeSize(copy, signal);
     signal?.throwIfAborted();
     await putInPlace(copy, target, unfinished);
     return sizeBytes;
@@ -62,9 +62,10 @@ export async function discardTree(path: string, unfinished: string): Promise<voi
 }
 
 /** The bytes of all files. A file with several hard links counts once for each. */
-async function treeSize(folder: string): Promise<number> {
+async function treeSize(folder: string, signal: AbortSignal | undefined): Promise<number> {
   let bytes = 0;
   await visitTree(Buffer.from(folder), async ({ entry, location }) => {
+    signal?.throwIfAborted();
     if (entry.isFile()) bytes += (await lstat(location)).size;
   });
   return bytes;
