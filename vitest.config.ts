@@ -29,6 +29,9 @@ const inOneProcess = { maxWorkers: 8, sequence: { groupOrder: 1 } };
 /** Tests that wait side by side on one stand: most of a file's time is such waiting. */
 const waiting = { maxConcurrency: 12 };
 
+/** These files replace modules, which does not reach what another file of the same process has imported. */
+const replacesModules = ['test/local-service/held-copies/**/*.test.ts'];
+
 /** The table in CONTRIBUTING.md says which folder is in which project. `npm test` runs all projects but `slow`. */
 export default defineConfig({
   test: {
@@ -43,6 +46,16 @@ export default defineConfig({
           ...inOneProcess,
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'test/local-service/**/*.test.ts'],
+          exclude: replacesModules,
+        },
+      },
+      {
+        test: {
+          ...shared,
+          ...inOneProcess,
+          name: 'isolated',
+          include: replacesModules,
+          isolate: true,
         },
       },
       {

@@ -15,9 +15,10 @@ export type PipeMaker = (folder: string) => Promise<void>;
 
 /**
  * @param store where pipes wait until a command needs them; on the file system of the folders that get them
+ * @param run starts `mkfifo`
  * @returns a function that throws MachineError `isolation_unavailable`
  */
-export function createPipeMaker(store: string): PipeMaker {
+export function createPipeMaker(store: string, run = runProgram): PipeMaker {
   let [lastTaken, lastMade] = [0, 0];
   const making = new Map<number, Promise<void>>();
   const folderOf = (number: number): string => join(store, String(number));
@@ -26,7 +27,7 @@ export function createPipeMaker(store: string): PipeMaker {
     const folders = numbers.map(folderOf);
     await Promise.all(folders.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
     const files = folders.flatMap((folder) => pipeNames.map((name) => join(folder, name)));
-    const { exitCode, stderr: problem } = await runProgram('mkfifo', ['-m', '600', ...files]);
+    const { exitCode, stderr: problem } = await run('mkfifo', ['-m', '600', ...files]);
     if (exitCode === 0) return;
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
     throw new MachineError('isolation_unavailable', `The pipes of the command could not be made: ${problem.trim()}`);

@@ -1,27 +1,12 @@
 /** Commands that start at once each have pipes of their own. Unit tier: under a second. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import * as program from '../../../../src/local-service/machine/program.js';
+import { expect, it } from 'vitest';
+import { runProgram } from '../../../../src/local-service/machine/program.js';
 import { createPipeMaker } from '../../../../src/local-service/machine/running/pipe-maker.js';
 import { temporaryDirectory } from '../../cli/temporary-directory.js';
 
-vi.mock(import('../../../../src/local-service/machine/program.js'), { spy: true });
-
 const namesOfPipes = ['script', 'status', 'stderr', 'stdin', 'stdout'];
-
-type Run = typeof program.runProgram;
-
-/** Other tests of this file may still make pipes, so what is replaced depends on the folder. */
-async function instead(run: (...args: [...Parameters<Run>, Run]) => ReturnType<Run>): Promise<void> {
-  const actual = await vi.importActual<typeof program>('../../../../src/local-service/machine/program.js');
-  vi.mocked(program.runProgram).mockImplementation((file, args, options) =>
-    run(file, args, options, actual.runProgram),
-  );
-  onTestFinished(() => {
-    vi.mocked(program.runProgram).mockReset();
-  });
-}
 
 it('makes pipes once, although those of the first commands are the last to be ready', async () => {
   const folder = await temporaryDirectory();
@@ -29,11 +14,10 @@ it('makes pipes once, although those of the first commands are the last to be re
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  await instead(async (file, args, options, runProgram) => {
+  const makePipes = createPipeMaker(join(folder, 'store'), async (file, args, options) => {
     if (args.includes(join(folder, 'store', '1', 'script'))) await released;
     return runProgram(file, args, options);
   });
-  const makePipes = createPipeMaker(join(folder, 'store'));
   const take = async (number: number): Promise<string> => {
     const taken = join(folder, String(number));
     await makePipes(taken);
@@ -49,11 +33,10 @@ it('makes pipes once, although those of the first commands are the last to be re
 
 it('gives the next command new pipes after some could not be made', async () => {
   const folder = await temporaryDirectory();
-  await instead(async (file, args, options, runProgram) => {
+  const makePipes = createPipeMaker(join(folder, 'store'), async (file, args, options) => {
     const isFirst = args.includes(join(folder, 'store', '1', 'script'));
     return isFirst ? { exitCode: 1, stdout: '', stderr: 'mkfifo: no space\n' } : await runProgram(file, args, options);
   });
-  const makePipes = createPipeMaker(join(folder, 'store'));
   const target = join(folder, 'pipes');
   await expect(makePipes(target)).rejects.toThrow('The pipes of the command could not be made: mkfifo: no space');
   await makePipes(target);

@@ -4,12 +4,12 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { usableIsolations } from '../machine/machine-fixture.js';
+import { type ServiceUnderTest, startService } from '../service-under-test.js';
+import { connect, ed25519Pair, exec } from '../ssh/ssh-fixture.js';
 import { type HeldCopies, holdCopies } from './held-copies.js';
-import { usableIsolations } from './machine/machine-fixture.js';
-import { type ServiceUnderTest, startService } from './service-under-test.js';
-import { connect, ed25519Pair, exec } from './ssh/ssh-fixture.js';
 
-vi.mock(import('../../src/local-service/machine/program.js'), { spy: true });
+vi.mock(import('../../../src/local-service/machine/program.js'), { spy: true });
 
 interface Restoring extends ServiceUnderTest {
   readonly id: string;

@@ -3,7 +3,7 @@
  * `cp`: `vi.mock(import('…/machine/program.js'), { spy: true })`.
  */
 import { onTestFinished, vi } from 'vitest';
-import * as program from '../../src/local-service/machine/program.js';
+import * as program from '../../../src/local-service/machine/program.js';
 
 export interface HeldCopies {
   /** Resolves when this many copies have begun. */
@@ -15,7 +15,7 @@ export interface HeldCopies {
 }
 
 export async function holdCopies(): Promise<HeldCopies> {
-  const { runProgram } = await vi.importActual<typeof program>('../../src/local-service/machine/program.js');
+  const { runProgram } = await vi.importActual<typeof program>('../../../src/local-service/machine/program.js');
   const held = new Set<(outcome: 'go' | 'fail') => void>();
   let [count, isReleased] = [0, false];
   vi.mocked(program.runProgram).mockImplementation(async (file, args, options) => {

@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
-import { type HeldCopies, holdCopies } from '../held-copies.js';
-import { machine, ownSandboxId, usableIsolations } from './machine-fixture.js';
+import { machine, ownSandboxId, usableIsolations } from '../machine/machine-fixture.js';
+import { type HeldCopies, holdCopies } from './held-copies.js';
 
 vi.mock(import('../../../src/local-service/machine/program.js'), { spy: true });
 
