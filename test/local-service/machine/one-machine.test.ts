@@ -1,14 +1,17 @@
 /** All commands of a sandbox, its agents and its SSH sessions work on one machine, from its first command to its stop. */
 import { spawn } from 'node:child_process';
+import { rm, statfs } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAgents } from '../../../src/local-service/agent/index.js';
+import { makePipesFolders } from '../../../src/local-service/machine/running/pipes-folder.js';
 import { runAgent } from '../agent/agent-fixture.js';
 import { connect, keyPair, run, sshUnderTest } from '../ssh/ssh-fixture.js';
 import { machine, ownSandboxId, runningWith, temporaryDirectory, usableIsolations } from './machine-fixture.js';
 
 const childScript = fileURLToPath(new URL('./child.mjs', import.meta.url));
 const bubblewrap = usableIsolations.includes('bubblewrap');
+const hasMemory = (await statfs('/dev/shm').catch(() => undefined))?.type === 0x01021994;
 
 /** Answers one line to each connection, at the port that it writes into the file `port`. */
 const server = `perl -MIO::Socket::INET -e '
@@ -159,5 +162,18 @@ describe.skipIf(!bubblewrap)('a bubblewrap sandbox', () => {
     expect(outcomes.map(({ stdout, exitCode }) => [stdout, exitCode])).toEqual(
       outcomes.map((_, i) => [`${i} of ${i}\n`, i]),
     );
+  });
+
+  it.runIf(hasMemory)('goes on, with what runs in it, when the memory for pipes is cleared', async () => {
+    const { host, directory } = await machine('bubblewrap');
+    await host.run(ownSandboxId, { command: 'sleep 1000 >/dev/null 2>&1 & echo $! >pid' });
+    const [fastest = ''] = await makePipesFolders(directory);
+    await rm(fastest, { recursive: true });
+    for (let times = 0; times < 20; times += 1) {
+      const { stdout } = await host.run(ownSandboxId, { command: 'kill -0 "$(cat pid)" && echo lives' });
+      expect(stdout).toBe('lives\n');
+    }
+    await host.endProcesses(ownSandboxId);
+    expect(await host.run(ownSandboxId, { command: 'echo again' })).toMatchObject({ stdout: 'again\n' });
   });
 });

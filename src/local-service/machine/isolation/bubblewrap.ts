@@ -8,7 +8,7 @@ import type { CopyCall } from '../disk/copy-tree.js';
 import type { MachineDirectories } from '../disk/directories.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
 import { defaultProgramPath } from '../program.js';
-import { initCommand, pipesFolder } from '../running/init.js';
+import { initCommand, shownPipes } from '../running/init.js';
 import { diskArguments, resolverArguments } from './mounts.js';
 import { filterArguments, type Restrictions } from './restrictions.js';
 import { spawnShell } from './spawn-shell.js';
@@ -24,15 +24,15 @@ export interface MachineSurroundings {
   readonly place: NetworkPlace;
   /** Arguments that put the sandbox into its control groups. */
   readonly enter: readonly string[];
-  /** The folder of the pipes of commands. */
-  readonly pipes: string;
+  /** The folders of the pipes of commands. */
+  readonly pipes: readonly string[];
 }
 
 export interface BubblewrapLaunch {
   readonly isolation: 'bubblewrap';
   /**
-   * Starts a sandbox, which reads the numbers of commands from its input. If the program cannot be started, the process
-   * has no `pid` and emits `error`.
+   * Starts a sandbox, which reads from its input where the pipes of commands are. If the program cannot be started, the
+   * process has no `pid` and emits `error`.
    */
   boot(sandboxId: string, around: MachineSurroundings): ChildProcessWithoutNullStreams;
   /** Copies a disk that its sandbox may be changing. */
@@ -50,7 +50,7 @@ export function createBubblewrap(
   return {
     isolation: 'bubblewrap',
     boot(sandboxId, { place, enter, pipes }) {
-      const mounts = ['--ro-bind', pipes, pipesFolder];
+      const mounts = pipes.flatMap((folder, place) => ['--ro-bind', folder, shownPipes(place)]);
       mounts.push(...diskArguments(directories.disk(sandboxId), directories.temporary(sandboxId)));
       const name = ['--hostname', sandboxId.replaceAll('_', '-'), '--setenv', 'PATH', defaultProgramPath];
       const network = place.kind === 'own' ? own : shared;

@@ -2,8 +2,8 @@
  * The first program of each running sandbox. It starts every command of the sandbox, so a command has exactly the
  * restrictions and namespaces with which the sandbox was built, and no process with more rights ever enters a sandbox.
  *
- * It reads the number of a command per line from its input, and ends at the end of its input, which is also the end of
- * the service. The sandbox ends with it. Its shell is a copy that nobody may read. For the kernel, such a program is
+ * Each line of its input says where the pipes of a command are. It ends at the end of its input, which is also the end
+ * of the service. The sandbox ends with it. Its shell is a copy that nobody may read. For the kernel, such a program is
  * off limits to the other processes of the sandbox, although they run as the same user: they cannot trace it, nor open
  * its descriptors.
  */
@@ -13,22 +13,24 @@ import { removeTree } from '../disk/copy-tree.js';
 
 /** Where a sandbox sees the folder of `writeInit`. */
 const initFolder = '/run/init';
-/** Where a sandbox sees the folder with the pipes of its commands. It cannot change that folder. */
-export const pipesFolder = '/run/machine';
+/** Where a sandbox sees the folders with the pipes of its commands. It cannot change them. */
+const pipesFolder = '/run/machine';
+
+export const shownPipes = (place: number): string => `${pipesFolder}/${place}`;
 
 /**
  * Signals that other processes of the sandbox send to all, such as `kill -TERM -1`, do not end it. `setsid` starts a
  * shell in its own session and does not wait for it. Its exit code is 1 if it cannot fork, as in a sandbox full of
  * processes. Then the pipe `status` ends without a report, and the service need not wait for one.
  *
- * @param pipes the folder with the pipes of commands
+ * @param pipes the folder of the folders with the pipes of commands
  */
 export const initScript = (pipes: string): string => `trap 'caught=1' HUP INT QUIT TERM USR1 USR2 ALRM
 while :; do
   caught=
-  read -r number || { [ "$caught" ] && continue; exit; }
-  setsid -f /bin/sh "${pipes}/$number/script" </dev/null >/dev/null 2>&1
-  [ $? = 1 ] && echo >"${pipes}/$number/status"
+  read -r command || { [ "$caught" ] && continue; exit; }
+  setsid -f /bin/sh "${pipes}/$command/script" </dev/null >/dev/null 2>&1
+  [ $? = 1 ] && echo >"${pipes}/$command/status"
 done
 `;
 

@@ -9,6 +9,7 @@ import { endProcessesMatching } from '../processes/end-processes.js';
 import { type ProcessEntry, readProcessTable } from '../processes/table.js';
 import type { ShellExit, StartedShell } from '../shell/shells.js';
 import { createCommands } from './commands.js';
+import { shownPipes } from './init.js';
 import { processesInside } from './inside.js';
 import type { PipeMaker } from './pipe-maker.js';
 import { openShellPipes, type ShellPipes } from './shell-pipes.js';
@@ -25,12 +26,17 @@ interface MachineOptions {
   readonly sandboxId: string;
   /** Bubblewrap, which has just been started and has a pid. */
   readonly child: ChildProcessWithoutNullStreams;
-  /** For the pipes of commands. The sandbox sees it. */
-  readonly folder: string;
-  readonly makePipes: PipeMaker;
+  /** Where the pipes of commands can be, the best first. */
+  readonly pipes: readonly PipesPlace[];
 }
 
-export function createRunningMachine({ sandboxId, child, folder, makePipes }: MachineOptions) {
+export interface PipesPlace {
+  /** The sandbox sees it. */
+  readonly folder: string;
+  readonly maker: PipeMaker;
+}
+
+export function createRunningMachine({ sandboxId, child, pipes: places }: MachineOptions) {
   const { pid = 0 } = child;
   let [isGone, wasEnded, problem] = [false, false, ''];
   let lastNumber = 0;
@@ -96,13 +102,14 @@ export function createRunningMachine({ sandboxId, child, folder, makePipes }: Ma
     async start(spec: CommandSpec, limits: string): Promise<StartedShell | undefined> {
       lastNumber += 1;
       const number = lastNumber;
+      let place: number;
       let script: string;
       let pipes: ShellPipes;
       try {
-        await makePipes(join(folder, String(number)));
+        place = await makePipesIn(places, number);
         const variables = sandboxEnvironment(sandboxId, sandboxHome, spec);
-        script = startScript(spec, { number, variables, limits });
-        pipes = await openShellPipes(join(folder, String(number)));
+        script = startScript(spec, { at: join(shownPipes(place), String(number)), variables, limits });
+        pipes = await openShellPipes(join(places[place]?.folder ?? '', String(number)));
       } catch (error) {
         // Its folder is removed.
         if (isGone) return undefined;
@@ -116,7 +123,7 @@ export function createRunningMachine({ sandboxId, child, folder, makePipes }: Ma
         return { exitCode, signal: exitCode === null ? 'SIGKILL' : null };
       });
       pipes.script.end(script);
-      child.stdin.write(`${number}\n`);
+      child.stdin.write(`${place}/${number}\n`);
       const timeout = new AbortController();
       const tooLate = delay(startTimeoutMs, undefined, { signal: timeout.signal, ref: false }).then(
         kill,
@@ -151,6 +158,20 @@ export function createRunningMachine({ sandboxId, child, folder, makePipes }: Ma
       kill();
     },
   };
+}
+
+/** @returns the index of the first place where the pipes of a command could be made */
+async function makePipesIn(places: readonly PipesPlace[], number: number): Promise<number> {
+  for (const [index, { folder, maker }] of places.entries()) {
+    try {
+      await maker.make(join(folder, String(number)));
+      return index;
+    } catch (error) {
+      // Memory may be full, or have been cleared.
+      if (index === places.length - 1) throw error;
+    }
+  }
+  throw new Error('There is no place for pipes.');
 }
 
 function keyOf({ pid, startTime }: ProcessEntry): string {

@@ -17,9 +17,9 @@ import type { ProcessGroups } from '../processes/groups.js';
 import { sampleOf } from '../processes/list.js';
 import { type ProcessEntry, readProcessTable } from '../processes/table.js';
 import type { Shells, StartedShell } from '../shell/shells.js';
-import { createRunningMachine, type RunningMachine } from './machine.js';
+import { createRunningMachine, type PipesPlace, type RunningMachine } from './machine.js';
 import { createPipeMaker } from './pipe-maker.js';
-import { makePipesFolder } from './pipes-folder.js';
+import { isPrivateFolder, makePipesFolders } from './pipes-folder.js';
 
 interface MachinesOptions extends Pick<SandboxLimitsOptions, 'sizeOf' | 'log' | 'reserve'> {
   readonly directories: MachineDirectories;
@@ -45,8 +45,8 @@ interface Booted {
 export async function createMachines(options: MachinesOptions): Promise<Shells> {
   const { directories, launch, networks, groups } = options;
   const places = new Map<string, Place>();
-  const pipesFolder = await makePipesFolder(directories.root);
-  const makePipes = createPipeMaker(join(pipesFolder, 'waiting'));
+  const pipesFolders = await makePipesFolders(directories.root);
+  const pipesPlaces = pipesFolders.map((folder) => ({ folder, maker: createPipeMaker(folder) }));
   const limits = await createSandboxLimits({
     ...options,
     atWork() {
@@ -70,15 +70,16 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
         taken.release();
       };
       // Not that of an earlier start, whose last commands may still remove pipes of the same numbers.
-      const pipes = await mkdtemp(join(pipesFolder, `${sandboxId}-`));
+      const pipes = await makePlaces(pipesPlaces, sandboxId);
+      const folders = pipes.map(({ folder }) => folder);
       release = () => {
         network.release();
         taken.release();
-        void rm(pipes, { recursive: true, force: true }).catch(() => undefined);
+        for (const folder of folders) void rm(folder, { recursive: true, force: true }).catch(() => undefined);
       };
       await mkdir(directories.temporary(sandboxId), { recursive: true });
       if (isEnded()) throw endedMeanwhile();
-      const child = launch.boot(sandboxId, { place: network.place, enter: taken.enter, pipes });
+      const child = launch.boot(sandboxId, { place: network.place, enter: taken.enter, pipes: folders });
       if (child.pid === undefined) {
         const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
         throw new MachineError('isolation_unavailable', `The sandbox could not be started: ${cause.message}`, {
@@ -86,7 +87,7 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
         });
       }
       const group = groups.add(sandboxId, child.pid, true);
-      const machine = createRunningMachine({ sandboxId, child, folder: pipes, makePipes });
+      const machine = createRunningMachine({ sandboxId, child, pipes });
       void machine.gone.then(() => {
         release();
         groups.settle(group);
@@ -178,15 +179,30 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
       networks.end(sandboxId);
       if (sandboxId !== undefined) return limits.remove(sandboxId);
       limits.removeAll();
+      await Promise.all(pipesPlaces.map(({ maker }) => maker.end()));
       // What a process still writes into it is removed at the next start.
-      await removeTree(pipesFolder).catch(() => undefined);
+      for (const folder of pipesFolders) await removeTree(folder).catch(() => undefined);
     },
     async recover() {
       await groups.recover();
       limits.removeAll();
-      for (const name of await readdir(pipesFolder)) await removeTree(join(pipesFolder, name));
+      for (const folder of pipesFolders) for (const name of await readdir(folder)) await removeTree(join(folder, name));
     },
   };
+}
+
+/** Makes folders for one start of a sandbox. The last place must work; others may be full, or have been cleared. */
+async function makePlaces(places: readonly PipesPlace[], sandboxId: string): Promise<PipesPlace[]> {
+  const made: PipesPlace[] = [];
+  for (const [index, { folder, maker }] of places.entries()) {
+    try {
+      if (!(await isPrivateFolder(folder))) throw new Error(`${folder} was removed, or others may enter it.`);
+      made.push({ folder: await mkdtemp(join(folder, `${sandboxId}-`)), maker });
+    } catch (error) {
+      if (index === places.length - 1) throw error;
+    }
+  }
+  return made;
 }
 
 /** Asks all commands of these sandboxes to end. Returns when they have, or at the end of the grace period. */

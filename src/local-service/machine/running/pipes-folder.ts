@@ -1,6 +1,6 @@
-/** The folder of the pipes of running sandboxes. After a crash, nothing in it is needed. */
+/** The folders of the pipes of running sandboxes. After a crash, nothing in them is needed. */
 import { createHash } from 'node:crypto';
-import { lstat, statfs } from 'node:fs/promises';
+import { lstat, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolders } from '../../../os/make-folders.js';
 
@@ -9,16 +9,28 @@ const memoryFolder = '/dev/shm';
 const memoryFileSystem = 0x01021994;
 
 /**
- * Creates the folder, in memory if that is possible, and otherwise in `root`. Only its owner may enter it. Safe to
- * repeat: every start of a service with this `root` gets the same folder.
+ * Creates a folder in memory, if that is possible, and one in `root`, for when memory is full or was cleared. Only
+ * their owner may enter them. Safe to repeat: every start of a service with this `root` gets the same folders.
+ * @returns the folders, the faster one first
  */
-export async function makePipesFolder(root: string): Promise<string> {
-  const name = createHash('sha256').update(root).digest('hex').slice(0, 32);
+export async function makePipesFolders(root: string): Promise<string[]> {
+  // Not its path: services in containers may share the memory, and each have another folder of the same path.
+  const { dev, ino } = await stat(root);
+  const name = createHash('sha256').update(`${dev} ${ino}`).digest('hex').slice(0, 32);
   const inMemory = join(memoryFolder, `sandflow-${name}`);
-  if ((await isMemory(memoryFolder)) && (await makePrivateFolder(inMemory))) return inMemory;
   const onDisk = join(root, 'running');
   await makeFolders(onDisk, { mode: 0o700 });
-  return onDisk;
+  return (await isMemory(memoryFolder)) && (await makePrivateFolder(inMemory)) ? [inMemory, onDisk] : [onDisk];
+}
+
+/** True if the folder exists and only this user may enter it. */
+export async function isPrivateFolder(folder: string): Promise<boolean> {
+  try {
+    const stats = await lstat(folder);
+    return stats.isDirectory() && stats.uid === process.geteuid?.() && (stats.mode & 0o077) === 0;
+  } catch {
+    return false;
+  }
 }
 
 async function isMemory(folder: string): Promise<boolean> {
@@ -30,11 +42,6 @@ async function isMemory(folder: string): Promise<boolean> {
 
 /** Everybody may create folders beside it, so one of that name may be somebody else's. */
 async function makePrivateFolder(folder: string): Promise<boolean> {
-  try {
-    await makeFolders(folder, { mode: 0o700 });
-    const stats = await lstat(folder);
-    return stats.isDirectory() && stats.uid === process.geteuid?.() && (stats.mode & 0o077) === 0;
-  } catch {
-    return false;
-  }
+  await makeFolders(folder, { mode: 0o700 }).catch(() => undefined);
+  return await isPrivateFolder(folder);
 }

@@ -2,14 +2,13 @@
 import { quotedForShell } from '../../../contract/texts/shell-word.js';
 import { type CommandSpec, refuseLongCommand } from '../isolation/launch.js';
 import { MachineError } from '../machine-error.js';
-import { pipesFolder } from './init.js';
 
 /** Shells set these themselves, and may refuse to continue if a script does. */
 const variablesOfShells = new Set(['UID', 'EUID', 'PPID', 'OPTIND', 'BASHOPTS', 'BASH_VERSINFO', 'SHELLOPTS']);
 
 interface ScriptOptions {
-  /** The number of the command in its sandbox. */
-  readonly number: number;
+  /** The folder of its pipes, as the sandbox sees it. */
+  readonly at: string;
   /** All variables of the command. Those whose names a shell cannot export are left out. */
   readonly variables: Readonly<Record<string, string>>;
   /** A line of shell that sets the limits of the command. */
@@ -21,10 +20,7 @@ interface ScriptOptions {
  * handler of signals.
  * @throws MachineError `bad_command`
  */
-export function startScript(
-  { command, cwd, env = {} }: CommandSpec,
-  { number, variables, limits }: ScriptOptions,
-): string {
+export function startScript({ command, cwd, env = {} }: CommandSpec, { at, variables, limits }: ScriptOptions): string {
   refuseLongCommand(command);
   if ([command, cwd ?? '', ...Object.entries(env).flat()].some((text) => text.includes('\0'))) {
     throw new MachineError(
@@ -32,7 +28,6 @@ export function startScript(
       'The command, its cwd or its environment contains a NUL character. Remove it.',
     );
   }
-  const at = `${pipesFolder}/${number}`;
   return [
     'trap : HUP INT QUIT TERM USR1 USR2 ALRM',
     `exec 9>${at}/status`,

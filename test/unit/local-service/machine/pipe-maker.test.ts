@@ -1,5 +1,5 @@
 /** Commands that start at once each have pipes of their own. Unit tier: under a second. */
-import { readdir } from 'node:fs/promises';
+import { chmod, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runProgram } from '../../../../src/local-service/machine/program.js';
@@ -14,8 +14,8 @@ it('makes pipes once, although those of the first commands are the last to be re
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const makePipes = createPipeMaker(join(folder, 'store'), async (file, args, options) => {
-    if (args.includes(join(folder, 'store', '1', 'script'))) await released;
+  const { make: makePipes } = createPipeMaker(folder, async (file, args, options) => {
+    if (args.includes(join(folder, 'waiting', '1', 'script'))) await released;
     return runProgram(file, args, options);
   });
   const take = async (number: number): Promise<string> => {
@@ -33,12 +33,34 @@ it('makes pipes once, although those of the first commands are the last to be re
 
 it('gives the next command new pipes after some could not be made', async () => {
   const folder = await temporaryDirectory();
-  const makePipes = createPipeMaker(join(folder, 'store'), async (file, args, options) => {
-    const isFirst = args.includes(join(folder, 'store', '1', 'script'));
+  const { make: makePipes } = createPipeMaker(folder, async (file, args, options) => {
+    const isFirst = args.includes(join(folder, 'waiting', '1', 'script'));
     return isFirst ? { exitCode: 1, stdout: '', stderr: 'mkfifo: no space\n' } : await runProgram(file, args, options);
   });
   const target = join(folder, 'pipes');
   await expect(makePipes(target)).rejects.toThrow('The pipes of the command could not be made: mkfifo: no space');
   await makePipes(target);
   expect((await readdir(target)).sort()).toEqual(namesOfPipes);
+});
+
+it('makes no pipes in a folder that others may enter, or that was removed', async () => {
+  const folder = await temporaryDirectory();
+  const { make: makePipes } = createPipeMaker(folder);
+  await makePipes(join(folder, 'first'));
+  await chmod(folder, 0o777);
+  await expect(makePipes(join(folder, 'second'))).rejects.toThrow(`${folder} was removed, or others may enter it`);
+  await rm(folder, { recursive: true });
+  await expect(makePipes(join(folder, 'third'))).rejects.toThrow(`${folder} was removed, or others may enter it`);
+});
+
+it('ends when nothing is being made, and makes nothing afterwards', async () => {
+  const folder = await temporaryDirectory();
+  const { make, end } = createPipeMaker(folder);
+  void make(join(folder, 'first'));
+  await expect.poll(() => readdir(folder), { interval: 1 }).toContain('waiting');
+  await end();
+  expect((await readdir(join(folder, 'first'))).sort()).toEqual(namesOfPipes);
+  await rm(folder, { recursive: true });
+  await expect(make(join(folder, 'second'))).rejects.toThrow('was removed');
+  await expect(stat(folder)).rejects.toThrow('ENOENT');
 });
