@@ -25,7 +25,7 @@ const seedSandboxSchema = z.strictObject({
   id: z.string().refine(isSandboxId, 'must be bx_ and eight characters of the id alphabet').optional(),
   name: nameSchema,
   account: accountSchema,
-  state: z.enum(['provisioning', 'ready', 'idle', 'archived', 'error', 'cancelled']).default('ready'),
+  state: z.enum(['init', 'provisioning', 'ready', 'idle', 'archived', 'error', 'cancelled']).default('ready'),
   /** The reason for the state `error` or `cancelled`. */
   error: z.string().optional(),
   type: z.enum(sandboxTypes).optional(),

@@ -28,6 +28,9 @@ export function putSandbox(context: Context, accountId: string, disk: SeededDisk
   context.stores.sandboxes.put(accepted);
   putSnapshots(context, accepted, disk);
   switch (seed.state) {
+    case 'init':
+      scheduleBoot(context, accepted);
+      return accepted;
     case 'provisioning':
       return booting(context, accepted);
     case 'error':

@@ -55,6 +55,18 @@ test('a document creates sandboxes in given states, with files and snapshots, an
   expect(events[0] && isSignedWith(seeded.webhooks[0]?.secret ?? '', events[0])).toBe(true);
 });
 
+test('a seeded sandbox that is being created becomes usable in its time', async () => {
+  const under = await startService({ timings: { initMs: 60_000 } });
+  under.service.clock.hold();
+  const { sandboxes } = await under.service.seed({ version: 1, sandboxes: [{ name: 'new', state: 'init' }] });
+  const id = sandboxes[0]?.id ?? '';
+  expect((await under.call('GET', `/sandboxes/${id}`)).body.sandbox.state).toBe('init');
+  await under.service.clock.advance(59_000);
+  expect((await under.call('GET', `/sandboxes/${id}`)).body.sandbox.state).toBe('init');
+  await under.service.clock.advance(61_000);
+  await under.reach(id, 'ready');
+});
+
 test('a seeded sandbox stops automatically and its data expires at the given time', async () => {
   const under = await startService();
   const archivedAt = new Date(under.service.clock.now() - 13 * 86_400_000).toISOString();
