@@ -28,14 +28,22 @@ export function spawnBoundToParent(
   options: BoundProcessOptions = {},
 ): ChildProcess {
   const { leash, ...spawnOptions } = options;
-  const setpriv = leash === 'pipe' ? undefined : findSetpriv();
-  if (setpriv) {
-    const checked = ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', checkParent, 'sh', String(process.pid)];
-    return spawn(setpriv, [...checked, command, ...args], { ...spawnOptions, detached: true });
-  }
+  const bound = leash === 'pipe' ? undefined : boundByKernel(command, args);
+  if (bound) return spawn(bound.file, bound.args, { ...spawnOptions, detached: true });
   const child = spawn(command, args, { ...spawnOptions, detached: true });
   if (child.pid !== undefined) holdLeash(child, child.pid);
   return child;
+}
+
+/** The call of a program that the kernel kills together with this process. Undefined if the kernel cannot do that. */
+export function boundByKernel(
+  command: string,
+  args: readonly string[],
+): { readonly file: string; readonly args: string[] } | undefined {
+  const setpriv = findSetpriv();
+  if (!setpriv) return undefined;
+  const checked = ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', checkParent, 'sh', String(process.pid)];
+  return { file: setpriv, args: [...checked, command, ...args] };
 }
 
 function holdLeash(child: ChildProcess, pid: number): void {

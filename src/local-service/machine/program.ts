@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import { boundByKernel } from '../../os/spawn-bound-to-parent.js';
 
 /** The folders in which the service and commands search for programs. */
 export const defaultProgramPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -37,6 +38,8 @@ interface ProgramOptions {
   readonly signal?: AbortSignal | undefined;
   /** Added to `programEnvironment`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether the program ends with the service, even if the service is killed. Only where the kernel can do that. */
+  readonly isBound?: boolean;
 }
 
 /**
@@ -45,7 +48,7 @@ interface ProgramOptions {
 export function runProgram(
   file: string,
   args: readonly string[],
-  { input = '', timeoutMs = 0, signal, env }: ProgramOptions = {},
+  { input = '', timeoutMs = 0, signal, env, isBound = false }: ProgramOptions = {},
 ): Promise<ProgramResult> {
   const options = {
     env: { ...programEnvironment, ...env },
@@ -54,8 +57,9 @@ export function runProgram(
     timeout: timeoutMs,
     killSignal: 'SIGKILL' as const,
   };
+  const started = (isBound && boundByKernel(file, args)) || { file, args };
   return new Promise((resolve) => {
-    const child = execFile(file, [...args], options, (error, stdout, stderr) => {
+    const child = execFile(started.file, started.args, options, (error, stdout, stderr) => {
       if (!error) return resolve({ exitCode: 0, stdout, stderr });
       const { exitCode } = child;
       // Not the message of the error, which holds the whole command line.

@@ -83,7 +83,8 @@ async function copyInto(
   sharesBlocks ??= succeeds('cp', ['--reflink=auto', '--version']);
   const share = (await sharesBlocks) ? ['--reflink=auto'] : [];
   const { file, args } = copyCall(['-a', ...share], source, target);
-  const { exitCode, stderr } = await runProgram(file, args, { signal });
+  // The next service removes what a killed one was copying, which fails while anything is still added to it.
+  const { exitCode, stderr } = await runProgram(file, args, { signal, isBound: true });
   if (exitCode === 0) return;
   const lines = stderr.split('\n').filter((line) => line !== '');
   // If a running sandbox removes a file during the copy, the copy need not contain it.
