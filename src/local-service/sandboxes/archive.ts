@@ -91,7 +91,7 @@ type SnapshotFound =
   | 'unchanged'
   | null;
 
-/** Takes the snapshot. If the boot could not create the disk, there is nothing to keep. */
+/** Takes the snapshot. Without a disk, there is nothing to keep. */
 async function takeSnapshot(
   context: Context,
   current: () => SandboxRecord | undefined,
@@ -105,13 +105,22 @@ async function takeSnapshot(
   const createdAt = clock.iso();
   try {
     // Without its disk, the snapshot would miss what the sandbox was restored from.
-    if (sandbox.copyingFrom !== null) await host.continueRestore(sandbox.id, sandbox.copyingFrom);
+    const unsavedId = unsavedFrom(sandbox);
+    if (unsavedId !== null) await host.continueRestore(sandbox.id, unsavedId);
     const { sizeBytes } = await host.takeSnapshot(sandbox.id, snapshotId);
     return { snapshotId, sizeBytes, createdAt };
   } catch (cause) {
     if (cause instanceof MachineError && cause.code === 'no_disk') return null;
     throw cause;
   }
+}
+
+/**
+ * The snapshot whose files are perhaps not on the disk yet, and in no snapshot of the sandbox either. Without its disk,
+ * a sandbox that failed to restore its own snapshot loses nothing.
+ */
+function unsavedFrom({ copyingFrom, restoreFrom, snapshotId }: SandboxRecord): string | null {
+  return copyingFrom ?? (restoreFrom === snapshotId ? null : restoreFrom);
 }
 
 /** Takes the last sample of the processes. The stop continues even if the sample fails. */

@@ -192,6 +192,22 @@ describe('a copy that fails', () => {
   });
 });
 
+describe('a fork whose copy failed', () => {
+  it('is archived with every file, even if its source was deleted', async () => {
+    const under = await forked();
+    const { id, sourceId, call, copies } = under;
+    await copies.begun();
+    copies.fail();
+    await under.reach(id, 'error');
+    await remove(under, `/sandboxes/${sourceId}`, sourceId);
+    copies.release();
+    expect(await under.archive(id)).toMatchObject({ snapshotAvailable: true });
+    await call('POST', `/sandboxes/${id}/resume`);
+    await under.reach(id, 'ready');
+    expect((await runIn(under, id, 'cat kept.txt')).body.stdout).toBe('kept');
+  });
+});
+
 describe('a sandbox that gets secret files', () => {
   it('is not ready without them, even if its copy fails', async () => {
     const under = await startService({ timings });
