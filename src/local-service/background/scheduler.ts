@@ -10,6 +10,8 @@ import type { Work, WorkKind, WorkStore } from '../store/work-store.js';
 export type WorkHandlers = Readonly<Record<WorkKind, (work: Work) => Promise<void> | void>>;
 
 const maxAtOnce = 64;
+/** Work that waits for a program for minutes or hours does not count towards `maxAtOnce`. */
+const uncounted: readonly WorkKind[] = ['setup', 'hydrate'];
 const afterFailureMs = 1_000;
 
 export type Scheduler = ReturnType<typeof createScheduler>;
@@ -26,10 +28,7 @@ export function createScheduler(options: {
   let cancelTimer: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
 
-  /**
-   * The work under way, without setup scripts. They may run for hours, so they do not count towards `maxAtOnce`, and
-   * only `stop` waits for them.
-   */
+  /** The work under way, without setup scripts. They may run for hours, so only `stop` waits for them. */
   function short(): Promise<void>[] {
     return [...underWay].flatMap(([key, work]) => (key.startsWith('setup:') ? [] : [work]));
   }
@@ -56,7 +55,8 @@ export function createScheduler(options: {
     cancelTimer?.();
     if (!handlers) return;
     const now = clock.now();
-    let free = maxAtOnce - short().length;
+    const counted = [...underWay.keys()].filter((key) => !uncounted.some((kind) => key.startsWith(`${kind}:`)));
+    let free = maxAtOnce - counted.length;
     for (const work of store.next(maxAtOnce + underWay.size + 1)) {
       if (work.dueAt > now) {
         wakeNoLaterThan(work.dueAt);
@@ -64,7 +64,7 @@ export function createScheduler(options: {
       }
       if (underWay.has(work.key)) continue;
       if (free <= 0) return;
-      if (work.kind !== 'setup') free--;
+      if (!uncounted.includes(work.kind)) free--;
       const handler = handlers[work.kind];
       const running = perform(work, handler).finally(() => {
         underWay.delete(work.key);

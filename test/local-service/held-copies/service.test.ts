@@ -135,6 +135,20 @@ describe('while the disk of a sandbox is copied', () => {
     expect(await readdir(join(directory, 'machines', 'disks'))).toEqual([]);
   });
 
+  it('other sandboxes boot and are deleted, however many are copied', async () => {
+    const under = await archived();
+    const { id, call } = under;
+    for (let i = 0; i < 64; i += 1) {
+      const fork = (await call('POST', `/sandboxes/${id}/fork`)).body.sandbox;
+      await under.reach(fork.id, 'ready');
+    }
+    const other = await under.ready();
+    const { operationId } = (await remove(under, `/sandboxes/${other}`, other)).body;
+    await expect
+      .poll(async () => (await call('GET', `/deletion-operations/${operationId}`)).body.status)
+      .toBe('completed');
+  });
+
   it('a reset ends it', async () => {
     const { service, call, directory } = await resumed();
     await service.reset();
