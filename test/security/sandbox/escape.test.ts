@@ -36,7 +36,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
         `cat /proc/*/root${join(host.directory, 'service-key')} /proc/*/cwd/secret`,
         // The brackets keep the attack from finding itself.
         `cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | grep -a '${unlikeItself(canaryText)}'`,
-        'for f in /proc/self/fd/*; do readlink $f; done | grep -v -e ^/proc -e ^pipe: -e ^socket: -e ^/dev/null -e ^/home/sandbox -e ^/run/machine/1/std',
+        'for f in /proc/self/fd/*; do readlink $f; done | grep -v -e ^/proc -e ^pipe: -e ^socket: -e ^/dev/null -e ^/home/sandbox -e ^/run/machine/[01]/1/std',
         `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un("${socket}")) and print "CONNECTED"'`,
         `cat /proc/*/cmdline | grep -a '${unlikeItself(mark)}'`,
         'cat /dev/mem /dev/kmsg /dev/sd? /dev/vd? | head -c 10',

@@ -34,7 +34,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
       'echo 1 2>/dev/null >/proc/2/fd/0 && echo WROTE A COMMAND',
       'echo 1 2>/dev/null >/proc/1/fd/0 && echo WROTE A COMMAND',
       ': >>/run/init/main && echo CHANGED ITS SCRIPT',
-      'touch /run/machine/x && echo MADE A PIPE',
+      'for folder in /run/machine /run/machine/0 /run/machine/1; do touch $folder/x && echo MADE A PIPE; done',
       'ln -s /etc /run/machine/y && echo MADE A LINK',
       'mv /run/machine /tmp/z && echo MOVED THE PIPES',
     ];
