@@ -12,6 +12,8 @@ import type { JobState } from './job-state.js';
 export async function finishDespiteCancel<T>(job: JobState, name: string, make: () => Promise<T>): Promise<T> {
   const scope = CancellationScope.current();
   if (scope.consideredCancelled) throw new CancelledFailure(`"${name}" was not created`);
+  // Then the refusal of a later call proves nothing.
+  const mayExist = job.carried.unconfirmedName === name;
   job.carried.unconfirmedName = name;
   try {
     const making = CancellationScope.nonCancellable(make);
@@ -19,7 +21,7 @@ export async function finishDespiteCancel<T>(job: JobState, name: string, make: 
     job.carried.unconfirmedName = null;
     return made;
   } catch (error) {
-    if (isCertainlyNotMade(error)) {
+    if (!mayExist && isCertainlyNotMade(error)) {
       job.carried.unconfirmedName = null;
       job.carried.firstSentAtMs = null;
     }

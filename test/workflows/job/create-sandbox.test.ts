@@ -105,6 +105,19 @@ it('a create that is repeated by decision has its own generation beyond the limi
   });
 });
 
+it('a sandbox is ended if its create was not answered, and later calls are refused', async () => {
+  const refused = { kind: 'error', endpoint: 'createSandbox' } as const;
+  await stand.fault({ kind: 'drop_response', endpoint: 'createSandbox' });
+  await stand.fault({ ...refused, status: 429, code: 'rate_limited' });
+  await stand.fault({ ...refused, status: 403, code: 'forbidden' });
+  const handle = await stand.start({ end: 'stop' });
+  const result = await handle.result();
+  expect(result.outcome).toBe('rejected');
+  const [sandbox] = stand.service.books.sandboxes().filter(({ name }) => name.includes(handle.workflowId));
+  const isNamed = result.left.some(({ sandboxName }) => sandboxName === sandbox?.name);
+  expect(isNamed || sandbox?.state === 'archived').toBe(true);
+});
+
 it('a job counts every attempt of its own calls', async () => {
   const error = { kind: 'error', status: 503, code: 'http_500', times: 2 } as const;
   for (const endpoint of ['createSandbox', 'listEvents', 'runCommand', 'stopSandbox'] as const)
