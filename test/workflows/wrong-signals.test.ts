@@ -2,18 +2,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as messages from '../../src/protocol/messages.js';
-import { cancelFanout } from '../../src/workflow-client/fanouts/fanout-client.js';
-import {
-  archivedSandbox,
-  batchOf,
-  chunkOf,
-  ended,
-  fanoutInput,
-  items,
-  promptedForks,
-  source,
-  submit,
-} from './fanout/fanout-harness.js';
 import { readySandbox } from './stop/stop-harness.js';
 import { leaseAs, watchOf } from './watch/lease-harness.js';
 import { createStand, type Stand, script } from './workflow-harness.js';
@@ -53,21 +41,6 @@ it.concurrent('a job goes on after signals with wrong arguments', async () => {
   await handle.cancel();
   expect((await handle.result()).outcome).toBe('cancelled');
   expect(await failedTasks(handle)).toBe(0);
-});
-
-it.concurrent('a batch and its chunk go on after signals with wrong arguments', async () => {
-  const input = fanoutInput(source(await archivedSandbox(stand)));
-  const submitted = await submit(
-    stand,
-    input,
-    items(1, () => 'sleep 600'),
-  );
-  const [batch, chunk] = [batchOf(stand, input), chunkOf(stand, input, 0)];
-  await expect.poll(() => promptedForks(stand, submitted)).toHaveLength(1);
-  await Promise.all([disturb(batch), disturb(chunk)]);
-  await cancelFanout(stand.client, submitted);
-  expect((await ended(stand, input)).outcome).toBe('cancelled');
-  expect(await Promise.all([failedTasks(batch), failedTasks(chunk)])).toEqual([0, 0]);
 });
 
 it.concurrent('a watch keeps its leases after signals with wrong arguments', async () => {

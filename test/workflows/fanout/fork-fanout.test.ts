@@ -27,8 +27,11 @@ it('a batch prompts each item once in its own fork, leaves no fork behind, and c
   expect(leftForks(stand, input)).toEqual([]);
   // All follows of items share the list.
   const booked = () => stand.service.books.calls().slice(callsBefore);
-  // The service books a call after its answer, which may come after the end of the batch.
-  await expect.poll(() => booked().filter(({ endpoint }) => endpoint !== 'listSandboxes').length).toBe(result.apiCalls);
+  const own = () => booked().filter(({ endpoint }) => endpoint !== 'listSandboxes').length;
+  // The service books a call after its answer, which may come after the end of the batch. It books no call whose
+  // connection failed.
+  await expect.poll(own).toBeGreaterThanOrEqual(result.apiCalls - 2);
+  expect(own()).toBeLessThanOrEqual(result.apiCalls);
   const results = await lines(stand, result);
   expect(results.map(({ itemId, generation }) => `${itemId} ${generation}`)).toEqual(
     items(6).map(({ id }) => `${id} 1`),
