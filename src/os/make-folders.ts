@@ -41,7 +41,7 @@ export function makeFoldersSync(path: string, { mode }: { readonly mode?: number
   }
 }
 
-function isFolder(path: string): Promise<boolean> {
+export function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isDirectory(),
     () => false,

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { createBridge, createSecretSource } from '../../bridge/index.js';
+import { aborted } from '../../os/aborted.js';
 import { readPrivateFile } from '../../os/private-file.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
 import { requireNamespace } from '../../temporal/require-namespace.js';
@@ -9,7 +10,7 @@ import { agreeAtStart } from '../connect/key-agreement.js';
 import type { CliIo } from '../io.js';
 import { badConfiguration } from '../usage-error.js';
 import type { BridgeOptions } from './options.js';
-import { type Address, createLogLines, interruption, listened, sayReady } from './serving.js';
+import { type Address, createLogLines, listened, sayReady } from './serving.js';
 
 export interface BridgePorts {
   readonly port: number;
@@ -58,7 +59,7 @@ export async function serveBridge(
         metrics && { option: '--metrics', ...metrics },
       );
       sayReady(io, { url, text: `The bridge receives webhooks at ${url}/webhooks/sandbox.` }, options);
-      await Promise.race([interruption(io.interrupted), keys.refused]);
+      await Promise.race([aborted(io.interrupted), keys.refused]);
     } finally {
       keys.stop();
       await bridge.close({ drainMs: io.interrupted.reason === 'SIGTERM' ? drainMs : 0 });

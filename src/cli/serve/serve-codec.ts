@@ -1,12 +1,14 @@
 /** What `sandflow codec-server` does. */
+
 import { resolve } from 'node:path';
 import { createCodecServer, createPayloadCodec } from '../../encryption/index.js';
+import { aborted } from '../../os/aborted.js';
 import { requireSecretFile } from '../../os/secret-file.js';
 import { openEncryption } from '../connect/encryption.js';
 import type { CliIo } from '../io.js';
 import { badConfiguration } from '../usage-error.js';
 import type { CodecOptions } from './options.js';
-import { interruption, listened, sayReady } from './serving.js';
+import { listened, sayReady } from './serving.js';
 
 /** Serves until the first Ctrl-C or SIGTERM. Calls neither Temporal nor the service. */
 export async function serveCodec(port: number, options: CodecOptions, io: CliIo): Promise<void> {
@@ -21,7 +23,7 @@ export async function serveCodec(port: number, options: CodecOptions, io: CliIo)
   const { url } = await listened(server.listen({ port, host: options.host }));
   try {
     sayReady(io, { url, text: `The codec server listens at ${url}; callers must send the token.` }, options);
-    await interruption(io.interrupted);
+    await aborted(io.interrupted);
   } finally {
     await server.close();
   }

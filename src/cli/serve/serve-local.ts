@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { aborted } from '../../os/aborted.js';
 import { ensureKeyFile } from '../../os/private-file.js';
 import { checkTrustedFolder, prepareTrustedFolder } from '../../os/trusted-folder.js';
 import { stackPaths } from '../../supervisor/stack-paths.js';
@@ -6,7 +7,7 @@ import { announceLocalService } from '../connect/local-services.js';
 import type { CliIo } from '../io.js';
 import type { LocalOptions } from '../local/options.js';
 import { changeOf, readLocalConfig } from './local-config.js';
-import { createLogLines, interruption, listened, parsePort, sayReady } from './serving.js';
+import { createLogLines, listened, parsePort, sayReady } from './serving.js';
 
 /** Serves until the first Ctrl-C or SIGTERM. Work in progress continues at the next start. */
 export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void> {
@@ -46,7 +47,7 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void
     const text = `The local Sandbox Service runs at ${url}. Sandbox isolation: ${service.isolation.text}. Use it with:
   export SANDBOX_API_URL=${url} SANDBOX_API_KEY_FILE=${apiKeyFile}`;
     sayReady(io, { url, text }, options);
-    await interruption(io.interrupted);
+    await aborted(io.interrupted);
   } finally {
     await forget();
     await service.close();

@@ -1,11 +1,11 @@
 /** The embedded stack: `sandflow dev` in the foreground, the hidden `sandflow supervisor` in the background. */
+import { aborted } from '../../os/aborted.js';
 import type { StackDescription } from '../../supervisor/control-protocol.js';
 import { ensureStack, localApiKeyFile, runSupervisor } from '../../supervisor/index.js';
 import { readLocalFacts } from '../connect/local-facts.js';
 import type { CliIo } from '../io.js';
 import { jsonText } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { interruption } from './serving.js';
 
 /**
  * Holds the stack until the first Ctrl-C or SIGTERM, and then ends it in order. If a stack is already running, holds
@@ -23,7 +23,7 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
     const stack = await ensureStack(config, { main, command: io.command, signal, onProgress: log });
     log('The stack of this SANDFLOW_HOME is already running. It stays up while this command runs.');
     ready(stack);
-    await Promise.race([interruption(signal), stack.lost]);
+    await Promise.race([aborted(signal), stack.lost]);
     stack.release();
   }
 }

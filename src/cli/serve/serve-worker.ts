@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { aborted } from '../../os/aborted.js';
 import { apiKeyOf } from '../../os/key-file.js';
 import { createSecretStore } from '../../secret-store/index.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
@@ -11,7 +12,7 @@ import { openNotifying } from '../notify/files.js';
 import { badConfiguration } from '../usage-error.js';
 import type { WorkerOptions } from './options.js';
 import { serveHealth } from './serve-health.js';
-import { type Address, interruption, sayReady } from './serving.js';
+import { type Address, sayReady } from './serving.js';
 
 export interface ServeWorkerOptions extends Omit<WorkerOptions, 'health'> {
   /** Where to answer probes. Undefined: nowhere. */
@@ -82,7 +83,7 @@ async function runWorker(
     const running = worker.run();
     sayReady(io, { text: `The worker polls the task queue ${taskQueue} in the namespace ${namespace}.` }, options);
     try {
-      await Promise.race([running, interruption(io.interrupted), keys.refused]);
+      await Promise.race([running, aborted(io.interrupted), keys.refused]);
     } finally {
       worker.shutdown();
       await running;

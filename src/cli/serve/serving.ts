@@ -20,14 +20,6 @@ export function sayReady(io: CliIo, { url, text }: Ready, options: { readonly re
   else io.stderr.write(`${text}\n`);
 }
 
-/** Resolves at the first Ctrl-C or SIGTERM. */
-export function interruption(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
 /** Reads `--port`; 0 lets the system choose. */
 export function parsePort(text: string): number {
   const port = Number(text);

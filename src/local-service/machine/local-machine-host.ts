@@ -2,6 +2,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineTypes } from '../../contract/workflow-safe/machine-types.js';
+import { isFolder } from '../../os/make-folders.js';
 import { createDesktops } from './desktop/desktops.js';
 import { findDesktop } from './desktop/find-desktop.js';
 import { cloneRepository } from './disk/clone-repository.js';
@@ -9,7 +10,7 @@ import { discardTree, removeTree, replaceByCopy } from './disk/copy-tree.js';
 import { createMachineDirectories, type MachineDirectories } from './disk/directories.js';
 import { createDownloads } from './disk/download.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
-import { createRestores, isDirectory, type Restore } from './disk/restores.js';
+import { createRestores, type Restore } from './disk/restores.js';
 import { isSameTree } from './disk/same-tree.js';
 import { listTree } from './disk/snapshot-tree.js';
 import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
@@ -80,7 +81,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   const requireDisk = async (sandboxId: string, signal?: AbortSignal): Promise<string> => {
     const disk = directories.disk(sandboxId);
     await restores.wait(disk, signal);
-    if (signal?.aborted || (await isDirectory(disk))) return disk;
+    if (signal?.aborted || (await isFolder(disk))) return disk;
     throw new MachineError('no_disk', `Sandbox ${sandboxId} has no disk on this machine.`);
   };
   /** Reads what a sandbox has on its disk, without waiting for a restore. */
@@ -122,7 +123,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       const disk = directories.disk(sandboxId);
       const running = restores.running(disk);
       if (running) return running;
-      if (await isDirectory(disk)) return { ended: Promise.resolve(true) };
+      if (await isFolder(disk)) return { ended: Promise.resolve(true) };
       return beginRestore(await requireSnapshot(directories, snapshotId), disk);
     },
     endRestore,
@@ -192,6 +193,6 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
 
 async function requireSnapshot(directories: MachineDirectories, snapshotId: string): Promise<string> {
   const snapshot = directories.snapshot(snapshotId);
-  if (await isDirectory(snapshot)) return snapshot;
+  if (await isFolder(snapshot)) return snapshot;
   throw new MachineError('no_snapshot', `The snapshot ${snapshotId} does not exist on this machine.`);
 }

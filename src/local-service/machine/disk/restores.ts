@@ -2,8 +2,9 @@
  * Copies snapshots to disks in the background. Until a copy has ended, its snapshot stands for the disk: it is read in
  * place of the disk, and whatever could change the disk waits.
  */
-import { stat } from 'node:fs/promises';
+import { aborted } from '../../../os/aborted.js';
 import { anySignal } from '../../../os/any-signal.js';
+import { isFolder } from '../../../os/make-folders.js';
 import { endedMeanwhile } from '../machine-error.js';
 import { replaceByCopy } from './copy-tree.js';
 
@@ -41,7 +42,7 @@ export function createRestores(unfinished: string) {
 
   async function copy(snapshot: string, disk: string, signal: AbortSignal): Promise<boolean> {
     // An earlier copy may have ended meanwhile, and the disk may have changed since.
-    if (await isDirectory(disk)) return true;
+    if (await isFolder(disk)) return true;
     try {
       await replaceByCopy(snapshot, disk, unfinished, { signal });
       return true;
@@ -108,18 +109,4 @@ export function createRestores(unfinished: string) {
       for (let all = uses.get(snapshot); all; all = uses.get(snapshot)) await Promise.allSettled(all);
     },
   };
-}
-
-export async function isDirectory(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

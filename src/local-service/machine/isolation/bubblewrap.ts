@@ -50,7 +50,7 @@ export function createBubblewrap(
   return {
     isolation: 'bubblewrap',
     boot(sandboxId, { place, enter, pipes }) {
-      const mounts = pipes.flatMap((folder, place) => ['--ro-bind', folder, shownPipes(place)]);
+      const mounts = pipes.flatMap((folder, index) => ['--ro-bind', folder, shownPipes(String(index))]);
       mounts.push(...diskArguments(directories.disk(sandboxId), directories.temporary(sandboxId)));
       const name = ['--hostname', sandboxId.replaceAll('_', '-'), '--setenv', 'PATH', defaultProgramPath];
       const network = place.kind === 'own' ? own : shared;

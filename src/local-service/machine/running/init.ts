@@ -16,7 +16,7 @@ const initFolder = '/run/init';
 /** Where a sandbox sees the folders with the pipes of its commands. It cannot change them. */
 const pipesFolder = '/run/machine';
 
-export const shownPipes = (place: number): string => `${pipesFolder}/${place}`;
+export const shownPipes = (name: string): string => `${pipesFolder}/${name}`;
 
 /**
  * Signals that other processes of the sandbox send to all, such as `kill -TERM -1`, do not end it. `setsid` starts a

@@ -102,14 +102,14 @@ export function createRunningMachine({ sandboxId, child, pipes: places }: Machin
     async start(spec: CommandSpec, limits: string): Promise<StartedShell | undefined> {
       lastNumber += 1;
       const number = lastNumber;
-      let place: number;
+      let made: MadePipes;
       let script: string;
       let pipes: ShellPipes;
       try {
-        place = await makePipesIn(places, number);
+        made = await makePipesIn(places, number);
         const variables = sandboxEnvironment(sandboxId, sandboxHome, spec);
-        script = startScript(spec, { at: join(shownPipes(place), String(number)), variables, limits });
-        pipes = await openShellPipes(join(places[place]?.folder ?? '', String(number)));
+        script = startScript(spec, { at: shownPipes(made.name), variables, limits });
+        pipes = await openShellPipes(made.folder);
       } catch (error) {
         // Its folder is removed.
         if (isGone) return undefined;
@@ -123,7 +123,7 @@ export function createRunningMachine({ sandboxId, child, pipes: places }: Machin
         return { exitCode, signal: exitCode === null ? 'SIGKILL' : null };
       });
       pipes.script.end(script);
-      child.stdin.write(`${place}/${number}\n`);
+      child.stdin.write(`${made.name}\n`);
       const timeout = new AbortController();
       const tooLate = delay(startTimeoutMs, undefined, { signal: timeout.signal, ref: false }).then(
         kill,
@@ -160,18 +160,25 @@ export function createRunningMachine({ sandboxId, child, pipes: places }: Machin
   };
 }
 
-/** @returns the index of the first place where the pipes of a command could be made */
-async function makePipesIn(places: readonly PipesPlace[], number: number): Promise<number> {
-  for (const [index, { folder, maker }] of places.entries()) {
+interface MadePipes {
+  readonly folder: string;
+  /** The name of the folder in the sandbox. */
+  readonly name: string;
+}
+
+/** Makes the pipes of a command in the first place where that works: memory may be full, or have been cleared. */
+async function makePipesIn(places: readonly PipesPlace[], number: number): Promise<MadePipes> {
+  let failure: unknown;
+  for (const [place, { folder: parent, maker }] of places.entries()) {
+    const folder = join(parent, String(number));
     try {
-      await maker.make(join(folder, String(number)));
-      return index;
+      await maker.make(folder);
+      return { folder, name: `${place}/${number}` };
     } catch (error) {
-      // Memory may be full, or have been cleared.
-      if (index === places.length - 1) throw error;
+      failure = error;
     }
   }
-  throw new Error('There is no place for pipes.');
+  throw failure;
 }
 
 function keyOf({ pid, startTime }: ProcessEntry): string {

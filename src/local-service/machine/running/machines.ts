@@ -191,17 +191,19 @@ export async function createMachines(options: MachinesOptions): Promise<Shells> 
   };
 }
 
-/** Makes folders for one start of a sandbox. The last place must work; others may be full, or have been cleared. */
+/** Makes a folder in each place, for one start of a sandbox. Memory may be full, or have been cleared. */
 async function makePlaces(places: readonly PipesPlace[], sandboxId: string): Promise<PipesPlace[]> {
   const made: PipesPlace[] = [];
-  for (const [index, { folder, maker }] of places.entries()) {
+  let failure: unknown = new Error('The folders of pipes were removed, or others may enter them. Restart the service.');
+  for (const { folder, maker } of places) {
+    if (!(await isPrivateFolder(folder))) continue;
     try {
-      if (!(await isPrivateFolder(folder))) throw new Error(`${folder} was removed, or others may enter it.`);
       made.push({ folder: await mkdtemp(join(folder, `${sandboxId}-`)), maker });
     } catch (error) {
-      if (index === places.length - 1) throw error;
+      failure = error;
     }
   }
+  if (made.length === 0) throw failure;
   return made;
 }
 
