@@ -9,7 +9,7 @@ interface Project {
 }
 
 const projects = (config.test?.projects ?? []) as readonly Project[];
-const rows = [...readSource('CONTRIBUTING.md').matchAll(/^\| `(test\/[^`]+)` \| `(\w+)` \| (gate|all) \|/gm)].map(
+const rows = [...readSource('CONTRIBUTING.md').matchAll(/^\| `(test\/[^`]+)` \| `([\w-]+)` \| (gate|all) \|/gm)].map(
   ([, folder = '', project = '', tier = '']) => ({ folder, project, tier }),
 );
 const patternOf = (folder: string) => `${folder}/**/*.test.ts`;
@@ -25,10 +25,16 @@ test('has every test', () => {
 });
 
 test('has one tier for each project, and the command of the gate runs those of the gate', () => {
-  const projectsOf = (tier: string) => [...new Set(rows.filter((row) => row.tier === tier).map(({ project }) => project))];
+  const projectsOf = (tier: string) => [
+    ...new Set(rows.filter((row) => row.tier === tier).map(({ project }) => project)),
+  ];
   expect(projectsOf('gate').filter((project) => projectsOf('all').includes(project))).toEqual([]);
   const { scripts } = JSON.parse(readSource('package.json')) as { readonly scripts: Record<string, string> };
-  expect(scripts.test).toBe(`vitest run ${projectsOf('gate').map((name) => `--project ${name}`).join(' ')}`);
+  expect(scripts.test).toBe(
+    `vitest run ${projectsOf('gate')
+      .map((name) => `--project ${name}`)
+      .join(' ')}`,
+  );
 });
 
 test('repeats no failed test of the gate', () => {

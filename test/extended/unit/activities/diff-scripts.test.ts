@@ -14,14 +14,14 @@ import {
   readContent,
   readDiffAnswer,
   readPatchHead,
-} from '../../../activities/sandbox/diff-answer.js';
+} from '../../../../activities/sandbox/diff-answer.js';
 import {
   baseText,
   patchPieceBytes,
   patchPieceText,
   patchRemovalText,
   patchText,
-} from '../../../activities/sandbox/diff-script.js';
+} from '../../../../activities/sandbox/diff-script.js';
 
 const run = promisify(execFile);
 const hasGit = spawnSync('git', ['--version']).status === 0;

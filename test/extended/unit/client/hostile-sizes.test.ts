@@ -2,9 +2,16 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
-import { listAllSandboxes } from '../../../src/client/areas/sandbox-calls.js';
-import { ApiError, type SandboxClient, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
-import { aSandbox, createClosing, errorBody, rejectionOf, startStand, startTcpStand } from './http-harness.js';
+import { listAllSandboxes } from '../../../../src/client/areas/sandbox-calls.js';
+import { ApiError, type SandboxClient, TimeoutError, UnexpectedResponseError } from '../../../../src/client/index.js';
+import {
+  aSandbox,
+  createClosing,
+  errorBody,
+  rejectionOf,
+  startStand,
+  startTcpStand,
+} from '../../../unit/client/http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

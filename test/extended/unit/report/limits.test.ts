@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutText, fairLimit, textBytes } from '../../../src/report/cut-text.js';
-import { renderFanoutReport } from '../../../src/report/index.js';
-import { jsonForScript } from '../../../src/report/markup.js';
-import { plainText } from '../../../src/report/plain-text.js';
-import { hostileText } from './hostile.js';
-import { sampleBatch } from './sample-batch.js';
+import { cutText, fairLimit, textBytes } from '../../../../src/report/cut-text.js';
+import { renderFanoutReport } from '../../../../src/report/index.js';
+import { jsonForScript } from '../../../../src/report/markup.js';
+import { plainText } from '../../../../src/report/plain-text.js';
+import { hostileText } from '../../../unit/report/hostile.js';
+import { sampleBatch } from '../../../unit/report/sample-batch.js';
 
 const shownText = hostileText.map(plainText);
 
