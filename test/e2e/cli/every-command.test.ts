@@ -176,7 +176,7 @@ describe('each other command succeeds', () => {
   it('on a job that the snippet of the README has started, once for one id', async () => {
     vi.stubEnv('SANDFLOW_HOME', bench.cli.home);
     const fixed = await fixInFork('by-readme', source, shell('ls go'));
-    expect(fixed).toEqual({ outcome: 'completed', answer: expect.any(String), left: [] });
+    expect(fixed).toEqual({ outcome: 'completed', answer: 'go\n', left: [] });
     const { prompts } = await books();
     expect(await fixInFork('by-readme', source, shell('ls go'))).toEqual(fixed);
     expect((await books()).prompts).toHaveLength(prompts.length);
