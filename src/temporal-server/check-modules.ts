@@ -9,14 +9,15 @@ import { cliVersion } from './pinned-release.js';
 import { type Making, runProgram } from './run-program.js';
 import { withoutLogins } from './why-failed.js';
 
-export const cliModule = 'github.com/temporalio/cli';
+/** The module that is built, and its version. */
+const main = `github.com/temporalio/cli v${cliVersion}`;
 const checkTimeoutMs = 5_000;
 
 interface CheckOptions extends Making {
   readonly binary: string;
   /** Default: `go` on the PATH. */
   readonly go?: string;
-  /** How long the database may take, in ms. Default: 5000. */
+  /** How long all of it may take, in ms. Default: 5000. */
   readonly checkTimeoutMs?: number;
 }
 
@@ -28,30 +29,39 @@ export interface NamedModules {
 }
 
 /**
- * Without Go, or if the database cannot be reached, nothing is checked, and this is said except without Go.
- * @returns the modules that the binary names; undefined if they were not checked
+ * Without Go nothing is checked. If the database cannot be reached, nothing is checked either, and this is said.
  * @throws Error if the binary names another module or another sum
  */
-export async function checkModules(options: CheckOptions): Promise<NamedModules | undefined> {
-  const { onProgress, directory, binary, go = 'go', signal } = options;
-  const version = await runProgram(go, ['version', '-m', binary], { directory, signal });
-  if (!version) return undefined;
-  const unchecked = (why: string) =>
-    onProgress(`the modules of the Temporal server were not compared with Go's checksum database: ${why}`);
-  if (version.exitCode !== 0) return void unchecked(lastLine(version.stderr));
-  const named = parseModules(version.stdout);
-  const main = `${cliModule} v${cliVersion}`;
-  if (named.main !== main) throw new Error(`REFUSED: the binary was built from "${named.main}", and not from ${main}`);
-  const sums = await publishedSums(options, go).catch((error: Error) => {
+export async function checkModules(options: CheckOptions): Promise<void> {
+  const { onProgress, directory, binary, go = 'go', signal, checkTimeoutMs: timeoutMs = checkTimeoutMs } = options;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const variables = variablesOf(directory);
+  const run = async (...args: string[]) => {
+    const over = signal ? anySignal([signal, timeout]) : timeout;
+    const end = await runProgram(go, args, { directory, variables, signal: over });
     signal?.throwIfAborted();
-    unchecked(error.message);
-  });
-  if (!sums) return undefined;
+    if (timeout.aborted) throw new Unchecked(`no answer came for ${timeoutMs / 1000} s`);
+    if (end && end.exitCode !== 0) throw new Unchecked(withoutLogins(end.stderr.trim().split('\n').at(-1) ?? ''));
+    return end?.stdout;
+  };
+  try {
+    const named = await run('version', '-m', binary);
+    if (named === undefined) return;
+    requireModules(parseModules(named), await publishedSums(run, variables.GOMODCACHE));
+    onProgress("the modules that the binary names are those that Go's checksum database confirms");
+  } catch (error) {
+    if (!(error instanceof Unchecked)) throw error;
+    onProgress(`the modules of the Temporal server were not compared with Go's checksum database: ${error.message}`);
+  }
+}
+
+class Unchecked extends Error {}
+
+function requireModules(named: NamedModules, sums: ReadonlySet<string>): void {
+  if (named.main !== main) throw new Error(`REFUSED: the binary was built from "${named.main}", and not from ${main}`);
+  if (named.used.length === 0) throw new Error('REFUSED: the binary names no modules');
   const other = named.used.find((used) => !sums.has(used));
   if (other !== undefined) throw new Error(`REFUSED: Go's checksum database does not confirm the module ${other}`);
-  if (named.used.length === 0) throw new Error('REFUSED: the binary names no modules');
-  onProgress(`Go's checksum database confirms the ${named.used.length} modules that the binary names`);
-  return named;
 }
 
 /** Parses what `go version -m` prints. Exported for the script that checks all wheels. */
@@ -62,19 +72,14 @@ export function parseModules(output: string): NamedModules {
 }
 
 /** The lines of `go.sum` of the CLI's module, after the database has confirmed this module. */
-async function publishedSums(options: CheckOptions, go: string): Promise<ReadonlySet<string>> {
-  const { directory, signal, checkTimeoutMs: timeoutMs = checkTimeoutMs } = options;
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const over = signal ? anySignal([signal, timeout]) : timeout;
-  const variables = variablesOf(directory);
-  const run = (args: readonly string[]) => runProgram(go, args, { directory, variables, signal: over });
-  const module = `${cliModule}@v${cliVersion}`;
-  const database = await run(['env', 'GOSUMDB']);
-  if (database?.stdout.trim() === 'off') throw new Error('GOSUMDB=off');
-  const download = await run(['mod', 'download', module]);
-  if (timeout.aborted) throw new Error(`it did not answer for ${timeoutMs / 1000} s`);
-  if (download?.exitCode !== 0) throw new Error(lastLine(download?.stderr ?? ''));
-  const lines = await readFile(join(variables.GOMODCACHE, module, 'go.sum'), 'utf8');
+async function publishedSums(
+  run: (...args: string[]) => Promise<string | undefined>,
+  moduleCache: string,
+): Promise<ReadonlySet<string>> {
+  if ((await run('env', 'GOSUMDB'))?.trim() === 'off') throw new Unchecked('GOSUMDB=off');
+  const module = main.replace(' ', '@');
+  await run('mod', 'download', module);
+  const lines = await readFile(join(moduleCache, module, 'go.sum'), 'utf8');
   return new Set(lines.split('\n').map((line) => line.trim()));
 }
 
@@ -89,8 +94,4 @@ function variablesOf(directory: string) {
     GO111MODULE: 'on',
     GONOSUMDB: 'none',
   };
-}
-
-function lastLine(text: string): string {
-  return withoutLogins(text.trim().split('\n').at(-1)?.trim() ?? '');
 }

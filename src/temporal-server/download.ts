@@ -44,9 +44,10 @@ async function save(url: string, path: string, options: ArchiveOptions): Promise
   const giveUp = new AbortController();
   const timeout = setTimeout(() => giveUp.abort(), giveUpAfterMs);
   const over = signal ? anySignal([signal, giveUp.signal]) : giveUp.signal;
-  const dispatcher = new EnvHttpProxyAgent();
   const file = await open(path, 'wx', 0o600);
+  let dispatcher: EnvHttpProxyAgent | undefined;
   try {
+    dispatcher = new EnvHttpProxyAgent();
     const answer = await fetch(url, { signal: over, dispatcher });
     if (!answer.ok || !answer.body) throw new Error(`${new URL(url).host} answers ${answer.status}`);
     const hash = createHash('sha256');
@@ -62,6 +63,6 @@ async function save(url: string, path: string, options: ArchiveOptions): Promise
   } finally {
     clearTimeout(timeout);
     await file.close();
-    await dispatcher.destroy();
+    await dispatcher?.destroy();
   }
 }

@@ -71,6 +71,7 @@ export async function runProgram(
       child.once('close', (code) => resolve(code));
       child.once('error', reject);
     });
+    if (rest !== '') onErrorLine?.(rest);
     return exitCode === notFoundExitCode ? undefined : { exitCode, stdout, stderr };
   } finally {
     signal?.removeEventListener('abort', kill);

@@ -26,6 +26,7 @@ const reasonOfCode: Readonly<Record<string, (address: string) => string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: (address) => `the certificate of ${address} ${authority} (NODE_EXTRA_CA_CERTS)`,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: (address) => `the certificate of ${address} ${authority} (NODE_EXTRA_CA_CERTS)`,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: (address) => `the certificate of ${address} ${authority} (NODE_EXTRA_CA_CERTS)`,
+  ERR_INVALID_URL: () => 'HTTPS_PROXY is not a URL such as http://proxy.example.com:3128',
   ENOSPC: () => diskFull,
   EDQUOT: () => diskFull,
 };
