@@ -87,7 +87,8 @@ async function makeBinary(home: string, cached: string, options: FindServerOptio
       signal?.throwIfAborted();
       const reason = cause instanceof Error ? cause.message : String(cause);
       failures.push(new Error(`${name}: ${reason}`, { cause }));
-      onProgress(`no Temporal server from ${name}: ${reason.split('\n')[0]}`);
+      // The error at the end says why the last way failed.
+      if (failures.length < ways.length) onProgress(`no Temporal server from ${name}: ${reason}`);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
