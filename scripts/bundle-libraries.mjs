@@ -18,8 +18,9 @@ export async function bundleLibraries(build) {
   for (const name of libraries) {
     const bundle = await rolldown({ input: require.resolve(name), platform: 'node', external: missing });
     const { output } = await bundle.write({
-      file: join(folder, `${name}.js`),
-      format: 'esm',
+      file: join(folder, `${name}.cjs`),
+      // As the libraries are: ssh2 asks for its `__dirname`.
+      format: 'cjs',
       // Names stay, for stack traces; and so does what a licence asks to keep.
       minify: { compress: true, mangle: false, codegen: true },
       comments: { legal: true, annotation: false, jsdoc: false },
@@ -53,7 +54,7 @@ function importBundled(build, folder) {
     const code = readFileSync(path, 'utf8');
     const changed = code.replaceAll(imports, (library) => {
       used.add(library);
-      return relative(dirname(path), join(folder, `${library}.js`)).replace(/^(?!\.)/, './');
+      return relative(dirname(path), join(folder, `${library}.cjs`)).replace(/^(?!\.)/, './');
     });
     if (changed !== code) writeFileSync(path, changed);
   }
