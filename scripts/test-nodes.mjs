@@ -21,9 +21,9 @@ try {
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
-console.log(['Node      ', ...rows.map(({ node }) => node)].join('\t'));
-console.log(['unit tests', ...rows.map(({ unit }) => unit)].join('\t'));
-console.log(['one job   ', ...rows.map(({ job }) => job)].join('\t'));
+say(['Node      ', ...rows.map(({ node }) => node)].join('\t'));
+say(['unit tests', ...rows.map(({ unit }) => unit)].join('\t'));
+say(['one job   ', ...rows.map(({ job }) => job)].join('\t'));
 process.exitCode = rows.every(({ unit, job }) => unit === 'passed' && job === 'completed') ? 0 : 1;
 
 function tryNode(version) {
@@ -36,7 +36,7 @@ function tryNode(version) {
   cpSync(join(folder, 'node_modules', name, 'bin'), bin, { recursive: true });
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
   const node = spawnSync('node', ['--version'], { env, encoding: 'utf8' }).stdout.trim();
-  console.log(`\nNode ${node}`);
+  say(`\nNode ${node}`);
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const unit = run('node', [vitest, 'run', '--project', 'unit', ...tests], { env }) ? 'passed' : 'FAILED';
   // A home of its own, so that the job cannot meet a stack of another Node.
@@ -51,4 +51,8 @@ function run(program, args, { env = process.env, mustEnd = false } = {}) {
   const { status, error } = spawnSync(program, args, { cwd: root, env, stdio: 'inherit' });
   if (mustEnd && status !== 0) throw error ?? new Error(`${program} ${args.join(' ')} ended with ${status}`);
   return status === 0;
+}
+
+function say(line) {
+  process.stdout.write(`${line}\n`);
 }
