@@ -6,6 +6,7 @@ import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, r
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleLibraries } from './bundle-libraries.mjs';
 import { reachableTypes } from './shipped-types.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -60,6 +61,7 @@ const bundle = async (name, options) =>
   writeFileSync(join(fresh, name), (await bundleWorkflowCode({ ...workflows, ...options })).code);
 await bundle('workflow-bundle.js', unencryptedBundle);
 await bundle('workflow-bundle-encrypted.js', encryptedBundle);
+await bundleLibraries(fresh);
 removeWhatNobodyReads();
 writeFileSync(join(fresh, stamp), sources);
 chmodSync(join(fresh, 'src', 'cli', 'main.js'), 0o755);
@@ -89,7 +91,9 @@ function hashOfSources() {
     'package.json',
     'tsconfig.json',
     'tsconfig.build.json',
+    'package-lock.json',
     'scripts/build.mjs',
+    'scripts/bundle-libraries.mjs',
     'scripts/shipped-types.mjs',
   ];
   for (const folder of ['src', 'workflows', 'activities']) {

@@ -8,6 +8,7 @@ export const isolationSchema = z.object({
   network: z.object({
     kind: z.enum(['host', 'internet', 'none']),
     reason: z.string().optional(),
+    mend: z.string().optional(),
     wished: z.boolean(),
     allowHost: z.array(z.string()),
   }),

@@ -5,7 +5,7 @@ import { type Check, ok, skipped, warning } from './check.js';
 
 const mends = {
   plain: 'Install bubblewrap, or allow it to create namespaces; see docs/security.md, "Sandboxes".',
-  none: 'Install slirp4netns and iproute2, and let this user open /dev/net/tun; or set "network": "host".',
+  none: 'Or set "network": "host" to use the network of this machine.',
   lacks:
     'Install bubblewrap 0.8 or later, and let the service create control groups; see docs/security.md, "Sandboxes".',
   unknown: "Use the same version for the service and this command, and set the service's key.",
@@ -20,7 +20,9 @@ export function checkIsolation({ known: isolation, problem }: SaidIsolation): Ch
   const message = `${text}${why === undefined ? '' : ` (${why})`}.`;
   if (isolation.isolation === 'plain') return warning('isolation', message, mends.plain);
   if (network.kind === 'host') return warning('isolation', message, mends.host);
-  if (network.kind === 'none' && !network.wished) return warning('isolation', message, mends.none);
+  if (network.kind === 'none' && !network.wished) {
+    return warning('isolation', message, [network.mend ?? [], mends.none].flat().join(' '));
+  }
   return isolation.lacks.length > 0 ? warning('isolation', message, mends.lacks) : ok('isolation', message);
 }
 

@@ -112,7 +112,8 @@ export function isolationWarnings({ isolation, reason, network }: IsolationDescr
     return [`${why}Sandboxes are NOT isolated. Their commands can read and change everything that this user can.`];
   }
   if (network.kind !== 'none' || network.wished) return [];
+  const mend = network.mend === undefined ? '' : `${network.mend} `;
   return [
-    `Sandboxes have NO network: ${network.reason}. Install slirp4netns and iproute2, or set "network": "host" to use the network of this machine.`,
+    `Sandboxes have NO network: ${network.reason}. ${mend}Or set "network": "host" to use the network of this machine.`,
   ];
 }

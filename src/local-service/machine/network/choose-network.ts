@@ -14,6 +14,8 @@ export interface NetworkDescription {
   readonly kind: 'host' | 'internet' | 'none';
   /** Why a sandbox has no internet, or why it has the network of this machine. */
   readonly reason?: string;
+  /** What gives a sandbox the internet, as a sentence; undefined if nothing is wrong, or nothing is known to help. */
+  readonly mend?: string;
   /** True if the user has chosen this kind of network. */
   readonly wished: boolean;
   /** Ports that are opened to each sandbox. */
@@ -45,26 +47,26 @@ export async function chooseNetwork(
   }
   const { internet = true, allowHost = [], allowNetworks = [] } = setting;
   const ports = allowHost.flatMap((text) => parseHostPort(text) ?? []);
-  const nowhere = (reason: string): ChosenNetwork => ({
+  const nowhere = ({ reason, mend }: Problem): ChosenNetwork => ({
     networks: createSamePlace({ kind: 'none' }),
     // Without a network, the ports of `allowHost` cannot be opened either. The user did not choose this.
-    description: { kind: 'none', reason, wished: !internet && ports.length === 0, allowHost: [] },
+    description: { kind: 'none', reason, mend, wished: !internet && ports.length === 0, allowHost: [] },
   });
-  const tools = await findTools(programPath);
-  if (typeof tools === 'string') return nowhere(tools);
+  const tools = await findTools(programPath, { internet });
+  if ('reason' in tools) return nowhere(tools);
   const { slirp4netns, ...others } = tools;
-  const chosen = async (kind: 'internet' | 'none', reason?: string): Promise<ChosenNetwork> => {
+  const chosen = async (kind: 'internet' | 'none', { reason, mend }: Partial<Problem> = {}): Promise<ChosenNetwork> => {
     const used = kind === 'internet' ? tools : others;
     const open = () => openNamespace({ tools: used, allowHost: ports, allowNetworks });
     // A first network is opened as a test. The first sandbox then uses it.
     return {
       networks: createSandboxNetworks(open, { spare: await open(), log }),
-      description: { kind, reason, wished: !internet, allowHost },
+      description: { kind, reason, mend, wished: !internet, allowHost },
     };
   };
   try {
-    if (!internet) return await chosen('none', 'the settings have "internet": false');
-    if (!slirp4netns) return await chosen('none', 'slirp4netns is not installed');
+    if (!internet) return await chosen('none', { reason: 'the settings have "internet": false' });
+    if (!slirp4netns) return await chosen('none', missing(['slirp4netns']));
     try {
       return await chosen('internet');
     } catch (error) {
@@ -75,17 +77,56 @@ export async function chooseNetwork(
   }
 }
 
-async function findTools(programPath: string): Promise<NetworkTools | string> {
-  const [unshare, nsenter, ip, slirp4netns] = await Promise.all(
-    ['unshare', 'nsenter', 'ip', 'slirp4netns'].map((name) => findProgram(name, programPath)),
-  );
-  if (!unshare || !nsenter) return 'unshare and nsenter (package util-linux) are not installed';
-  if (!ip) return 'ip (package iproute2) is not installed';
-  return { unshare, nsenter, ip, slirp4netns };
+/** Why sandboxes have no internet, and what would change that. */
+interface Problem {
+  readonly reason: string;
+  readonly mend?: string;
 }
 
-function problemOf(error: unknown): string {
+/** The package of each program that a network needs. */
+const packages = { unshare: 'util-linux', nsenter: 'util-linux', ip: 'iproute2', slirp4netns: 'slirp4netns' } as const;
+
+async function findTools(
+  programPath: string,
+  { internet }: { readonly internet: boolean },
+): Promise<NetworkTools | Problem> {
+  const [unshare, nsenter, ip, slirp4netns] = await Promise.all([
+    findProgram('unshare', programPath),
+    findProgram('nsenter', programPath),
+    findProgram('ip', programPath),
+    findProgram('slirp4netns', programPath),
+  ]);
+  if (unshare && nsenter && ip) return { unshare, nsenter, ip, slirp4netns };
+  const found = { unshare, nsenter, ip, slirp4netns };
+  const names = Object.keys(packages) as (keyof typeof packages)[];
+  return missing(names.filter((name) => !found[name] && (internet || name !== 'slirp4netns')));
+}
+
+/** Names what is missing, and nothing that is installed. */
+function missing(programs: readonly (keyof typeof packages)[]): Problem {
+  const needed = [...new Set(programs.map((name) => packages[name]))];
+  return {
+    reason: `${programs.join(' and ')} ${programs.length > 1 ? 'are' : 'is'} not installed`,
+    mend: `Install ${needed.join(' and ')}.`,
+  };
+}
+
+/** Everything is installed, and this machine or user may not use it. */
+function problemOf(error: unknown): Problem {
   const reason = reasonOf(error);
-  const isDevice = /\/dev\/net\/tun/.test(reason);
-  return isDevice ? `this user cannot open /dev/net/tun, which slirp4netns requires (${reason})` : reason;
+  if (/\/dev\/net\/tun/.test(reason)) {
+    return /No such (?:file|device)/.test(reason)
+      ? {
+          reason: `/dev/net/tun does not exist, which slirp4netns requires (${reason})`,
+          mend: 'Load the kernel module tun, or give this container the device /dev/net/tun.',
+        }
+      : {
+          reason: `this user cannot open /dev/net/tun, which slirp4netns requires (${reason})`,
+          mend: 'Let this user read and write /dev/net/tun.',
+        };
+  }
+  if (/a network namespace does not start/.test(reason)) {
+    return { reason, mend: 'Let this user create user and network namespaces.' };
+  }
+  return { reason };
 }

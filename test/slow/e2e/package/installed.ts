@@ -35,14 +35,18 @@ const environment = Object.fromEntries(
  */
 export async function npmInstall(
   folder: string,
-  what: string,
+  what: string | readonly string[],
   { scripts = false }: { readonly scripts?: boolean } = {},
 ): Promise<string> {
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--no-update-notifier'];
-  const { stderr } = await execute('npm', ['install', ...(scripts ? [] : ['--ignore-scripts']), ...quiet, what], {
-    cwd: folder,
-    env: environment,
-  });
+  const { stderr } = await execute(
+    'npm',
+    ['install', ...(scripts ? [] : ['--ignore-scripts']), ...quiet, ...[what].flat()],
+    {
+      cwd: folder,
+      env: environment,
+    },
+  );
   return withoutNpmrc(stderr);
 }
 

@@ -1,0 +1,192 @@
+/** The package with each package manager that people have, and what its registry and its users need. */
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../../../src/config.js';
+import { type Ended, otherUser, requireRoot } from '../../../setup/other-user.js';
+import { type InstalledPackage, installPackage, npmInstall } from './installed.js';
+
+/** Programs of npm, each in a folder of its own name. */
+const tools = [
+  ...['npm@10', 'npm@11', 'pnpm@10', 'pnpm@11', 'pnpm@12', 'yarn@1'].map((version) => `${version}@npm:${version}`),
+  'yarn@4@npm:@yarnpkg/cli-dist@4',
+  'publint@0.3.25',
+  '@arethetypeswrong/cli@0.18.5',
+];
+/** npm allows no `@` in the name of a folder. */
+const alias = (tool: string) => tool.replace(/^(npm|pnpm|yarn)@(\d+)@/, '$1$2@');
+const newerNode = `node-${process.platform}-${process.arch}`;
+
+let installed: InstalledPackage;
+let work: string;
+const inTools = (...path: readonly string[]) => join(work, 'tools', 'node_modules', ...path);
+
+beforeAll(async () => {
+  installed = await installPackage();
+  work = mkdtempSync(join(tmpdir(), 'sandflow-managers-'));
+  mkdirSync(join(work, 'tools'));
+  writeFileSync(join(work, 'tools', 'package.json'), '{"private":true}\n');
+  await npmInstall(join(work, 'tools'), [...tools.map(alias), `${newerNode}@22`]);
+});
+afterAll(() => {
+  installed.remove();
+  rmSync(work, { recursive: true, force: true });
+});
+
+interface Place {
+  readonly cwd: string;
+  readonly home: string;
+  readonly path?: string;
+  /** Runs as a user without rights. */
+  readonly isOther?: boolean;
+  readonly cache?: string;
+}
+
+/** Runs a program with nothing of the environment but what a newcomer has. */
+function run(program: string, args: readonly string[], { cwd, home, path, isOther = false, cache }: Place) {
+  const env = {
+    PATH: [...(path === undefined ? [] : [path]), process.env.PATH].join(delimiter),
+    HOME: home,
+    SANDFLOW_CACHE: cache ?? readConfig().cacheDirectory,
+  };
+  const user = isOther ? { uid: otherUser, gid: otherUser } : {};
+  const child = spawn(program, args, { cwd, env, ...user, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk) => (output[name] += String(chunk)));
+  return new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (exitCode) => resolve({ exitCode, ...output }));
+  });
+}
+
+/** An empty project with the tarball, and an empty home. */
+function newProject(name: string, files: Readonly<Record<string, string>> = {}): Place & { readonly tarball: string } {
+  const folder = join(work, name);
+  const [cwd, home] = [join(folder, 'project'), join(folder, 'home')];
+  for (const path of [cwd, home]) mkdirSync(path, { recursive: true });
+  const tarball = `./${basename(installed.tarball)}`;
+  cpSync(installed.tarball, join(cwd, tarball));
+  writeFileSync(join(cwd, 'package.json'), '{"name":"newcomer","private":true,"type":"module"}\n');
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(cwd, file), text);
+  return { cwd, home, tarball };
+}
+
+async function expectJob(program: string, args: readonly string[], place: Place): Promise<void> {
+  try {
+    const { exitCode, stdout, stderr } = await run(program, [...args, 'run', 'Say hello'], place);
+    expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: expect.stringContaining('Say hello') });
+  } finally {
+    await run(program, [...args, 'down'], place);
+  }
+}
+
+const refusedBuilds = `allowBuilds:\n  '@swc/core': false\n  protobufjs: false\n`;
+
+interface Manager {
+  readonly name: string;
+  /** The program, in the folder of its package, and its arguments. */
+  readonly program: readonly string[];
+  readonly add: readonly string[];
+  readonly files?: Readonly<Record<string, string>>;
+  readonly needsNode22?: boolean;
+}
+
+const managers: readonly Manager[] = [
+  { name: 'npm10', program: ['bin', 'npm-cli.js'], add: ['install'] },
+  { name: 'npm11', program: ['bin', 'npm-cli.js'], add: ['install'] },
+  { name: 'pnpm10', program: ['bin', 'pnpm.cjs'], add: ['add'] },
+  {
+    name: 'pnpm11',
+    program: ['bin', 'pnpm.mjs'],
+    add: ['add'],
+    files: { 'pnpm-workspace.yaml': refusedBuilds },
+    needsNode22: true,
+  },
+  { name: 'pnpm12', program: ['pnpm'], add: ['add'], files: { 'pnpm-workspace.yaml': refusedBuilds } },
+  { name: 'yarn1', program: ['bin', 'yarn.js'], add: ['add', '--non-interactive'] },
+  {
+    name: 'yarn4',
+    program: ['bin', 'yarn.js'],
+    add: ['add'],
+    files: { '.yarnrc.yml': 'nodeLinker: node-modules\n' },
+  },
+];
+
+describe('the tarball', () => {
+  it.each(managers)('is installed by $name, and runs a job', async ({ name, program, add, files, needsNode22 }) => {
+    const project = newProject(name, files);
+    const place = { ...project, ...(needsNode22 ? { path: inTools(newerNode, 'bin') } : {}) };
+    const file = inTools(name, ...program);
+    const [command, ...first] = /js$/.test(file) ? ['node', file] : [file];
+    const what = name === 'yarn1' ? `file:${project.tarball}` : project.tarball;
+    const { exitCode, stdout, stderr } = await run(command ?? '', [...first, ...add, what], place);
+    expect(exitCode, `${stdout}\n${stderr}`).toBe(0);
+    await expectJob(join(project.cwd, 'node_modules', '.bin', 'sandflow'), [], place);
+  });
+
+  it('makes pnpm 12 end with 1 if nobody says which scripts may run, as docs/library.md says', async () => {
+    const project = newProject('pnpm12-unasked');
+    const { exitCode, stdout, stderr } = await run(inTools('pnpm12', 'pnpm'), ['add', project.tarball], project);
+    expect(exitCode).toBe(1);
+    const said = `${stdout}${stderr}`.replaceAll(/@\d[\d.]*/g, '');
+    expect(said).toMatch(/ERR_PNPM_IGNORED_BUILDS.*Ignored build scripts: @swc\/core, protobufjs\n/s);
+  });
+
+  it('has entries that publint and attw accept, for importers of ES modules', () => {
+    const check = (file: string, ...args: readonly string[]) =>
+      execFileSync('node', [file, ...args, installed.tarball], { encoding: 'utf8' });
+    expect(check(inTools('publint', 'src', 'cli.js'), '--strict')).toContain('All good!');
+    const types = inTools('@arethetypeswrong', 'cli', 'dist', 'index.js');
+    expect(check(types, '--profile', 'esm-only', '--format', 'ascii')).not.toContain('⚠️ Problem');
+  });
+
+  it('brings no package whose install script downloads anything', () => {
+    const scripts = readdirSync(join(installed.folder, 'node_modules'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /(?:^|\/)package\.json$/.test(path))
+      .filter((path) =>
+        /"(?:pre|post)?install": /.test(readFileSync(join(installed.folder, 'node_modules', path), 'utf8')),
+      )
+      .map((path) => path.replace(/^.*node_modules\//, '').replace(/\/package\.json$/, ''));
+    // protobufjs compares versions; @swc/core loads its program, and downloads another one only on a platform without it.
+    expect(scripts.toSorted()).toEqual(['@swc/core', 'protobufjs']);
+  });
+});
+
+describe('a user without rights, whose home has spaces and accents', () => {
+  /** A home with the Temporal server in its cache, which belongs to that user. */
+  function newHome(name: string): Place {
+    for (const folder of [work, installed.folder]) chmodSync(folder, 0o755);
+    const home = join(work, name, 'Zoë Müller');
+    const cache = join(home, '.cache', 'sandflow');
+    mkdirSync(cache, { recursive: true });
+    cpSync(readConfig().cacheDirectory, cache, { recursive: true });
+    for (const path of ['.', ...readdirSync(home, { recursive: true, encoding: 'utf8' })]) {
+      chownSync(join(home, path), otherUser, otherUser);
+    }
+    return { cwd: home, home, cache, isOther: true };
+  }
+
+  it('runs a job with npx from the tarball, in an empty folder', async (context) => {
+    requireRoot(context);
+    const place = newHome('npx');
+    cpSync(installed.tarball, join(place.cwd, 'sandflow.tgz'));
+    await expectJob('npx', ['--yes', '--package=./sandflow.tgz', 'sandflow'], place);
+  });
+
+  it('runs a job from an installation that root owns', async (context) => {
+    requireRoot(context);
+    await expectJob(join(installed.folder, 'node_modules', '.bin', 'sandflow'), [], newHome('of-root'));
+  });
+});
