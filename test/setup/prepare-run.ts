@@ -48,7 +48,7 @@ function folderInMemory(): string | undefined {
 /** A run that was killed has left its folder. */
 function removeAbandoned(): void {
   for (const name of readdirSync(memory)) {
-    const pid = /^sandflow-(\d+)$/.exec(name)?.[1];
+    const pid = /^sandflow-(\d{1,10})$/.exec(name)?.[1];
     if (pid !== undefined && hasEnded(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
   }
 }
