@@ -1,4 +1,5 @@
-// Compiles the TypeScript and bundles the workflows once, so that a worker starts without running a bundler.
+// Compiles the TypeScript, bundles the workflows once, so that a worker starts without running a bundler, and packs the
+// command line.
 // With --if-changed, it does nothing if the last build had the same sources.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -6,6 +7,7 @@ import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, r
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { packCommandLine } from './pack.mjs';
 import { reachableTypes } from './shipped-types.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -60,6 +62,7 @@ const bundle = async (name, options) =>
   writeFileSync(join(fresh, name), (await bundleWorkflowCode({ ...workflows, ...options })).code);
 await bundle('workflow-bundle.js', unencryptedBundle);
 await bundle('workflow-bundle-encrypted.js', encryptedBundle);
+await packCommandLine(fresh);
 removeWhatNobodyReads();
 writeFileSync(join(fresh, stamp), sources);
 chmodSync(join(fresh, 'src', 'cli', 'main.js'), 0o755);
@@ -87,9 +90,11 @@ function hashOfSources() {
   const hash = createHash('sha256');
   const files = [
     'package.json',
+    'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
     'scripts/build.mjs',
+    'scripts/pack.mjs',
     'scripts/shipped-types.mjs',
   ];
   for (const folder of ['src', 'workflows', 'activities']) {

@@ -1,0 +1,148 @@
+// Packs the command line: a command then loads a dozen files, where it loaded 700. The library stays as compiled.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join, sep } from 'node:path';
+import { rolldown } from 'rolldown';
+
+/** These have native code, read files beside their own code, or are used by servers only. */
+const unpacked = ['@temporalio/worker', '@temporalio/core-bridge', 'fastify', 'libsql', 'prom-client', 'ssh2'];
+
+/**
+ * Modules that are loaded together share a chunk: all that the file imports, but what an earlier chunk has. Whatever
+ * is imported only on demand gets chunks of its own.
+ */
+const chunks = [
+  ['start', 'src/cli/run-cli.js'],
+  ['settings', 'src/config.js'],
+  ['stack', 'src/cli/connect/stack-status.js'],
+  ['temporal', 'src/cli/connect/temporal-link.js'],
+  ['service', 'src/client/index.js'],
+  ['platform', 'src/cli/connect/platform.js'],
+  ['messages', 'src/cli/output/reporter.js'],
+  ['job', 'src/workflow-client/jobs/job-client.js'],
+  ['run', 'src/cli/run/run-job.js'],
+];
+
+/**
+ * Replaces `dist/src/cli/start.js` and `start-worker.js` by packed ones, and removes the modules of the command line
+ * that are in them. The chunks lie as deep as the folders of their sources, so that what a module finds from
+ * `import.meta.url` stays where it is.
+ * @param dist the folder of the compiled program
+ */
+export async function packCommandLine(dist) {
+  const packages = new Set();
+  // The second replaces what the first reads.
+  await pack(dist, {
+    ...{ entry: 'start-worker', folder: 'packed-worker', isExternal: isPackage, packages },
+    plugins: [onlyWorker],
+  });
+  await pack(dist, { entry: 'start', folder: 'packed', isExternal: isUnpacked, packages });
+  const kept = ['main.js', 'runtime.js', 'start.js', 'start-worker.js'];
+  for (const name of readdirSync(join(dist, 'src', 'cli'))) {
+    if (!kept.includes(name)) rmSync(join(dist, 'src', 'cli', name), { recursive: true });
+  }
+  writeFileSync(join(dist, 'third-party-licenses.txt'), licencesOf([...packages].sort()));
+}
+
+async function pack(dist, { entry, folder, isExternal, packages, plugins = [] }) {
+  const bundle = await rolldown({
+    input: { [`cli/${entry}`]: join(dist, 'src', 'cli', `${entry}.js`) },
+    cwd: dist,
+    platform: 'node',
+    external: isExternal,
+    plugins: [smallerMessages, ...plugins],
+    onLog: (_, { code, message }) => {
+      // A module that one file loads on demand and another at once is no mistake.
+      if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message);
+    },
+  });
+  const { output } = await bundle.write({
+    dir: join(dist, 'src'),
+    entryFileNames: '[name].js',
+    chunkFileNames: `${folder}/[name]-[hash].js`,
+    comments: { legal: false, annotation: false, jsdoc: false },
+    codeSplitting: { groups: groupsOf(dist) },
+  });
+  await bundle.close();
+  for (const { moduleIds = [] } of output) for (const id of moduleIds) addPackage(id, packages);
+}
+
+/**
+ * Reading the definitions of Temporal's messages is the longest part of most commands. Text for `JSON.parse` takes less
+ * time than an object literal; and only workers use `coresdk`, only Temporal's cloud has `cloud`.
+ */
+const smallerMessages = {
+  name: 'smaller-messages',
+  load: {
+    filter: { id: /@temporalio[/\\]proto[/\\]protos[/\\]json-module\.js$/ },
+    handler(id) {
+      const [, before, definitions, after] = /^(.*\.addJSON\()(.*)(\);.*)$/s.exec(readFileSync(id, 'utf8'));
+      const { coresdk, ...kept } = JSON.parse(definitions);
+      const { cloud, ...api } = kept.temporal.nested.api.nested;
+      if (!coresdk || !cloud) throw new Error(`${id} defines other messages than expected.`);
+      kept.temporal.nested.api.nested = api;
+      return `${before}JSON.parse(${JSON.stringify(JSON.stringify(kept))})${after}`;
+    },
+  },
+};
+
+/** Leaves out what the other commands load on demand: `main.ts` starts none of them from this pack. */
+const onlyWorker = {
+  name: 'only-worker',
+  resolveDynamicImport(id, from) {
+    const isAction = from.endsWith(`${sep}command.js`) && !id.endsWith('/serve-worker.js');
+    return isAction ? { id, external: true } : null;
+  },
+};
+
+function groupsOf(dist) {
+  const reached = new Map();
+  const isOf = (file, context) => {
+    if (!reached.has(file)) reached.set(file, reachedFrom(join(dist, file), context));
+    return reached.get(file);
+  };
+  return chunks.map(([name, file], index) => ({
+    name: (id, context) => (isOf(file, context).has(id) ? name : null),
+    debugName: name,
+    priority: chunks.length - index,
+  }));
+}
+
+function reachedFrom(start, context) {
+  const reached = new Set();
+  const open = [start];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (reached.has(id)) continue;
+    reached.add(id);
+    open.push(...(context.getModuleInfo(id)?.importedIds ?? []));
+  }
+  return reached;
+}
+
+function isPackage(id) {
+  return !isAbsolute(id) && !id.startsWith('.');
+}
+
+function isUnpacked(id) {
+  return unpacked.some((name) => id === name || id.startsWith(`${name}/`));
+}
+
+/** Adds the folder of the package that a module belongs to. */
+function addPackage(id, packages) {
+  const folder = `${sep}node_modules${sep}`;
+  const at = id.lastIndexOf(folder);
+  if (at < 0) return;
+  const words = id.slice(at + folder.length).split(sep);
+  packages.add(join(id.slice(0, at), folder, ...words.slice(0, words[0].startsWith('@') ? 2 : 1)));
+}
+
+/** The licences of the packages ask that their texts come with copies of their code. */
+function licencesOf(folders) {
+  const texts = folders.map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice|copying)/i.test(file));
+    if (typeof license !== 'string') throw new Error(`${folder} names no licence.`);
+    const read = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+    return [`${name} ${version} (${license})`, ...read].join('\n\n');
+  });
+  return `The packed command line contains code of these packages.\n\n${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
+}
