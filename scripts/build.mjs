@@ -1,4 +1,5 @@
-// Compiles the TypeScript and bundles the workflows once, so that a worker starts without running a bundler.
+// Compiles the TypeScript, bundles the workflows once, so that a worker starts without running a bundler, and packs the
+// command line.
 // With --if-changed, it does nothing if the last build had the same sources.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -7,7 +8,9 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleLibraries } from './bundle-libraries.mjs';
+import { packCommandLine } from './pack.mjs';
 import { reachableTypes } from './shipped-types.mjs';
+import { writeLicenses } from './third-party-licenses.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -61,7 +64,8 @@ const bundle = async (name, options) =>
   writeFileSync(join(fresh, name), (await bundleWorkflowCode({ ...workflows, ...options })).code);
 await bundle('workflow-bundle.js', unencryptedBundle);
 await bundle('workflow-bundle-encrypted.js', encryptedBundle);
-await bundleLibraries(fresh);
+const packages = [...(await bundleLibraries(fresh)), ...(await packCommandLine(fresh))];
+writeLicenses(join(fresh, 'third-party-licenses.txt'), packages);
 removeWhatNobodyReads();
 writeFileSync(join(fresh, stamp), sources);
 chmodSync(join(fresh, 'src', 'cli', 'main.js'), 0o755);
@@ -94,7 +98,9 @@ function hashOfSources() {
     'package-lock.json',
     'scripts/build.mjs',
     'scripts/bundle-libraries.mjs',
+    'scripts/pack.mjs',
     'scripts/shipped-types.mjs',
+    'scripts/third-party-licenses.mjs',
   ];
   for (const folder of ['src', 'workflows', 'activities']) {
     for (const path of readdirSync(join(root, folder), { recursive: true })) {

@@ -5,16 +5,20 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
+import { packagesOf } from './third-party-licenses.mjs';
 
 const require = createRequire(import.meta.url);
 const libraries = ['fastify', 'ssh2'];
 /** Native parts of ssh2, which it does without if they are missing, as they always are here. */
 const missing = ['cpu-features', /\.node$/];
 
-/** @param build the folder of a build. Its files then import the libraries from the folder `libraries` in it. */
+/**
+ * @param build the folder of a build. Its files then import the libraries from the folder `libraries` in it.
+ * @returns the folders of the packages whose code is in them
+ */
 export async function bundleLibraries(build) {
   const folder = join(build, 'libraries');
-  const packages = new Map();
+  const packages = [];
   for (const name of libraries) {
     const bundle = await rolldown({ input: require.resolve(name), platform: 'node', external: missing });
     const { output } = await bundle.write({
@@ -26,23 +30,10 @@ export async function bundleLibraries(build) {
       comments: { legal: true, annotation: false, jsdoc: false },
     });
     await bundle.close();
-    for (const module of output.flatMap(({ moduleIds = [] }) => moduleIds)) {
-      const found = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(module);
-      if (found) packages.set(found[0], licenceOf(found[0]));
-    }
+    packages.push(...packagesOf(output));
   }
-  const licences = [...packages.values()].sort().join(`\n${'-'.repeat(80)}\n\n`);
-  writeFileSync(join(folder, 'LICENSES.txt'), licences);
   importBundled(build, folder);
-}
-
-/** @throws if the package has no licence that could be passed on */
-function licenceOf(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (!file && !license) throw new Error(`${name} has no licence, so it cannot be bundled.`);
-  const text = file ? readFileSync(join(folder, file), 'utf8') : `${license}\n`;
-  return `${name} ${version}\n\n${text}`;
+  return packages;
 }
 
 function importBundled(build, folder) {

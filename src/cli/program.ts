@@ -44,25 +44,33 @@ SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_EN
 SANDFLOW_HOME, SANDFLOW_IDLE_SECONDS, SANDFLOW_TEMPORAL_UI. If none is set, everything runs on this machine.
 `;
 
-const groups: Readonly<Record<string, readonly AddCommand[]>> = {
-  'Run:': [addRun, addContinue, addFanout, addJobs, addSchedules],
-  'Sandboxes:': [addSandboxes, addStop, addStops, addCleanup],
-  'The stack on this machine:': [addStack, addDev, addLocal, addSupervisor],
-  'Set up and operate:': [
-    addDoctor,
-    addConfig,
-    addWorker,
-    addBridge,
-    addWebhooks,
-    addNotify,
-    addEncryption,
-    addCodecServer,
-  ],
-  'Other commands:': [addApi],
+/** Each command by its name, in the groups of the help page. */
+const groups: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
+  'Run:': { run: addRun, continue: addContinue, fanout: addFanout, jobs: addJobs, schedule: addSchedules },
+  'Sandboxes:': { sandboxes: addSandboxes, stop: addStop, stops: addStops, cleanup: addCleanup },
+  'The stack on this machine:': {
+    ...{ up: addStack, status: addStack, down: addStack },
+    ...{ dev: addDev, local: addLocal, supervisor: addSupervisor },
+  },
+  'Set up and operate:': {
+    doctor: addDoctor,
+    config: addConfig,
+    worker: addWorker,
+    bridge: addBridge,
+    webhooks: addWebhooks,
+    notify: addNotify,
+    encryption: addEncryption,
+    'codec-server': addCodecServer,
+  },
+  'Other commands:': { api: addApi },
 };
 
-/** Builds the program; parses and runs nothing. */
-export function createProgram(context: CommandContext, version: string): Command {
+/**
+ * Builds the program; parses and runs nothing.
+ * @param word the first word of the command line. If it names a command, the program has no other command: all of them
+ *   take longer to declare than some of them take to run. Default: none.
+ */
+export function createProgram(context: CommandContext, version: string, word?: string): Command {
   const program = new Command('sandflow')
     .description('Durable jobs for remote sandboxes.')
     .version(version, '-V, --version', 'print the version')
@@ -80,10 +88,13 @@ export function createProgram(context: CommandContext, version: string): Command
       outputError: () => undefined,
     })
     .addHelpText('after', `${examplesHelp}${exitCodesHelp}`);
-  for (const [group, adds] of Object.entries(groups)) {
+  const named = new Map(Object.values(groups).flatMap((commands) => Object.entries(commands))).get(word ?? '');
+  for (const [group, commands] of Object.entries(groups)) {
     program.commandsGroup(group);
-    // The class is the same at run time. Only the types that infer options come from another package.
-    for (const add of adds) add(program as unknown as Parent, context);
+    for (const add of new Set(Object.values(commands))) {
+      // The class is the same at run time. Only the types that infer options come from another package.
+      if (!named || add === named) add(program as unknown as Parent, context);
+    }
   }
   addHelpCommand(program);
   addExamples(program);

@@ -36,7 +36,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
   const context: CommandContext = { io, jobId: null, exitCode: exitCodes.done };
   let program: Command | undefined;
   try {
-    program = createProgram(context, await packageVersion());
+    program = createProgram(context, await packageVersion(), args[0]);
     requireMeantValues(locate(program, args).command, args);
     await program.parseAsync([...args], { from: 'user' });
     return context.exitCode;

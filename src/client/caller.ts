@@ -1,6 +1,6 @@
 /** Makes the call of every method: sends the request, then returns a parsed response or throws a typed error. */
 import { finished } from 'node:stream';
-import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import {
   type EndpointName,
   endpoints,
@@ -53,17 +53,33 @@ export type Open = <Name extends RawEndpointName>(
 type Sent = Pick<ExchangeRequest, 'method' | 'path' | 'headers' | 'body'> &
   Pick<PlainRequest, 'query' | 'confirmDelete'>;
 
-/** No proxy leads to this machine, whatever the environment says. */
-function dispatcherTo(origin: string, options: Pool.Options): Dispatcher {
-  if (isLoopbackHost(new URL(origin).hostname)) return new Pool(origin, options);
+/**
+ * No proxy leads to this machine, whatever the environment says. Loads undici only now: it costs more than the rest of
+ * the client, and many a command makes no call.
+ */
+async function dispatcherTo(origin: string, options: Pool.Options): Promise<Dispatcher> {
+  const undici = await import('undici');
+  if (isLoopbackHost(new URL(origin).hostname)) return new undici.Pool(origin, options);
   // For one connection, undici would take a client that reports a connection closed by the server as a failed call.
-  return new EnvHttpProxyAgent({ ...options, factory: (to: URL | string, of: object) => new Pool(to, of) });
+  return new undici.EnvHttpProxyAgent({
+    ...options,
+    factory: (to: URL | string, of: object) => new undici.Pool(to, of),
+  });
 }
 
 export function createCaller(given: SandboxClientOptions) {
   const { origin, basePath } = readBaseUrl(given.baseUrl, given.allowHttp);
   const { onCall, timeoutMs: defaultTimeoutMs = 30_000, connections = 128 } = given;
-  const pool = given.dispatcher ?? dispatcherTo(origin, { connections, pipelining: 1, allowH2: false });
+  let opened = given.dispatcher && Promise.resolve(given.dispatcher);
+  let closed: Promise<void> | undefined;
+
+  const pool = () => {
+    if (opened) return opened;
+    opened = dispatcherTo(origin, { connections, pipelining: 1, allowH2: false });
+    // A closed pool refuses the call, as if it had been opened before it was closed.
+    if (closed) opened = opened.then((late) => late.close().then(() => late));
+    return opened;
+  };
 
   /** Checks the request, then gets the key: an invalid request is never sent. */
   async function prepare(endpoint: CallName, sent: Sent, options: StreamOptions) {
@@ -96,7 +112,7 @@ export function createCaller(given: SandboxClientOptions) {
       const path = pathOf(endpoint, parts);
       const body = parts.body ? stableJson(parts.body) : null;
       const sent = { method: endpoints[endpoint].method, path, headers, body, query, confirmDelete };
-      response = await exchange(pool, await prepare(endpoint, sent, options));
+      response = await exchange(await pool(), await prepare(endpoint, sent, options));
       if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response);
       const answer = readSuccess(endpoint, { path, onRowsLeftOut: options.onRowsLeftOut }, response);
       options.onBodyRead?.(response.body.length);
@@ -116,7 +132,7 @@ export function createCaller(given: SandboxClientOptions) {
       const path = pathOf(endpoint, parts);
       const sent = { method, path, headers: { accept: '*/*' }, body: null, query: parts.query };
       const request = await prepare(endpoint, sent, options);
-      const response = await streamExchange(pool, request);
+      const response = await streamExchange(await pool(), request);
       status = response.status;
       if (status < 200 || status >= 300) {
         const body = await readWhole(endpoint, response.body, request.timeoutMs);
@@ -135,7 +151,7 @@ export function createCaller(given: SandboxClientOptions) {
     const record = startRecord(name, { signal: options.signal, onCall });
     try {
       const sent = { ...plain, headers: { accept: '*/*' }, body: plain.body ?? null };
-      const response = await streamExchange(pool, await prepare(name, sent, options));
+      const response = await streamExchange(await pool(), await prepare(name, sent, options));
       finished(response.body, (error) => record.end(response.status, error ?? undefined));
       return response;
     } catch (error) {
@@ -144,9 +160,8 @@ export function createCaller(given: SandboxClientOptions) {
     }
   };
 
-  let closed: Promise<void> | undefined;
   const close = () => {
-    closed ??= pool.close();
+    closed ??= opened ? opened.then((dispatcher) => dispatcher.close()) : Promise.resolve();
     return closed;
   };
   return { call, open, request, close };

@@ -79,7 +79,7 @@ function textOf(bytes: Uint8Array | null | undefined): string {
 }
 
 /** The module that puts messages and stacks of failures into payloads. The bundle of the workflows needs it too. */
-export const failureConverterPath = fileURLToPath(new URL('./failure-converter.cjs', import.meta.url));
+export const failureConverterPath = fileURLToPath(new URL('../encryption/failure-converter.cjs', import.meta.url));
 
 /**
  * The `dataConverter` of every client, worker and replay of a deployment whose payloads are encrypted. Messages and

@@ -10,7 +10,7 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-const folder = new URL('./browser/', import.meta.url);
+const folder = new URL('../report/browser/', import.meta.url);
 const importLine = /^import \{([^}]*)\} from '(\.\.?\/[\w./-]+\.js)';$/gm;
 const exportWord = /^export (?=(?:async )?(?:function|const|class) (\w+))/gm;
 

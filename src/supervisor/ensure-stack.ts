@@ -10,8 +10,8 @@ import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';
 import { joinSupervisor, type Presence } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
-import { requireStackSettings } from './run-supervisor.js';
 import { type StackPaths, stackPaths } from './stack-paths.js';
+import { requireStackSettings } from './stack-settings.js';
 
 const retryMs = 50;
 /**

@@ -1,4 +1,4 @@
 export type { MainProgram } from './children.js';
 export { ensureStack, type StackHandle } from './ensure-stack.js';
-export { requireStackSettings, runSupervisor } from './run-supervisor.js';
+export { runSupervisor } from './run-supervisor.js';
 export { localApiKeyFile } from './stack-paths.js';

@@ -11,6 +11,7 @@ import { isSupervisorThere } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type ControlServer, openControlServer } from './control-server.js';
 import { stackPaths } from './stack-paths.js';
+import { requireStackSettings } from './stack-settings.js';
 import { createStackWatch, type StackWatch } from './stack-watch.js';
 import { type Stack, startStack } from './start-stack.js';
 
@@ -67,15 +68,6 @@ export async function runSupervisor(
   } finally {
     lock.release();
   }
-}
-
-/**
- * A stack starts every part that is not configured. If the setting of the service is missing by mistake, the stack
- * would start a local service instead of using the configured one.
- * @throws SandflowError `bad_configuration`
- */
-export function requireStackSettings({ noLocalService }: Pick<Config, 'noLocalService'>): void {
-  if (noLocalService !== undefined) throw new SandflowError('bad_configuration', noLocalService);
 }
 
 async function holdStack(

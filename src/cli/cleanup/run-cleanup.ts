@@ -58,7 +58,7 @@ export async function runPolicy(
   const { io } = context;
   return withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
     const { temporal, config, results, patiently } = platform;
-    const moved = movedText(platform.clock);
+    const moved = movedText((await platform.readFacts()).clock);
     if (moved !== null) reporter.notice(`${moved} Cleanups compute ages by the clock of the worker's machine.`);
     await keep();
     const { startCleanup } = await import('../../workflow-client/cleanups/cleanup-client.js');

@@ -2,7 +2,7 @@
  * Finds the addresses of Temporal and the service: as configured, or of the embedded stack, which it starts if needed.
  */
 import type { Config } from '../../config.js';
-import { ensureStack, type StackHandle } from '../../supervisor/index.js';
+import { ensureStack, type StackHandle } from '../../supervisor/ensure-stack.js';
 import type { TemporalTarget } from '../../temporal/connect.js';
 import type { CliIo } from '../io.js';
 import type { TemporalUi } from '../output/job-links.js';

@@ -1,10 +1,11 @@
 /** Reads what a local service says of itself: how it isolates its sandboxes, its clock, and if its settings changed. */
+import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Config } from '../../config.js';
 import { isLoopbackHost } from '../../contract/urls.js';
 import { apiKeyOf } from '../../os/key-file.js';
 import type { Notices } from '../output/reporter.js';
-import { answerText } from './answer-text.js';
+import { readWhole } from './answer-text.js';
 import { isolationSchema, type SaidIsolation, sayIsolation } from './isolation.js';
 import type { LocalClock } from './local-clock.js';
 
@@ -52,16 +53,27 @@ async function ask(service: Service): Promise<LocalFacts> {
   if (url.protocol !== 'http:' && !isLoopbackHost(url.hostname)) return nothingToAsk;
   const headers = { authorization: `Bearer ${await apiKeyOf(service)}` };
   const beforeMs = Date.now();
-  const response = await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
+  const response = await get(url, headers);
   const middleMs = (beforeMs + Date.now()) / 2;
-  if (response.status === 404) return nothingToAsk;
-  if (!response.ok) throw new Error(`it returned ${response.status}`);
-  const { isolation, clock, changedSettings } = answerSchema.parse(JSON.parse(await answerText(response)));
+  const { statusCode = 0 } = response;
+  if (statusCode !== 200) response.destroy();
+  if (statusCode === 404) return nothingToAsk;
+  if (statusCode !== 200) throw new Error(`it returned ${statusCode}`);
+  const { isolation, clock, changedSettings } = answerSchema.parse(JSON.parse((await readWhole(response)).toString()));
   return {
     isolation: { known: isolation, problem: null },
     clock: { ...clock, aheadMs: Date.parse(clock.now) - middleMs },
     changedSettings,
   };
+}
+
+/** `fetch` would load Node's whole HTTP client for this one read. It follows no redirect. */
+async function get(url: URL, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+  const { get: ask } = await import(url.protocol === 'http:' ? 'node:http' : 'node:https');
+  return new Promise((resolve, reject) => {
+    const options = { headers, agent: false, signal: AbortSignal.timeout(timeoutMs) };
+    ask(url, options, resolve).on('error', reject);
+  });
 }
 
 /** Prints all of it but the clock. Warnings are shown even when quiet. */

@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import type { SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { requireStackSettings } from '../../supervisor/index.js';
+import { requireStackSettings } from '../../supervisor/stack-settings.js';
 import { abortable } from '../../temporal/calls.js';
 import { splitTarget } from '../../temporal/connect.js';
 import { requireTemporal } from '../../temporal/require-listener.js';
@@ -21,7 +21,7 @@ import { isFullyConfigured } from './configured.js';
 import { type Encryption, openEncryption, openResults } from './encryption.js';
 import { requireAgreement } from './key-agreement.js';
 import { heldText } from './local-clock.js';
-import { type LocalFacts, readLocalFacts, sayLocalFacts } from './local-facts.js';
+import type { LocalFacts } from './local-facts.js';
 import { linkToTemporal, type TemporalLink } from './temporal-link.js';
 
 /** Waits shorter than this cause no notice, in ms. */
@@ -30,8 +30,7 @@ const silentMs = 2_000;
 const notShared =
   'Files of more than 128 KiB in total go through the result store. Set SANDFLOW_RESULTS to a directory that this command shares with the workers.';
 
-/** With what the service of the current connection says of itself. */
-export interface Platform extends LocalFacts {
+export interface Platform {
   /** The configuration. If no service is configured, `sandboxService` is the one of the embedded stack. */
   readonly config: Config;
   /** The current connection. `reconnect` replaces it. */
@@ -47,6 +46,8 @@ export interface Platform extends LocalFacts {
   readonly bridgeUrl: string | undefined;
   /** Temporal's UI; undefined if unknown. */
   readonly ui: Addresses['ui'];
+  /** What the service says of itself. It is asked once for each connection, and only by a command that needs it. */
+  readFacts(): Promise<LocalFacts>;
   /**
    * Stores the content of a file that the job will write into the sandbox. Safe to repeat.
    * @returns the reference of the stored content
@@ -88,9 +89,14 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
   let link = await open(config, encryption, options);
   const results = openResults(config, encryption);
   const sharedResults = config.resultsShared ? results : undefined;
-  let facts = await readLocalFacts(link.addresses.service);
-  const held = heldText(facts.clock);
-  if (held !== null && needsWorker) reporter.notice(held);
+  let asked: Promise<LocalFacts> | undefined;
+  const readFacts = () => {
+    const { service } = link.addresses;
+    asked ??= import('./local-facts.js').then(({ readLocalFacts }) => readLocalFacts(service));
+    return asked;
+  };
+  const held = needsWorker ? heldText((await readFacts()).clock) : null;
+  if (held !== null) reporter.notice(held);
   if (configured && needsWorker) await warnWithoutWorker(link.temporal.client, config, reporter);
 
   return {
@@ -108,16 +114,8 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     get ui() {
       return link.addresses.ui;
     },
-    get isolation() {
-      return facts.isolation;
-    },
-    get clock() {
-      return facts.clock;
-    },
-    get changedSettings() {
-      return facts.changedSettings;
-    },
     results,
+    readFacts,
     patiently: (calls) =>
       link.temporal.patiently(config.patienceMs, () => abortable(link.temporal.client, io.interrupted, calls)),
     sharedResults,
@@ -132,9 +130,12 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       await closeLink(link);
       link = await open(config, encryption, { ...options, reporter: current });
       current.notice('Reconnected.', 'detail');
-      const before = facts;
-      facts = await readLocalFacts(link.addresses.service);
-      if (facts.isolation.known?.text !== before.isolation.known?.text) sayLocalFacts(facts, current);
+      const before = await asked;
+      asked = undefined;
+      if (!before) return;
+      const now = await readFacts();
+      if (now.isolation.known?.text === before.isolation.known?.text) return;
+      (await import('./local-facts.js')).sayLocalFacts(now, current);
     },
     close: () => closeLink(link),
   };

@@ -68,7 +68,9 @@ export async function runDoctor(
   try {
     const config = platform?.config ?? configured;
     const ofService = configured.sandboxService ? serviceFirst : await serviceChecks(config, asking);
-    const facts = platform ?? (config.sandboxService && (await readLocalFacts(config.sandboxService)));
+    const facts = platform
+      ? await platform.readFacts()
+      : config.sandboxService && (await readLocalFacts(config.sandboxService));
     const ofClock = facts ? checkLocalClock(facts.clock) : null;
     checks.push(...ofService.filter(({ name, status }) => !(ofClock && name === 'clock' && status === 'ok')));
     if (ofClock) checks.push(ofClock);

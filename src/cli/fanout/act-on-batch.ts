@@ -71,7 +71,7 @@ export async function resumeBatch(
     } else {
       const { retryFailed } = options;
       if (options.check) await requireSource(platform, batch, { signal: io.interrupted, notices: view });
-      sayLocalFacts(platform, view);
+      sayLocalFacts(await platform.readFacts(), view);
       io.interrupted.throwIfAborted();
       context.undone = undefined;
       await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });

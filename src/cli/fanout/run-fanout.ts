@@ -54,7 +54,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     await checkService(config, { signal: io.interrupted, notice: (text) => starting.notice(text) });
   }
   const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
-  sayLocalFacts(platform, starting);
+  sayLocalFacts(await platform.readFacts(), starting);
   if (read.freshSource) starting.notice(read.freshSource, 'detail');
   for (const lost of [lostModes(read.prepareFiles), read.files.lostModes()]) if (lost) starting.notice(oneLine(lost));
   starting.close();
@@ -78,7 +78,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     if (options.detach) {
       view.notice(nextWhileBatchRuns(batchId), 'detail');
       view.close();
-      return printStarted(batchId, platform, io, options);
+      return await printStarted(batchId, platform, io, options);
     }
     return await watchFanoutToEnd(platform, batchId, options, { context, view });
   } finally {

@@ -31,7 +31,10 @@ export async function watchFanoutToEnd(
   const end = await watchFanout(platform, { deployment, batchId }, { view, interrupted: io.interrupted, deadlineMs });
   if (end.kind !== 'ended') {
     view.close();
-    return leaveFanout(end.kind, batchId, io, { json: options.json === true, isolation: platform.isolation.known });
+    return leaveFanout(end.kind, batchId, io, {
+      json: options.json === true,
+      isolation: (await platform.readFacts()).isolation.known,
+    });
   }
   view.step('downloading the results');
   const { result } = end;
@@ -51,7 +54,7 @@ export async function watchFanoutToEnd(
     json: options.json === true,
     quiet: options.quiet === true,
     dollarsPerSecond: shared.dollarsPerSecond,
-    isolation: platform.isolation.known,
+    isolation: (await platform.readFacts()).isolation.known,
     polled: options.quiet ? undefined : await polledNotice(platform, home.waits),
     links: linksOf({ deployment, jobId: batchId }, platform.ui),
   });

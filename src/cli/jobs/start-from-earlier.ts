@@ -66,7 +66,7 @@ async function startFromEarlier(
   { options, context, read, startedText }: FromEarlier,
 ): Promise<number> {
   return withPlatform(context, { jobId, needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
-    sayLocalFacts(platform, reporter);
+    sayLocalFacts(await platform.readFacts(), reporter);
     const { temporal } = platform;
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
     const newJob = { deployment, jobId: newJobId };

@@ -42,7 +42,7 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
   }
   const platform = await openPlatform(config, { io, reporter, needsWorker: true });
   try {
-    sayLocalFacts(platform, reporter);
+    sayLocalFacts(await platform.readFacts(), reporter);
     const job = { deployment: config.deployment, jobId };
     const named = namedSourceOf(source);
     const asks = options.check && (named ?? options.provider ?? options.model) != null;
@@ -73,7 +73,7 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     if (started) sayStarted(platform, job, options, reporter);
     else await attachTo(platform.temporal, input, options, reporter);
     if (lost) reporter.notice(oneLine(lost));
-    if (options.detach) return leaveRunning(platform, jobId, options, { io, reporter });
+    if (options.detach) return await leaveRunning(platform, jobId, options, { io, reporter });
     const exitCode = await seeThrough(platform, job, { ...options, get }, { context, reporter, watchDeadlineMs });
     const hasEnded = exitCode === exitCodes.done || exitCode === exitCodes.otherOutcome;
     if (options.notify !== undefined && hasEnded) {
@@ -93,14 +93,16 @@ export function wantedOf({ provider, model, effort }: RunOptions) {
 }
 
 /** The end of `--detach`: prints the id of the job and the next commands. @returns the exit code */
-export function leaveRunning(
-  { isolation }: Pick<Platform, 'isolation'>,
+export async function leaveRunning(
+  { readFacts }: Pick<Platform, 'readFacts'>,
   jobId: string,
   { json }: Pick<RunOptions, 'json'>,
   { io, reporter }: { readonly io: Pick<CommandContext['io'], 'stdout'>; readonly reporter: Pick<Reporter, 'notice'> },
-): number {
-  if (json) printJson(io.stdout, { ...emptyReport(jobId, null), isolation: isolation.known });
-  else io.stdout.write(`${jobId}\n`);
+): Promise<number> {
+  if (json) {
+    const { isolation } = await readFacts();
+    printJson(io.stdout, { ...emptyReport(jobId, null), isolation: isolation.known });
+  } else io.stdout.write(`${jobId}\n`);
   reporter.notice(nextWhileRunning(jobId), 'detail');
   return exitCodes.done;
 }
@@ -115,6 +117,8 @@ export async function seeThrough(
   const { io } = context;
   const quiet = options.quiet === true;
   const watching = { reporter, interrupted: io.interrupted, deadlineMs: watchDeadlineMs, look: !quiet };
+  // Ctrl-C must not have to wait for this answer.
+  await platform.readFacts();
   const end = await watchJob(platform, job, watching);
   reporter.close();
   const files =
@@ -129,7 +133,7 @@ export async function seeThrough(
     quiet,
     files,
     readWhole: platform.results.get,
-    isolation: platform.isolation.known,
+    isolation: (await platform.readFacts()).isolation.known,
     polled,
     links: linksOf(job, platform.ui),
   });

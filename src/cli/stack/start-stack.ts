@@ -1,6 +1,6 @@
 /** `sandflow up`. */
 import { askSupervisor } from '../../supervisor/control-client.js';
-import { ensureStack } from '../../supervisor/index.js';
+import { ensureStack } from '../../supervisor/ensure-stack.js';
 import { stackPaths } from '../../supervisor/stack-paths.js';
 import { readLocalFacts } from '../connect/local-facts.js';
 import type { CliIo } from '../io.js';

@@ -15,9 +15,10 @@ const io: CliIo = {
   interrupted: new AbortController().signal,
 };
 
-function program(): Command {
+/** @param word the first word of a command line; the program then has only its command */
+export function program(word?: string): Command {
   const context: CommandContext = { io, jobId: null, exitCode: 0 };
-  return createProgram(context, '0.0.0');
+  return createProgram(context, '0.0.0', word);
 }
 
 /** Every visible command with its full name, such as `jobs resolve`. */

@@ -51,14 +51,16 @@ export function finishFanout(
 }
 
 /** Prints the id of a batch that is not watched. @returns the exit code */
-export function printStarted(
+export async function printStarted(
   batchId: string,
-  { isolation }: Pick<Platform, 'isolation'>,
+  { readFacts }: Pick<Platform, 'readFacts'>,
   { stdout }: Streams,
   { json }: { readonly json?: boolean },
-): number {
-  if (json) printJson(stdout, { batchId, outcome: null, isolation: isolation.known, error: null });
-  else stdout.write(`${batchId}\n`);
+): Promise<number> {
+  if (json) {
+    const { isolation } = await readFacts();
+    printJson(stdout, { batchId, outcome: null, isolation: isolation.known, error: null });
+  } else stdout.write(`${batchId}\n`);
   return exitCodes.done;
 }
 

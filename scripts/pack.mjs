@@ -1,0 +1,129 @@
+// Packs the command line: a command then loads a dozen files, where it loaded 700. The library stays as compiled.
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { isAbsolute, join, sep } from 'node:path';
+import { rolldown } from 'rolldown';
+import { packagesOf } from './third-party-licenses.mjs';
+
+/** These have native code, read files beside their own code, or are used by servers only. */
+const unpacked = ['@temporalio/worker', '@temporalio/core-bridge', 'libsql', 'prom-client'];
+/** Libraries that are bundled already, for servers only. */
+const bundledLibrary = /[\\/]libraries[\\/][^\\/]+\.cjs$/;
+
+/**
+ * Modules that are loaded together share a chunk: all that the file imports, but what an earlier chunk has. Whatever
+ * is imported only on demand gets chunks of its own.
+ */
+const chunks = [
+  ['start', 'src/cli/run-cli.js'],
+  ['settings', 'src/config.js'],
+  ['stack', 'src/cli/connect/stack-status.js'],
+  ['temporal', 'src/cli/connect/temporal-link.js'],
+  ['service', 'src/client/index.js'],
+  ['platform', 'src/cli/connect/platform.js'],
+  ['job', 'src/workflow-client/jobs/job-client.js'],
+  ['run', 'src/cli/run/run-job.js'],
+];
+
+/**
+ * Replaces `dist/src/cli/start.js` and `start-worker.js` by packed ones, and removes the modules of the command line
+ * that are in them. The chunks lie as deep as the folders of their sources, so that what a module finds from
+ * `import.meta.url` stays where it is.
+ * @param dist the folder of the compiled program
+ * @returns the folders of the packages whose code is in it
+ */
+export async function packCommandLine(dist) {
+  // The second replaces what the first reads.
+  const packages = await pack(dist, {
+    ...{ entry: 'start-worker', folder: 'packed-worker', isExternal: isPackage },
+    plugins: [onlyWorker],
+  });
+  packages.push(...(await pack(dist, { entry: 'start', folder: 'packed', isExternal: isUnpacked })));
+  const kept = ['main.js', 'runtime.js', 'start.js', 'start-worker.js'];
+  for (const name of readdirSync(join(dist, 'src', 'cli'))) {
+    if (!kept.includes(name)) rmSync(join(dist, 'src', 'cli', name), { recursive: true });
+  }
+  return packages;
+}
+
+async function pack(dist, { entry, folder, isExternal, plugins = [] }) {
+  const bundle = await rolldown({
+    input: { [`cli/${entry}`]: join(dist, 'src', 'cli', `${entry}.js`) },
+    cwd: dist,
+    platform: 'node',
+    external: isExternal,
+    plugins: [smallerMessages, ...plugins],
+    onLog: (_, { code, message }) => {
+      // A module that one file loads on demand and another at once is no mistake.
+      if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message);
+    },
+  });
+  const { output } = await bundle.write({
+    dir: join(dist, 'src'),
+    entryFileNames: '[name].js',
+    chunkFileNames: `${folder}/[name]-[hash].js`,
+    comments: { legal: false, annotation: false, jsdoc: false },
+    codeSplitting: { groups: groupsOf(dist) },
+  });
+  await bundle.close();
+  return packagesOf(output);
+}
+
+/**
+ * Reading the definitions of Temporal's messages is the longest part of most commands. Text for `JSON.parse` takes less
+ * time than an object literal; and only workers use `coresdk`, only Temporal's cloud has `cloud`.
+ */
+const smallerMessages = {
+  name: 'smaller-messages',
+  load: {
+    filter: { id: /@temporalio[/\\]proto[/\\]protos[/\\]json-module\.js$/ },
+    handler(id) {
+      const [, before, definitions, after] = /^(.*\.addJSON\()(.*)(\);.*)$/s.exec(readFileSync(id, 'utf8'));
+      const { coresdk, ...kept } = JSON.parse(definitions);
+      const { cloud, ...api } = kept.temporal.nested.api.nested;
+      if (!coresdk || !cloud) throw new Error(`${id} defines other messages than expected.`);
+      kept.temporal.nested.api.nested = api;
+      return `${before}JSON.parse(${JSON.stringify(JSON.stringify(kept))})${after}`;
+    },
+  },
+};
+
+/** Leaves out what the other commands load on demand: `main.ts` starts none of them from this pack. */
+const onlyWorker = {
+  name: 'only-worker',
+  resolveDynamicImport(id, from) {
+    const isAction = from.endsWith(`${sep}command.js`) && !id.endsWith('/serve-worker.js');
+    return isAction ? { id, external: true } : null;
+  },
+};
+
+function groupsOf(dist) {
+  const reached = new Map();
+  const isOf = (file, context) => {
+    if (!reached.has(file)) reached.set(file, reachedFrom(join(dist, file), context));
+    return reached.get(file);
+  };
+  return chunks.map(([name, file], index) => ({
+    name: (id, context) => (isOf(file, context).has(id) ? name : null),
+    debugName: name,
+    priority: chunks.length - index,
+  }));
+}
+
+function reachedFrom(start, context) {
+  const reached = new Set();
+  const open = [start];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (reached.has(id)) continue;
+    reached.add(id);
+    open.push(...(context.getModuleInfo(id)?.importedIds ?? []));
+  }
+  return reached;
+}
+
+function isPackage(id) {
+  return !isAbsolute(id) && !id.startsWith('.');
+}
+
+function isUnpacked(id) {
+  return bundledLibrary.test(id) || unpacked.some((name) => id === name || id.startsWith(`${name}/`));
+}

@@ -1,0 +1,13 @@
+/** What the entry loads once it knows that it can run. The build packs this file with all that it imports. */
+import type { Config } from '../config.js';
+
+export { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
+export { exitCodes } from './exit-codes.js';
+export { runCli } from './run-cli.js';
+
+/** Reads the settings of this process. Only a command that needs them loads what reads them. */
+export async function readConfig(): Promise<Config> {
+  const { readConfig: read, shareProxies } = await import('../config.js');
+  shareProxies();
+  return read();
+}
