@@ -20,6 +20,7 @@ const chunks = [
   ['temporal', 'src/cli/connect/temporal-link.js'],
   ['service', 'src/client/index.js'],
   ['platform', 'src/cli/connect/platform.js'],
+  ['messages', 'src/cli/output/reporter.js'],
   ['job', 'src/workflow-client/jobs/job-client.js'],
   ['run', 'src/cli/run/run-job.js'],
 ];

@@ -67,7 +67,16 @@ describe('the package, installed from its tarball', () => {
     const types = paths.filter((path) => path.endsWith('.d.ts'));
     expect(types).toContain('dist/src/index.d.ts');
     expect(types).not.toContain('dist/src/cli/main.d.ts');
-    expect(installed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(10_000_000);
+    expect(installed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(14_500_000);
+  });
+
+  test('has the licence of every package whose code is packed into the command line', () => {
+    const packed = installed.files.filter(({ path }) => /^dist\/src\/packed(?:-worker)?\//.test(path));
+    const code = packed.map(({ path }) => readFileSync(join(repository, path), 'utf8')).join('\n');
+    const names = [...code.matchAll(/^\/\/#region .*node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(([, name]) => name);
+    const licences = readFileSync(join(repository, 'dist/third-party-licenses.txt'), 'utf8');
+    expect(new Set(names).size).toBeGreaterThan(20);
+    expect([...new Set(names)].filter((name) => !licences.includes(`\n${name} `))).toEqual([]);
   });
 
   test('names no folder of the machine that built it', () => {
