@@ -6,8 +6,6 @@ import { packagesOf } from './third-party-licenses.mjs';
 
 /** These have native code, read files beside their own code, or are used by servers only. */
 const unpacked = ['@temporalio/worker', '@temporalio/core-bridge', 'libsql', 'prom-client'];
-/** Libraries that are bundled already, for servers only. */
-const bundledLibrary = /[\\/]libraries[\\/][^\\/]+\.cjs$/;
 
 /**
  * Modules that are loaded together share a chunk: all that the file imports, but what an earlier chunk has. Whatever
@@ -52,7 +50,7 @@ async function pack(dist, { entry, folder, isExternal, plugins = [] }) {
     cwd: dist,
     platform: 'node',
     external: isExternal,
-    plugins: [smallerMessages, ...plugins],
+    plugins: [smallerMessages, withoutLibraries, ...plugins],
     onLog: (_, { code, message }) => {
       // A module that one file loads on demand and another at once is no mistake.
       if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message);
@@ -85,6 +83,15 @@ const smallerMessages = {
       kept.temporal.nested.api.nested = api;
       return `${before}JSON.parse(${JSON.stringify(JSON.stringify(kept))})${after}`;
     },
+  },
+};
+
+/** Leaves out the libraries that are bundled already. Chunks are not as deep as the modules that import them. */
+const withoutLibraries = {
+  name: 'without-libraries',
+  resolveId: {
+    filter: { id: /[\\/]libraries[\\/][^\\/]+\.cjs$/ },
+    handler: (id) => ({ id: id.replace(/^(?:\.\.\/)+/, '../../'), external: 'relative' }),
   },
 };
 
@@ -126,5 +133,5 @@ function isPackage(id) {
 }
 
 function isUnpacked(id) {
-  return bundledLibrary.test(id) || unpacked.some((name) => id === name || id.startsWith(`${name}/`));
+  return unpacked.some((name) => id === name || id.startsWith(`${name}/`));
 }
