@@ -14,6 +14,7 @@ const shared = {
   isolate: false,
   unstubEnvs: true,
   setupFiles: ['test/setup/property-seed.ts'],
+  globalSetup: ['test/setup/prepare-run.ts'],
   provide: { propertySeed },
   // They end a test that hangs. No test relies on them, so they are far longer than a busy machine needs.
   testTimeout: 300_000,
@@ -22,9 +23,9 @@ const shared = {
 };
 
 /** Tests that start processes come first, and fewer files at once: what they wait for shares the cores with the others. */
-const startsProcesses = { maxWorkers: 5, sequence: { groupOrder: 0 } };
-/** More than cores: most of these tests wait, for timers and one another. */
-const inOneProcess = { maxWorkers: 8, sequence: { groupOrder: 1 } };
+const startsProcesses = { maxWorkers: 4, sequence: { groupOrder: 0 } };
+/** More than cores: most of these tests wait, for timers and one another. Each worker costs its imports. */
+const inOneProcess = { maxWorkers: 5, sequence: { groupOrder: 1 } };
 
 /** Tests that wait side by side on one stand: most of a file's time is such waiting. */
 const waiting = { maxConcurrency: 12 };
@@ -32,7 +33,7 @@ const waiting = { maxConcurrency: 12 };
 /** These files replace modules, which does not reach what another file of the same process has imported. */
 const replacesModules = ['test/local-service/held-copies/**/*.test.ts'];
 
-/** The table in CONTRIBUTING.md says which folder is in which project. `npm test` runs all projects but `slow`. */
+/** The table in CONTRIBUTING.md says which folder is in which project. `npm test` runs those of the gate. */
 export default defineConfig({
   test: {
     reporters: ['default', './test/setup/closing-line-reporter.ts'],
@@ -45,7 +46,15 @@ export default defineConfig({
           ...shared,
           ...inOneProcess,
           name: 'unit',
-          include: ['test/unit/**/*.test.ts', 'test/local-service/**/*.test.ts'],
+          include: ['test/unit/**/*.test.ts'],
+        },
+      },
+      {
+        test: {
+          ...shared,
+          ...inOneProcess,
+          name: 'local-service',
+          include: ['test/local-service/**/*.test.ts'],
           exclude: replacesModules,
         },
       },
@@ -83,7 +92,7 @@ export default defineConfig({
             'test/activities/**/*.test.ts',
             'test/security/workflows/**/*.test.ts',
           ],
-          globalSetup: ['test/setup/temporal-server.ts'],
+          globalSetup: ['test/setup/prepare-run.ts', 'test/setup/temporal-server.ts'],
         },
       },
       {
@@ -99,9 +108,19 @@ export default defineConfig({
         test: {
           ...shared,
           ...waiting,
+          ...inOneProcess,
+          name: 'extended',
+          include: ['test/extended/**/*.test.ts'],
+          globalSetup: ['test/setup/prepare-run.ts', 'test/setup/temporal-server.ts'],
+        },
+      },
+      {
+        test: {
+          ...shared,
+          ...waiting,
           name: 'slow',
           include: ['test/slow/**/*.test.ts'],
-          globalSetup: ['test/setup/temporal-server.ts'],
+          globalSetup: ['test/setup/prepare-run.ts', 'test/setup/temporal-server.ts'],
           // Many of these tests depend on the speed of the machine. The end of the run names each that was run again.
           retry: 1,
           maxWorkers: 6,

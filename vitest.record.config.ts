@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/histories/record.ts'],
-    globalSetup: ['test/setup/temporal-server.ts'],
+    globalSetup: ['test/setup/prepare-run.ts', 'test/setup/temporal-server.ts'],
     pool: 'forks',
     testTimeout: 120_000,
   },

@@ -1,4 +1,4 @@
-// Writes docs/coverage.md from the contract, the catalogue of rules and the tests of the conformance suite.
+// Writes docs/maintainers/coverage.md from the contract, the catalogue of rules and the tests of the conformance suite.
 // With --check, it writes nothing and ends with 1 if the file is out of date. With --gaps, it lists what is missing.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createVitest } from 'vitest/node';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const file = fileURLToPath(new URL('../docs/coverage.md', import.meta.url));
+const file = fileURLToPath(new URL('../docs/maintainers/coverage.md', import.meta.url));
 const args = process.argv.slice(2);
 
 // Collect the suite for the local service, whatever the environment says.
@@ -32,7 +32,7 @@ try {
   if (args.includes('--gaps')) process.stdout.write(gaps.map((gap) => `${gap}\n`).join(''));
   if (!args.includes('--check')) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
-    process.stderr.write('docs/coverage.md is out of date. Run `npm run coverage`.\n');
+    process.stderr.write('docs/maintainers/coverage.md is out of date. Run `npm run coverage`.\n');
     process.exitCode = 1;
   }
 } finally {

@@ -1,4 +1,4 @@
-// Makes the pictures of the README in pictures/ from a real batch: npm run pictures. It needs util-linux and Chromium. The
+// Makes the pictures of the README and the tour in pictures/ from a real batch: npm run pictures. It needs util-linux and Chromium. The
 // batch runs on a stack of its own, and takes about two minutes.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,9 +1,8 @@
-// Writes the snippets into docs/library.md. Each snippet is a file that the tests type-check and run.
+// Writes the snippets into the pages that mark them. Each snippet is a file that the tests type-check and run.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
-const page = fileURLToPath(new URL('docs/library.md', root));
+const pages = ['README.md', 'docs/library.md'].map((page) => new URL(page, root));
 const marked = /(<!-- snippet: ([a-z-]+) -->\n)(?:\n```ts\n.*?\n```\n)?/gs;
 
 /** The snippet with the imports that a user of the package writes. */
@@ -15,7 +14,9 @@ function snippet(name) {
     .trimEnd();
 }
 
-const text = readFileSync(page, 'utf8');
-const written = text.replace(marked, (_, marker, name) => `${marker}\n\`\`\`ts\n${snippet(name)}\n\`\`\`\n`);
-if (process.argv.includes('--check')) process.exitCode = written === text ? 0 : 1;
-else writeFileSync(page, written);
+for (const page of pages) {
+  const text = readFileSync(page, 'utf8');
+  const written = text.replace(marked, (_, marker, name) => `${marker}\n\`\`\`ts\n${snippet(name)}\n\`\`\`\n`);
+  if (!process.argv.includes('--check')) writeFileSync(page, written);
+  else if (written !== text) process.exitCode = 1;
+}

@@ -1,6 +1,6 @@
 /**
  * Stores the history of a job's conversations in the result store, so that it can be read after the sandbox was
- * deleted. See docs/decisions/0034-a-transcript-is-stored-at-the-end.md.
+ * deleted. See docs/maintainers/decisions/0034-a-transcript-is-stored-at-the-end.md.
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records/sandbox-records.js';

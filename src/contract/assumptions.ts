@@ -1,6 +1,6 @@
 /**
  * The assumptions that sandflow makes where the specification is silent. Each has a stable id. Rows of the endpoint
- * table and answers of the local service (`assumptionsHeader`) name these ids. docs/assumptions.md lists the same
+ * table and answers of the local service (`assumptionsHeader`) name these ids. docs/maintainers/assumptions.md lists the same
  * assumptions. No dependencies.
  */
 export const assumptions = {

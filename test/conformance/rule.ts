@@ -14,7 +14,7 @@ export type Need = 'clock' | 'faults' | 'local';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Ids of the rules that the test names; docs/coverage.md lists them. */
+    /** Ids of the rules that the test names; docs/maintainers/coverage.md lists them. */
     rules?: readonly string[];
     needs?: readonly Need[];
   }

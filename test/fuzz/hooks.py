@@ -1,4 +1,4 @@
-"""Schemathesis hooks: see CONTRIBUTING."""
+"""Schemathesis hooks: see docs/maintainers/long-tests.md."""
 
 import re
 import uuid

@@ -1,4 +1,7 @@
-/** One Temporal server in memory and the bundles of workflows that several files use, for all test files of a run. */
+/**
+ * One Temporal server in memory and the bundles of workflows that several files use, for all test files of a run. The product's own
+ * bundles are those of the build.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +11,13 @@ import type { TestProject } from 'vitest/node';
 import { readConfig } from '../../src/config.js';
 import { startEmbeddedServer } from '../../src/temporal-server/embedded.js';
 import { findTemporalServer } from '../../src/temporal-server/find.js';
-import { encryptedBundle, unencryptedBundle } from '../../src/worker/index.js';
+import { unencryptedBundle } from '../../src/worker/index.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** `host:port` of the server. Its namespace is `default`. */
     temporalAddress: string;
-    /** A file with the bundle of `workflows/index.ts`, for a worker's `workflowBundle: { codePath }`. */
+    /** The bundle of `workflows/index.ts`, for a worker's `workflowBundle: { codePath }`. */
     workflowBundlePath: string;
     /** The same workflows as encrypting workers have them. */
     encryptedBundlePath: string;
@@ -34,19 +37,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    const bundle = async (name: string, source: string, options: object) => {
-      const workflowsPath = fileURLToPath(new URL(source, import.meta.url));
-      const { code } = await bundleWorkflowCode({ ...options, workflowsPath, logger: new DefaultLogger('WARN') });
-      const bundlePath = join(directory, `${name}.js`);
-      await writeFile(bundlePath, code);
-      return bundlePath;
-    };
-    const workflows = '../../workflows/index.ts';
+    const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
     project.provide('temporalAddress', server.address);
-    project.provide('workflowBundlePath', await bundle('unencrypted', workflows, unencryptedBundle));
-    project.provide('encryptedBundlePath', await bundle('encrypted', workflows, encryptedBundle));
-    const callActivity = '../activities/own/call-activity.ts';
-    project.provide('callActivityBundlePath', await bundle('call-activity', callActivity, unencryptedBundle));
+    project.provide('workflowBundlePath', pathOf('../../dist/workflow-bundle.js'));
+    project.provide('encryptedBundlePath', pathOf('../../dist/workflow-bundle-encrypted.js'));
+    const workflowsPath = pathOf('../activities/own/call-activity.ts');
+    const { code } = await bundleWorkflowCode({
+      ...unencryptedBundle,
+      workflowsPath,
+      logger: new DefaultLogger('WARN'),
+    });
+    const callActivityBundle = join(directory, 'call-activity.js');
+    await writeFile(callActivityBundle, code);
+    project.provide('callActivityBundlePath', callActivityBundle);
     return teardown;
   } catch (error) {
     await teardown();

@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const waitingFiles = [
-  'test/e2e/load/shared-stack.test.ts',
+  'test/extended/e2e/load/shared-stack.test.ts',
   'test/e2e/faults/kill-each-part.test.ts',
   'test/slow/e2e/runbook/lost-sandbox.test.ts',
 ];

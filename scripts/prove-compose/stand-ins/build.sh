@@ -2,6 +2,9 @@
 # For hosts that reach no image registry: makes images with the names and tags that docker-compose.yml and the Dockerfile ask for,
 # from Debian, npm and Go modules. Needs root, podman, debootstrap, Go, npm and Python. It takes some ten minutes the first time.
 #
+# The Temporal CLI comes as it does for the embedded stack, in seconds. Temporal's server, its SQL tool and its UI are built with Go: the
+# server inside of the CLI knows neither PostgreSQL nor a file of settings.
+#
 # The real parts: Temporal's server, its SQL tool, its schema and its UI, and Node, each of the version that is asked for. Not real:
 # Debian instead of Alpine, Debian's PostgreSQL, any Temporal CLI, and the entrypoints of PostgreSQL and of the UI.
 set -euo pipefail
@@ -51,8 +54,8 @@ server_and_tools() {
   build "$image"
   context temporal-admin-tools
   cp "$bin/sql" temporal-sql-tool
-  # Any will do; one that the project has built is in its cache.
-  cp "$(type -P temporal || ls ~/.cache/sandflow/temporal/*/temporal | tail -1)" temporal
+  (cd "$root" && npm run --silent build -- --if-changed)
+  cp "$(type -P "$(node "$root/scripts/find-temporal.mjs")")" temporal
   mkdir schema && cp -r "$module/schema/postgresql" schema/ && chmod -R u+w,a+rX schema
   build "$(image_of temporalio/admin-tools | head -1)"
 }

@@ -1,4 +1,4 @@
-/** The text of docs/coverage.md. */
+/** The text of docs/maintainers/coverage.md. */
 import { endpointTable } from './endpoint-table.js';
 import type { NamedTest } from './named-test.js';
 import { ruleTables } from './rule-tables.js';

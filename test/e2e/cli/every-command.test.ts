@@ -5,6 +5,7 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { fixInFork } from '../../unit/house/snippets/fix-in-fork.js';
 import { review } from '../../unit/house/snippets/start-job.js';
 import { readSource, repository } from '../../unit/house/source-imports.js';
 import {
@@ -170,6 +171,17 @@ describe('each other command succeeds', () => {
     expect(await review('by-library')).toContain('shell');
     vi.unstubAllEnvs();
     expect(await bench.done('jobs', 'show', 'by-library', '--json')).toContain('"completed"');
+  });
+
+  it('on a job that the snippet of the README has started, once for one id', async () => {
+    vi.stubEnv('SANDFLOW_HOME', bench.cli.home);
+    const fixed = await fixInFork('by-readme', source, shell('ls go'));
+    expect(fixed).toEqual({ outcome: 'completed', answer: 'go\n', left: [] });
+    const { prompts } = await books();
+    expect(await fixInFork('by-readme', source, shell('ls go'))).toEqual(fixed);
+    expect((await books()).prompts).toHaveLength(prompts.length);
+    vi.unstubAllEnvs();
+    expect(await bench.done('jobs', 'show', 'by-readme', '--json')).toContain('"completed"');
   });
 
   it('on a batch', async () => {

@@ -1,18 +1,12 @@
 /** Whether the workflows of a run ended correctly: by themselves, and without a failed task. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { failedTasks } from '../../workflows/failed-tasks.js';
 
 /** The time in which workflows that a run has started end after it, in ms. */
 const settleMs = 10_000;
 /** The allowed statuses of a job: its outcome is in its result. */
 const ownEnds: readonly string[] = ['COMPLETED', 'CONTINUED_AS_NEW'];
-/** Task failures that the workflow's code does not cause: a new event during the task, an evicted cache, a slow worker. */
-const harmlessCauses: readonly number[] = [
-  1, // unhandled command: something arrived while the task was completed
-  13, // reset of the sticky queue
-  17, // a reset or a termination closed the run while its task was under way
-  20, // reset of the workflow
-];
 
 interface Temporal {
   readonly stand: { readonly client: Client };
@@ -34,7 +28,7 @@ export async function brokenWorkflows(
     .filter((one) => !(isReset && one.status.name === 'TERMINATED' && one.workflowId === workflowId))
     .filter(({ status }) => !ownEnds.includes(status.name))
     .map((one) => `the workflow ${one.workflowId} is ${one.status.name}`);
-  const tasks = await Promise.all(found.map((one) => failedTasks(world, one)));
+  const tasks = await Promise.all(found.map((one) => failedTasksOf(world, one)));
   return [...ends, ...tasks.flat()];
 }
 
@@ -50,10 +44,7 @@ export async function workflowsOf({ stand }: Temporal, workflowId: string): Prom
   return found;
 }
 
-async function failedTasks({ stand }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<string[]> {
-  const { events = [] } = await stand.client.workflow.getHandle(workflowId, runId).fetchHistory();
-  return (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => {
-    if (!failed || harmlessCauses.includes(Number(failed.cause))) return [];
-    return [`a task of the workflow ${workflowId} failed (${failed.cause}): ${failed.failure?.message}`];
-  });
+async function failedTasksOf({ stand }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<string[]> {
+  const failures = await failedTasks(stand.client.workflow.getHandle(workflowId, runId));
+  return failures.map((failure) => `a task of the workflow ${workflowId} failed: ${failure}`);
 }

@@ -3,9 +3,9 @@ import { assumptions } from '../../../src/contract/assumptions.js';
 import { type Endpoint, endpoints } from '../../../src/contract/endpoints/endpoints.js';
 import { readSource, sourceFiles } from './source-imports.js';
 
-const document = readSource('docs/assumptions.md');
+const document = readSource('docs/maintainers/assumptions.md');
 
-test('docs/assumptions.md lists exactly the endpoints with an assumption, as the contract words it', () => {
+test('docs/maintainers/assumptions.md lists exactly the endpoints with an assumption, as the contract words it', () => {
   const rows = [...document.matchAll(/^\| `(\w+)` \| `(\S+ \S+)` \| (.+) \|$/gm)];
   const listed = rows.map(([, name, call, assumed]) => ({ name, call, assumed }));
   const known = Object.entries<Endpoint>(endpoints).flatMap(([name, { method, path, assumed }]) =>
@@ -15,7 +15,7 @@ test('docs/assumptions.md lists exactly the endpoints with an assumption, as the
   expect(listed.length).toBeGreaterThan(0);
 });
 
-test('docs/assumptions.md explains exactly the ids of the contract', () => {
+test('docs/maintainers/assumptions.md explains exactly the ids of the contract', () => {
   const rows = [...document.matchAll(/^\| `(A-[a-z0-9-]+)` \| (.+) \|$/gm)];
   expect(rows.map(([, id, says]) => [id, says])).toEqual(Object.entries(assumptions));
 });

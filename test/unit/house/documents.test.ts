@@ -9,6 +9,7 @@ const documents = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SKILL.md',
   'deploy/kubernetes/README.md',
   ...readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
@@ -57,19 +58,51 @@ describe.each(documents)('%s', (path) => {
   });
 });
 
-test('the README has at most 200 lines', () => {
-  expect(readSource('README.md').split('\n').length).toBeLessThanOrEqual(200);
+describe('the README', () => {
+  const text = readSource('README.md');
+
+  test('has at most 90 lines, for two minutes, with one picture', () => {
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(90);
+    expect(text.match(/<picture>/g)).toHaveLength(1);
+  });
+
+  test('starts a job in twelve lines', () => {
+    const code = /```ts\n(.*?)```/s.exec(text)?.[1] ?? '';
+    expect(code).toContain('startJob(');
+    expect(code.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(12);
+  });
+
+  test('has the fault table of the measurements', () => {
+    const tableOf = (page: string) => /^\| Fault \|.*\n(?:\|.*\n)+/m.exec(readSource(page))?.[0] ?? '';
+    expect(tableOf('README.md').split('\n').length).toBeGreaterThan(6);
+    expect(tableOf('README.md')).toBe(tableOf('docs/measurements.md'));
+  });
+
+  test('gives only commands that a clone has', () => {
+    const { scripts } = JSON.parse(readSource('package.json')) as { scripts: Record<string, string> };
+    const named = [...text.matchAll(/npm (?!ci\b)(?:run )?([a-z:]+)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+    expect(named.sort()).toEqual(['bench:peers', 'test']);
+    for (const [, file = ''] of text.matchAll(/sandflow run (\S+\.md)/g)) {
+      expect(existsSync(join(repository, file)), file).toBe(true);
+    }
+  });
 });
 
-test('the README has pictures for light and dark, which exist, are small, say what they show, and stay out of the package', () => {
-  const pictures = [...readSource('README.md').matchAll(/<picture>.*?<\/picture>/gs)].map(([picture]) => picture);
-  const files = pictures.flatMap((picture) =>
-    [...picture.matchAll(/ (?:src|srcset)="([^"]*)"/g)].map(([, file]) => `${file}`),
+test('pictures of the README and the tour are for light and dark, exist, are small, say what they show, and stay out of the package', () => {
+  const pictures = ['README.md', 'docs/tour.md'].flatMap((page) =>
+    [...readSource(page).matchAll(/<picture>.*?<\/picture>/gs)].map(([picture]) => ({
+      picture,
+      folder: dirname(page),
+    })),
+  );
+  const files = pictures.flatMap(({ picture, folder }) =>
+    [...picture.matchAll(/ (?:src|srcset)="([^"]*)"/g)].map(([, file]) => join(folder, `${file}`)),
   );
   expect(files.map((file) => /-(light|dark)\./.exec(file)?.[1])).toEqual(pictures.flatMap(() => ['dark', 'light']));
   const sizes = files.map((file) => statSync(join(repository, file)).size);
   expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(400_000);
-  expect(pictures.filter((picture) => !/ alt="[^"]{50,}"/.test(picture))).toEqual([]);
+  expect(pictures.filter(({ picture }) => !/ alt="[^"]{50,}"/.test(picture))).toEqual([]);
   const { files: shipped } = JSON.parse(readSource('package.json')) as { files: string[] };
   expect(files.filter((file) => shipped.some((folder) => file.startsWith(`${folder}/`)))).toEqual([]);
   expect(readdirSync(join(repository, 'pictures')).sort()).toEqual(
@@ -78,9 +111,64 @@ test('the README has pictures for light and dark, which exist, are small, say wh
 });
 
 test.each(['docs/README.md', 'docs/llms.txt'])('%s lists every page', (index) => {
-  const listed = [...readSource(index).matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, page]) => `docs/${page}`);
-  const pages = documents.filter((path) => /^docs\/[\w-]+\.md$/.test(path) && path !== 'docs/README.md');
-  expect(listed.sort()).toEqual(pages.sort());
+  const text = readSource(index);
+  const listed = [...text.matchAll(/\]\(((?:maintainers\/)?[\w-]+\.md)\)/g)].map(([, page]) => `docs/${page}`);
+  const pages = documents.filter((path) => /^docs\/(?:maintainers\/)?[\w-]+\.md$/.test(path));
+  expect(listed.toSorted()).toEqual(pages.filter((path) => path !== 'docs/README.md').sort());
+  // Pages for users come first.
+  const firstForMaintainers = listed.findIndex((path) => path.startsWith('docs/maintainers/'));
+  expect(listed.slice(firstForMaintainers).filter((path) => !path.startsWith('docs/maintainers/'))).toEqual([]);
+  expect(text).toContain('](../SKILL.md)');
+});
+
+test('links of the pages in the package lead to files of the package, or to those of a clone that are named here', () => {
+  const { files } = JSON.parse(readSource('package.json')) as { files: string[] };
+  const isShipped = (path: string) =>
+    ['LICENSE', 'README.md'].includes(path) || files.some((file) => path === file || path.startsWith(`${file}/`));
+  const ofTheClone = ['CONTRIBUTING.md', 'deploy/compose', 'deploy/kubernetes/README.md', 'docker-compose.yml'];
+  const dangling = documents.filter(isShipped).flatMap((path) =>
+    [...readSource(path).matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !target.startsWith('https://'))
+      .map((target) => join(dirname(path), target))
+      .filter((target) => !isShipped(target) && !ofTheClone.includes(target))
+      .map((target) => `${path}: ${target}`),
+  );
+  expect(dangling).toEqual([]);
+});
+
+test('docs/compare.md says when it was read, and has a source for every project', () => {
+  const text = readSource('docs/compare.md');
+  expect(text).toMatch(/^Read on 20\d\d-\d\d-\d\d, /m);
+  const [, ...sections] = text.split(/^## /m);
+  expect(sections.length).toBeGreaterThanOrEqual(5);
+  expect(sections.filter((section) => !section.includes('](https://'))).toEqual([]);
+  const rows = text.split('\n').filter((line) => line.startsWith('| ['));
+  expect(rows.filter((row) => !row.includes('](https://'))).toEqual([]);
+  // Each of the four says where it is better.
+  expect(text.match(/^- \*\*Better:\*\*/gm)).toHaveLength(4);
+});
+
+test('SKILL.md has the front matter of the Agent Skills format', () => {
+  const front = /^---\n(.*?)\n---\n/s.exec(readSource('SKILL.md'))?.[1] ?? '';
+  const fields = Object.fromEntries(front.split('\n').map((line) => line.split(/: (.*)/s)));
+  const { name } = JSON.parse(readSource('package.json')) as { name: string };
+  expect(fields.name).toBe(name);
+  expect(fields.description.length).toBeGreaterThan(100);
+  expect(fields.description.length).toBeLessThanOrEqual(1_024);
+});
+
+test('CONTRIBUTING has a row for every library', () => {
+  type Versions = Readonly<Record<string, string>>;
+  const { dependencies, devDependencies } = JSON.parse(readSource('package.json')) as {
+    readonly dependencies: Versions;
+    readonly devDependencies: Versions;
+  };
+  const section = readSource('CONTRIBUTING.md').split('\n## Libraries\n')[1]?.split('\n## ')[0] ?? '';
+  const rows = [...section.matchAll(/^\| `([^`]+)` \| \S/gm)].map(([, name = '']) => name);
+  const libraries = Object.keys(dependencies).filter((name) => !name.startsWith('@temporalio/'));
+  // The build bundles the others.
+  expect(rows.filter((name) => !(name in devDependencies)).sort()).toEqual(libraries.sort());
 });
 
 test('CONTRIBUTING names existing scripts of the package', () => {
@@ -101,9 +189,8 @@ test('the architecture lists the parts of the import rules', () => {
 });
 
 test('only a page that stays in the clone starts commands with npx, which would ask the registry elsewhere', () => {
-  const clone = ['README.md', 'CONTRIBUTING.md'];
+  const clone = ['README.md', 'CONTRIBUTING.md', 'docs/maintainers/long-tests.md'];
   expect(documents.filter((path) => readSource(path).includes('npx sandflow') && !clone.includes(path))).toEqual([]);
-  for (const path of clone) expect(readSource(path)).not.toMatch(/alias sandflow=.*npx/);
 });
 
 test('docs/architecture.md has every folder of src/cli', () => {

