@@ -8,7 +8,7 @@ import { SandflowError } from '../../src/contract/workflow-safe/sandflow-error.j
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import { withoutSecrets, withoutSecretsIn } from '../../src/contract/workflow-safe/without-secrets.js';
 import type { NotifyCommands } from '../../src/notify/index.js';
-import { anySignal } from '../../src/os/any-signal.js';
+import { anySignal, timeLimit } from '../../src/os/any-signal.js';
 import type { NotifyTarget } from '../../src/protocol/job/job-input.js';
 import type { Notification } from '../../src/protocol/notification.js';
 import { notificationHeaders } from '../../src/webhook/index.js';
@@ -46,7 +46,7 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
     }
     const notification = withoutSecretsIn(told);
     const body = JSON.stringify(notification);
-    const signal = anySignal([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
+    const signal = anySignal([timeLimit(timeoutMs), Context.current().cancellationSignal]);
     if (url !== undefined) {
       if (typeof url !== 'string') throw failed('The URL of a notification must be a string.', true);
       if (chat !== undefined) {

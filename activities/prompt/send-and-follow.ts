@@ -4,7 +4,7 @@
  */
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
-import { anySignal } from '../../src/os/any-signal.js';
+import { anySignal, timeLimit } from '../../src/os/any-signal.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { currentAttempt, type Spent, withHeartbeat } from '../retry/attempt.js';
 import type { PromptEnd } from './end.js';
@@ -73,7 +73,7 @@ export function sendAndFollowPromptActivity(
     const details = (): Accepted => ({ accepted, spent: { calls: attempt.calls(), maybeSent: true } });
     heartbeat(details());
     if (follows >= Math.floor(maxActivities * shareOfFollows)) return { accepted, end: null };
-    const enough = AbortSignal.timeout(Math.min(briefFollowMs, longestFollowMs));
+    const enough = timeLimit(Math.min(briefFollowMs, longestFollowMs));
     const signal = anySignal([attempt.signal, enough]);
     // Whatever keeps this follow from the end, the next one meets it too, and can be repeated.
     const following = () => follow(followInputOf(input, accepted), signal);

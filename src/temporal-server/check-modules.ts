@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { anySignal } from '../os/any-signal.js';
+import { anySignal, timeLimit } from '../os/any-signal.js';
 import { cliVersion } from './pinned-release.js';
 import { type Making, runProgram } from './run-program.js';
 import { withoutLogins } from './why-failed.js';
@@ -34,7 +34,7 @@ export interface NamedModules {
  */
 export async function checkModules(options: CheckOptions): Promise<void> {
   const { onProgress, directory, binary, go = 'go', signal, checkTimeoutMs: timeoutMs = checkTimeoutMs } = options;
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = timeLimit(timeoutMs);
   const variables = variablesOf(directory);
   const run = async (...args: string[]) => {
     const over = signal ? anySignal([signal, timeout]) : timeout;

@@ -1,8 +1,8 @@
 /** Ends calls of Temporal's client when a signal is aborted or when no answer comes in time. */
-import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowClient } from '@temporalio/client';
-import { anySignal } from '../os/any-signal.js';
+import { aborted } from '../os/aborted.js';
+import { withAnySignal } from '../os/any-signal.js';
 import { AnswerTimeoutError, isEarlyQuery, isSlow, isTaskFailure } from './errors.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
@@ -27,12 +27,12 @@ const pauseMs = 500;
  */
 export async function abortable<T>(client: Client, signal: AbortSignal, calls: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
-  const ofTheseCalls = anySignal([signal]);
-  setMaxListeners(0, ofTheseCalls);
-  const aborted = new Promise<never>((_, reject) => {
-    ofTheseCalls.addEventListener('abort', () => reject(signal.reason), { once: true });
+  return withAnySignal([signal], (ofTheseCalls) => {
+    const cut = aborted(ofTheseCalls).then((): never => {
+      throw signal.reason;
+    });
+    return Promise.race([client.withAbortSignal(ofTheseCalls, calls), cut]);
   });
-  return Promise.race([client.withAbortSignal(ofTheseCalls, calls), aborted]);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Waits until a workflow ends, the user detaches, or the watch deadline passes. Reconnects after a lost connection. */
-import { anySignal } from '../../os/any-signal.js';
+import { anySignal, timeLimit } from '../../os/any-signal.js';
 import { isTemporalUnreachable } from '../../temporal/errors.js';
 
 export interface WatchOptions {
@@ -23,7 +23,7 @@ export async function watch<End>(
   { wait, look, reconnect }: Watched<End>,
   { interrupted, deadlineMs }: WatchOptions,
 ): Promise<End | Unfinished> {
-  const over = anySignal([interrupted, ...(deadlineMs === undefined ? [] : [AbortSignal.timeout(deadlineMs)])]);
+  const over = anySignal([interrupted, ...(deadlineMs === undefined ? [] : [timeLimit(deadlineMs)])]);
   const closed = new AbortController();
   const looking = look?.(anySignal([over, closed.signal]));
   try {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
-import { anySignal } from '../../os/any-signal.js';
+import { anySignal, timeLimit } from '../../os/any-signal.js';
 import type { JobProgress } from '../../protocol/job/job-progress.js';
 import type { JobError } from '../../protocol/job/job-result.js';
 import { abortable } from '../../temporal/calls.js';
@@ -57,7 +57,7 @@ export async function watchJob(
   };
   const end = await watch<WatchEnd>(watched, options);
   if (end.kind !== 'ended' || !options.look) return end;
-  const rest = await transcript.readEnd(end.result, anySignal([options.interrupted, AbortSignal.timeout(restMs)]));
+  const rest = await transcript.readEnd(end.result, anySignal([options.interrupted, timeLimit(restMs)]));
   // Without a history, only the answers are known, and these are printed as the result.
   reporter.entries(transcript.hasHistory() ? rest : rest.filter(({ kind }) => kind !== 'message'), end.result);
   return end;

@@ -1,7 +1,7 @@
 /** Other people, who act on the sandboxes of a job, and send it messages. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
-import { anySignal } from '../../../src/os/any-signal.js';
+import { anySignal, timeLimit } from '../../../src/os/any-signal.js';
 import { promptJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { ProxiedCall } from '../../slow/matrix/faults/fault-proxy.js';
 import type { AroundCall } from '../stack/wire.js';
@@ -94,7 +94,7 @@ async function actOn(
       traces.taken.add(sandboxId);
       traces.stopped.push(sandboxId);
       await api.stopSandbox(sandboxId);
-      const within = anySignal([signal, AbortSignal.timeout(restartMs)]);
+      const within = anySignal([signal, timeLimit(restartMs)]);
       await untilState({ api, signal: within }, sandboxId, 'archived');
       await api.resumeSandbox(sandboxId);
       await untilState({ api, signal: within }, sandboxId, 'ready');

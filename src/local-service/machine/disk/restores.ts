@@ -3,7 +3,7 @@
  * place of the disk, and whatever could change the disk waits.
  */
 import { aborted } from '../../../os/aborted.js';
-import { anySignal } from '../../../os/any-signal.js';
+import { withAnySignal } from '../../../os/any-signal.js';
 import { isFolder } from '../../../os/make-folders.js';
 import { endedMeanwhile } from '../machine-error.js';
 import { replaceByCopy } from './copy-tree.js';
@@ -92,7 +92,8 @@ export function createRestores(unfinished: string) {
     async wait(disk: string, signal?: AbortSignal): Promise<void> {
       for (let one = copies.get(disk); one && !signal?.aborted; one = copies.get(disk)) {
         const refused = one.refusal.signal;
-        await Promise.race([one.ended, aborted(signal ? anySignal([refused, signal]) : refused)]);
+        const { ended } = one;
+        await withAnySignal(signal ? [refused, signal] : [refused], (over) => Promise.race([ended, aborted(over)]));
         if (refused.aborted) throw endedMeanwhile();
       }
     },

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../../src/config.js';
-import { type Ended, otherUser, requireRoot } from '../../../setup/other-user.js';
+import { type Ended, requireRoot } from '../../../setup/other-user.js';
 import { type InstalledPackage, installPackage, npmInstall } from './installed.js';
 
 /** Programs of npm, each in a folder of its own name. */
@@ -25,6 +25,8 @@ const tools = [
   'publint@0.3.25',
   '@arethetypeswrong/cli@0.18.5',
 ];
+/** A user with a name and no rights: the Temporal server asks for the name. */
+const nobody = 65_534;
 /** npm allows no `@` in the name of a folder. */
 const alias = (tool: string) => tool.replace(/^(npm|pnpm|yarn)@(\d+)@/, '$1$2@');
 const newerNode = `node-${process.platform}-${process.arch}`;
@@ -61,7 +63,7 @@ function run(program: string, args: readonly string[], { cwd, home, path, isOthe
     HOME: home,
     SANDFLOW_CACHE: cache ?? readConfig().cacheDirectory,
   };
-  const user = isOther ? { uid: otherUser, gid: otherUser } : {};
+  const user = isOther ? { uid: nobody, gid: nobody } : {};
   const child = spawn(program, args, { cwd, env, ...user, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk) => (output[name] += String(chunk)));
@@ -173,7 +175,7 @@ describe('a user without rights, whose home has spaces and accents', () => {
     mkdirSync(cache, { recursive: true });
     cpSync(readConfig().cacheDirectory, cache, { recursive: true });
     for (const path of ['.', ...readdirSync(home, { recursive: true, encoding: 'utf8' })]) {
-      chownSync(join(home, path), otherUser, otherUser);
+      chownSync(join(home, path), nobody, nobody);
     }
     return { cwd: home, home, cache, isOther: true };
   }
