@@ -56,9 +56,13 @@ interface Place {
   readonly cache?: string;
 }
 
+/** How this machine reaches a registry: its own authorities, and a proxy. */
+const network = /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|(?:https?|no)_proxy)$/i;
+
 /** Runs a program with nothing of the environment but what a newcomer has. */
 function run(program: string, args: readonly string[], { cwd, home, path, isOther = false, cache }: Place) {
   const env = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => network.test(name))),
     PATH: [...(path === undefined ? [] : [path]), process.env.PATH].join(delimiter),
     HOME: home,
     SANDFLOW_CACHE: cache ?? readConfig().cacheDirectory,
