@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { isAbsolute, join, sep } from 'node:path';
 import { rolldown } from 'rolldown';
 import { packagesOf } from './third-party-licenses.mjs';
+import { usedMessages } from './used-messages.mjs';
 
 /** These have native code, read files beside their own code, or are used by servers only. */
 const unpacked = ['@temporalio/worker', '@temporalio/core-bridge', 'libsql', 'prom-client'];
@@ -50,7 +51,7 @@ async function pack(dist, { entry, folder, isExternal, plugins = [] }) {
     cwd: dist,
     platform: 'node',
     external: isExternal,
-    plugins: [smallerMessages, withoutLibraries, ...plugins],
+    plugins: [smallerMessages(dist), lazyCodecs, lighterUndici, withoutLibraries, ...plugins],
     onLog: (_, { code, message }) => {
       // A module that one file loads on demand and another at once is no mistake.
       if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message);
@@ -68,21 +69,58 @@ async function pack(dist, { entry, folder, isExternal, plugins = [] }) {
 }
 
 /**
- * Reading the definitions of Temporal's messages is the longest part of most commands. Text for `JSON.parse` takes less
- * time than an object literal; and only workers use `coresdk`, only Temporal's cloud has `cloud`.
+ * Reading the definitions of Temporal's messages is the longest part of most commands, which meet a quarter of them.
+ * Text for `JSON.parse` takes less time than an object literal.
  */
-const smallerMessages = {
+const smallerMessages = (dist) => ({
   name: 'smaller-messages',
   load: {
     filter: { id: /@temporalio[/\\]proto[/\\]protos[/\\]json-module\.js$/ },
     handler(id) {
       const [, before, definitions, after] = /^(.*\.addJSON\()(.*)(\);.*)$/s.exec(readFileSync(id, 'utf8'));
-      const { coresdk, ...kept } = JSON.parse(definitions);
-      const { cloud, ...api } = kept.temporal.nested.api.nested;
-      if (!coresdk || !cloud) throw new Error(`${id} defines other messages than expected.`);
-      kept.temporal.nested.api.nested = api;
-      return `${before}JSON.parse(${JSON.stringify(JSON.stringify(kept))})${after}`;
+      const folders = ['client', 'common'].map((name) => join(id, '..', '..', '..', name, 'lib'));
+      const used = usedMessages(JSON.parse(definitions), modulesIn([...folders, join(dist, 'src')]));
+      return `${before}JSON.parse(${JSON.stringify(JSON.stringify(used))})${after}`;
     },
+  },
+});
+
+function modulesIn(folders) {
+  const paths = folders.flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)));
+  return paths.filter((path) => path.endsWith('.js')).map((path) => readFileSync(path, 'utf8'));
+}
+
+/** Of the five functions that protobufjs generates for a message when it first meets it, a command needs one or two. */
+const lazyCodecs = {
+  name: 'lazy-codecs',
+  load: {
+    filter: { id: /protobufjs[/\\]src[/\\]type\.js$/ },
+    handler(id) {
+      const generated = /this\.(\w+) = (\w+(?:\.\w+)?\(this\)\(\{[^}]*\}\));/g;
+      const source = readFileSync(id, 'utf8');
+      if (source.match(generated)?.length !== 5) throw new Error(`${id} generates other functions than expected.`);
+      const lazy = 'this.$1 = function () { return (this.$1 = $2).apply(this, arguments); };';
+      return source.replace(generated, lazy);
+    },
+  },
+};
+
+/** The client of the service needs a third of undici, whose index loads all of it: WebSockets, mocks, caches. */
+const lighterUndici = {
+  name: 'lighter-undici',
+  resolveId: {
+    filter: { id: /^undici$/ },
+    handler: (id, from) => (from.endsWith(join('client', 'caller.js')) ? '\0undici' : null),
+  },
+  load: {
+    filter: { id: /^\0undici$/ },
+    handler: () => `
+      import api from 'undici/lib/api/index.js';
+      import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+      export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';
+      export { default as Pool } from 'undici/lib/dispatcher/pool.js';
+      Object.assign(Dispatcher.prototype, api);
+    `,
   },
 };
 

@@ -1,6 +1,7 @@
 /** Measures how many columns text takes on a terminal, and cuts text to a width. */
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+/** Is made when it is needed: that takes longer than most of what a command does. */
+let segmenter: Intl.Segmenter | undefined;
 /** East Asian wide and fullwidth characters, and emoji: two columns each. */
 const wide =
   /[\u1100-\u115f\u231a\u231b\u2329\u232a\u23e9-\u23f3\u25fd\u25fe\u2614-\u27bf\u2b1b-\u2b55\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f000}-\u{1ffff}\u{20000}-\u{3fffd}]|\ufe0f|\u200d/u;
@@ -70,6 +71,7 @@ const mostAtOnce = 500;
 
 /** Splits text into the characters that people see, in linear time. One of more than 500 code units is cut in parts. */
 function* graphemesOf(text: string): Generator<string> {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   for (let at = 0; at < text.length; ) {
     const end = at + mostAtOnce;
     const splitsPair = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
