@@ -110,7 +110,7 @@ const lighterUndici = {
   name: 'lighter-undici',
   resolveId: {
     filter: { id: /^undici$/ },
-    handler: (id, from) => (from.endsWith(join('client', 'caller.js')) ? '\0undici' : null),
+    handler: (_, from) => (from.endsWith(join('client', 'caller.js')) ? '\0undici' : null),
   },
   load: {
     filter: { id: /^\0undici$/ },

@@ -1,6 +1,5 @@
 /** The certificates of the authorities that this machine trusts, for libraries that do not ask Node. */
 import { readFileSync } from 'node:fs';
-import { rootCertificates } from 'node:tls';
 
 /** Where common systems keep their bundle. */
 const systemBundles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
@@ -14,6 +13,8 @@ const systemBundles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs
 export function rootsWith(extraFile: string, systemFile: string | undefined): Uint8Array | undefined {
   const extra = textOf(extraFile);
   if (extra === undefined) return undefined;
+  // Few have such a file, and to load the module takes longer than to read all settings.
+  const { rootCertificates } = process.getBuiltinModule('node:tls');
   const system = (systemFile ? [systemFile] : systemBundles).map(textOf).find((text) => text !== undefined);
   return Buffer.from([extra, system ?? '', ...rootCertificates].join('\n'));
 }
