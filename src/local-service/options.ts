@@ -62,7 +62,7 @@ export interface LocalServiceOptions {
   readonly programs?: readonly string[];
   /** How sandboxes are isolated. Default: `auto`, bubblewrap if it works. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
-  /** The network of sandboxes. Default: a network of their own, with internet access if slirp4netns works. */
+  /** The network of sandboxes. Default: a network of their own, which may reach the internet if slirp4netns works. */
   readonly network?: NetworkSetting;
   /** True refuses loopback webhook URLs too, as the real service does (trap S9). Default: false. */
   readonly strictWebhookUrls?: boolean;

@@ -92,14 +92,15 @@ export async function chooseIsolation(
   };
 }
 
-/** One line, such as "bubblewrap, its own network, with internet access". It ends with the entries of `lacks`. */
+/** One line, such as "bubblewrap, its own network, which may reach the internet". It ends with the entries of `lacks`. */
 export function isolationText({ isolation, network, lacks }: IsolationDescription): string {
   if (isolation === 'plain')
     return 'none: sandboxes run as plain processes of this user, in the network of this machine';
   const ports = network.allowHost.length > 0 ? ` and can reach ${network.allowHost.join(', ')} on this machine` : '';
+  // Whether this machine has the internet was not tried.
   const reach = {
     host: 'the network of this machine, including its local ports',
-    internet: `its own network, with internet access${ports}`,
+    internet: `its own network, which may reach the internet${ports}`,
     none: `no network${ports}`,
   };
   return [`bubblewrap, ${reach[network.kind]}`, ...lacks].join('; ');
