@@ -31,6 +31,7 @@ export async function buildTemporalCli(options: GoBuildOptions): Promise<void> {
     const what = downloads === 0 ? 'compiling' : `${downloads} modules downloaded, compiling`;
     onProgress(`building the Temporal server: ${what} (${elapsed()})`);
   };
+  if (!(await isOnPath(go, options))) throw new SandflowError('go_missing', `The program "${go}" was not found.`);
   onProgress(
     `building the Temporal server v${cliVersion} with go install; the first time takes some minutes. ` +
       'Seconds would be enough with pip (python3 -m pip), with the archive from github.com, or with `temporal` on the PATH',
@@ -46,10 +47,15 @@ export async function buildTemporalCli(options: GoBuildOptions): Promise<void> {
     const run = { directory, variables, signal, onErrorLine };
     const end = await runProgram(go, ['install', ...buildFlags, goPackage], run);
     if (end?.exitCode === 0) return onProgress(`built the Temporal server in ${elapsed()}`);
-    if (!end) throw new SandflowError('go_missing', `The program "${go}" was not found.`);
     const output = withoutLogins(tail.join('\n').trim());
     throw new SandflowError('go_build_failed', `go install ${goPackage} failed:\n${output}`);
   } finally {
     clearInterval(timer);
   }
+}
+
+/** Looks for a program as the shell does, without running it. */
+async function isOnPath(program: string, { directory, signal }: Making): Promise<boolean> {
+  const end = await runProgram('sh', ['-c', 'command -v "$1"', 'sh', program], { directory, signal });
+  return end?.exitCode === 0;
 }
