@@ -10,9 +10,9 @@ const diskFull = 'the disk is full: SANDFLOW_CACHE names the folder, which needs
 const authority = 'is signed by an authority that is not trusted here';
 
 /** By the `code` of an error of Node's file system, network or TLS. */
-const reasonOfCode: Readonly<Record<string, (address: string) => string>> = {
-  ENOTFOUND: (address) => `the address ${address} is not known; behind a proxy, set HTTPS_PROXY`,
-  EAI_AGAIN: (address) => `the address ${address} could not be looked up; behind a proxy, set HTTPS_PROXY`,
+const reasonOfCode: Readonly<Record<string, (address: string, proxy: string) => string>> = {
+  ENOTFOUND: (address, proxy) => `the address ${address} is not known; ${proxy}`,
+  EAI_AGAIN: (address, proxy) => `the address ${address} could not be looked up; ${proxy}`,
   ECONNREFUSED: (address) => `${address} refuses connections`,
   ECONNRESET: (address) => `${address} ended the connection`,
   UND_ERR_SOCKET: (address) => `${address} ended the connection`,
@@ -45,7 +45,9 @@ export function whyDownloadFailed(error: unknown, url: string): string {
   }
   for (const cause of causes) {
     const reason = reasonOfCode[String(Reflect.get(cause, 'code'))];
-    if (reason) return withoutLogins(reason(addressIn(cause, url)));
+    if (!reason) continue;
+    const address = addressIn(cause, url);
+    return withoutLogins(reason(address, adviceOnProxy(address, url)));
   }
   return withoutLogins(oneLine(causes.at(-1)?.message ?? String(error)));
 }
@@ -66,6 +68,13 @@ function addressIn(cause: Error, url: string): string {
   if (typeof address !== 'string') return host;
   const failedPort = String(Reflect.get(cause, 'port'));
   return failedPort === (port || '443') ? host : `the proxy ${address}:${failedPort}`;
+}
+
+/** Another name than that of the archive is a proxy's or, where there is none, that of a redirection. */
+function adviceOnProxy(address: string, url: string): string {
+  const { host, hostname } = new URL(url);
+  if (address === host || address === hostname) return 'behind a proxy, set HTTPS_PROXY';
+  return 'if it comes from HTTPS_PROXY or HTTP_PROXY, that is not the URL of a proxy, such as http://proxy.example.com:3128';
 }
 
 /** What pip and Python print, in all versions since pip 18, by the most telling first. */

@@ -15,6 +15,10 @@ describe('why an archive could not be downloaded', () => {
       'the address archives.example is not known; behind a proxy, set HTTPS_PROXY',
     ],
     [
+      fetchFailed(withFields('x', { code: 'ENOTFOUND', hostname: 'notaurl' })),
+      'the address notaurl is not known; if it comes from HTTPS_PROXY or HTTP_PROXY, that is not the URL of a proxy, such as http://proxy.example.com:3128',
+    ],
+    [
       fetchFailed(withFields('x', { code: 'EAI_AGAIN', hostname: 'archives.example' })),
       'the address archives.example could not be looked up; behind a proxy, set HTTPS_PROXY',
     ],
