@@ -82,7 +82,7 @@ function isBusy(error: unknown): boolean {
 function notWritable(path: string, cause: unknown): SandflowError {
   return new SandflowError(
     'file_not_writable',
-    `${path} cannot be written: check the owner and mode of its directory.`,
+    `${path} cannot be written: check the owner and mode of its directory, and that its disk has room.`,
     {
       cause,
     },

@@ -27,7 +27,7 @@ export interface KeepTemporalOptions {
 
 /**
  * Finds, downloads or builds a server, starts it with its state in a file, and keeps it running at the same address.
- * @throws SandflowError `temporal_server_missing`, `temporal_start_failed`
+ * @throws SandflowError `temporal_server_missing`, `disk_full`, `temporal_start_failed`
  */
 export async function keepTemporal(config: Config, options: KeepTemporalOptions): Promise<KeptTemporal> {
   const { onProgress, log, signal, port, uiPort, uiHost } = options;

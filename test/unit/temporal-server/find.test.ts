@@ -112,6 +112,15 @@ describe('finding a Temporal server', () => {
     expect(build).not.toHaveBeenCalled();
   });
 
+  it('asks for room, and takes no other way, if the disk is full', async () => {
+    download.mockRejectedValueOnce(new Error('the wheel was not unpacked: the disk is full'));
+    await expect(find()).rejects.toMatchObject({
+      code: 'disk_full',
+      message: expect.stringMatching(/^The disk is full: .* needs 300 MB in .* set SANDFLOW_CACHE to a folder on/),
+    });
+    expect(build).not.toHaveBeenCalled();
+  });
+
   it('says what to install, with the end of the output, if none can be created', async () => {
     build.mockRejectedValueOnce(new SandflowError('go_build_failed', 'go install failed:\nno route to the proxy'));
     const error = await find().catch((reason: unknown) => reason);

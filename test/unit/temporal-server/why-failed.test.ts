@@ -61,10 +61,7 @@ describe('why an archive could not be downloaded', () => {
       fetchFailed(new Error('Proxy response (403) !== 200 when HTTP Tunneling')),
       'the proxy refuses to connect to archives.example (403)',
     ],
-    [
-      withFields('ENOSPC: no space left on device, write', { code: 'ENOSPC' }),
-      'the disk is full: SANDFLOW_CACHE names the folder, which needs 350 MB',
-    ],
+    [withFields('ENOSPC: no space left on device, write', { code: 'ENOSPC' }), 'the disk is full'],
     [fetchFailed(new Error('something\nnew')), 'something new'],
     ['no error', 'no error'],
   ])('%s: %s', (error, expected) => expect(whyDownloadFailed(error, url)).toBe(expected));
@@ -91,10 +88,7 @@ describe('why pip failed', () => {
 `,
       `REFUSED: the package has the SHA-256 ${hash('b')}, and not ${hash('a')}; somebody may have changed it`,
     ],
-    [
-      "OSError: [Errno 28] No space left on device: '/tmp/pip-unpack'\n",
-      'the disk is full: SANDFLOW_CACHE names the folder, which needs 350 MB',
-    ],
+    ["OSError: [Errno 28] No space left on device: '/tmp/pip-unpack'\n", 'the disk is full'],
     [
       retrying(
         "SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate (_ssl.c:1131)'))",
