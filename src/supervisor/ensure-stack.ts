@@ -9,7 +9,7 @@ import { makeFoldersSync } from '../os/make-folders.js';
 import { requireLoopback } from '../os/require-loopback.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';
-import { joinSupervisor, type Presence } from './control-client.js';
+import { askSupervisor, joinSupervisor, type Presence } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type StackPaths, stackPaths } from './stack-paths.js';
 import { requireStackSettings } from './stack-settings.js';
@@ -29,7 +29,7 @@ export interface EnsureStackOptions {
   readonly main: MainProgram;
   /** The name of this command in `sandflow status`, like `jobs watch`. Default: `sandflow`. */
   readonly command?: string;
-  /** Stops waiting; the supervisor continues and ends by itself when idle. */
+  /** Stops waiting. A supervisor that this call has started ends, unless another command waits for it too. */
   readonly signal?: AbortSignal;
 }
 
@@ -59,16 +59,22 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
   const settings = settingsDigest(config);
   const client = { pid: process.pid, command: options.command ?? 'sandflow' };
   let spawned: ChildProcess | undefined;
-  for (let spawns = 0; ; ) {
-    const joined = await joinSupervisor({ stateFile: paths.stateFile, settings, client, onProgress, signal });
-    if (typeof joined === 'object') return await handleOf(joined, config, paths);
-    if (spawned && hasFailed(spawned)) break;
-    if (!spawned || hasEnded(spawned)) {
-      if (spawns === maxSpawns) break;
-      spawned = spawnSupervisor(main, config, paths);
-      spawns += 1;
+  try {
+    for (let spawns = 0; ; ) {
+      const joined = await joinSupervisor({ stateFile: paths.stateFile, settings, client, onProgress, signal });
+      if (typeof joined === 'object') return await handleOf(joined, config, paths);
+      if (spawned && hasFailed(spawned)) break;
+      signal?.throwIfAborted();
+      if (!spawned || hasEnded(spawned)) {
+        if (spawns === maxSpawns) break;
+        spawned = spawnSupervisor(main, config, paths);
+        spawns += 1;
+      }
+      await sleep(retryMs, undefined, { signal });
     }
-    await sleep(retryMs, undefined, { signal });
+  } catch (error) {
+    if (signal?.aborted && spawned && !hasEnded(spawned)) await endStart(spawned, paths);
+    throw error;
   }
   throw new SandflowError(
     'supervisor_failed',
@@ -107,6 +113,15 @@ function spawnSupervisor(main: MainProgram, config: Config, paths: StackPaths): 
   } finally {
     closeSync(output);
   }
+}
+
+/** Ends the supervisor that was started for a command which was interrupted. It may be downloading a server. */
+async function endStart(supervisor: ChildProcess, { stateFile }: StackPaths): Promise<void> {
+  const status = await askSupervisor(stateFile, 'status').catch(() => undefined);
+  // Nobody has joined a supervisor that does not answer yet.
+  if (!status) supervisor.kill('SIGTERM');
+  // Another one may hold the stack of this home.
+  else if (status.pid === supervisor.pid) await askSupervisor(stateFile, 'end').catch(() => undefined);
 }
 
 /** True if the process has ended. If it did not fail, a signal ended it, or another supervisor has the stack. */
