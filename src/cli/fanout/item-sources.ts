@@ -5,10 +5,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { editsBetween } from '../../contract/texts/edits.js';
 import { formatOf, type ItemFormat, type ItemSource } from '../../fanout/index.js';
 import type { CliIo } from '../io.js';
 import { isStdin } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
+
+/** The commands of `fanout`. A mistyped one is read as a file. */
+export const batchCommands = ['list', 'show', 'watch', 'cancel', 'resume', 'results', 'logs', 'report'];
 
 export interface ItemSources {
   readonly sources: readonly ItemSource[];
@@ -64,7 +68,9 @@ export async function openItemSources(
 async function kindOf(file: string, cwd: string): Promise<'file' | 'stream'> {
   if (isStdin(file)) return 'stream';
   const found = await stat(resolve(cwd, file)).catch((cause: unknown) => {
-    throw new UsageError(`The items file ${file} does not exist.`, { cause });
+    const meant = batchCommands.find((command) => editsBetween(file, command) <= 2);
+    const advice = meant === undefined ? '' : ` Did you mean sandflow fanout ${meant}?`;
+    throw new UsageError(`The items file ${file} does not exist.${advice}`, { cause });
   });
   if (found.isDirectory()) {
     throw new UsageError(`${file} is not a file. Use a file of prompts: text, JSONL, JSON or CSV.`);

@@ -70,6 +70,7 @@ describe('sandflow fanout refuses before it starts anything:', () => {
   it.each([
     [[...source], 'No items given. Pass a file of prompts'],
     [['gone.txt', ...source], 'The items file gone.txt does not exist'],
+    [['reprot', 'b1'], 'The items file reprot does not exist. Did you mean sandflow fanout report?'],
     [['.', ...source], '. is not a file'],
     [['-', '-', ...source], 'Stdin (-) can be given only once'],
     [['-', ...source], 'The input contains no items'],

@@ -3,7 +3,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { openItemSources } from '../../../../src/cli/fanout/item-sources.js';
+import { batchCommands, openItemSources } from '../../../../src/cli/fanout/item-sources.js';
+import { createProgram } from '../../../../src/cli/program.js';
 import { temporaryDirectory } from '../temporary-directory.js';
 
 const stdin = async function* () {
@@ -50,4 +51,9 @@ describe('the sources of items', () => {
     const twice = openItemSources(['-', '/dev/fd/0'], undefined, { cwd, stdin: stdin() });
     await expect(twice).rejects.toThrow('Stdin (-) can be given only once.');
   });
+});
+
+it('knows every command of fanout, which may be mistyped', () => {
+  const [fanout] = createProgram({} as never, '0.1.0', 'fanout').commands;
+  expect(batchCommands).toEqual(fanout?.commands.map((command) => command.name()));
 });
