@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { chmod, lstat, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { isAbsolute, join, parse, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { diskFull, isDiskFull } from '../contract/disk-full.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { makeFolders } from './make-folders.js';
@@ -36,7 +36,7 @@ export async function prepareTrustedFolder(folder: TrustedFolder): Promise<void>
     await rm(probe);
   } catch (cause) {
     if (isDiskFull(cause)) throw diskFull(path, cause);
-    throw notWritable(folder, cause);
+    throw await notWritable(folder, cause);
   }
 }
 
@@ -50,8 +50,8 @@ export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: T
     const message = `${setting} (${path}) is not trusted: ${what}. ${mend} Or set ${setting} to another directory that belongs to you.`;
     return new SandflowError('home_not_trusted', message);
   };
-  const cannot = (cause?: unknown): never => {
-    throw notWritable({ path, setting }, cause);
+  const cannot = async (cause?: unknown): Promise<never> => {
+    throw await notWritable({ path, setting }, cause);
   };
   const { steps, real } = await walkPath(path).catch(cannot);
   for (const step of steps) {
@@ -76,9 +76,20 @@ export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: T
   if (isOpenToOthers(stats) && stats.uid === own) await chmod(real, 0o700);
 }
 
-function notWritable({ path, setting }: TrustedFolder, cause: unknown): SandflowError {
-  const message = `${setting} (${resolve(path)}) is not writable${byOwnUser()}: set it to a directory that belongs to you, or correct its owner and mode.`;
+async function notWritable({ path, setting }: TrustedFolder, cause: unknown): Promise<SandflowError> {
+  const file = await fileOnTheWay(resolve(path));
+  const message = file
+    ? `${setting} (${resolve(path)}) is not a directory: ${file} is a file. Set it to a directory that belongs to you.`
+    : `${setting} (${resolve(path)}) is not writable${byOwnUser()}: set it to a directory that belongs to you, or correct its owner and mode.`;
   return new SandflowError('home_not_writable', message, { cause });
+}
+
+/** The path, or the part of it, that is no directory; undefined if all that exists is one, or cannot be looked at. */
+async function fileOnTheWay(path: string): Promise<string | undefined> {
+  for (let at = path; ; at = dirname(at)) {
+    const stats = await stat(at).catch(() => undefined);
+    if (stats || dirname(at) === at) return stats?.isDirectory() === false ? at : undefined;
+  }
 }
 
 /** @param others true if other users may enter the folder: then each entry must refuse them by its own mode */

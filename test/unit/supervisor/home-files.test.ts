@@ -63,8 +63,12 @@ describe('the files of a home', () => {
     const file = join(home, 'file');
     writeFileSync(file, '');
     const prepareHome = (path: string) => prepareTrustedFolder({ path, setting: 'SANDFLOW_HOME' });
-    await expect(prepareHome(join(file, 'home'))).rejects.toMatchObject({ code: 'home_not_writable' });
-    await expect(prepareHome(file)).rejects.toMatchObject({ code: 'home_not_writable' });
+    for (const path of [join(file, 'home'), file]) {
+      await expect(prepareHome(path)).rejects.toMatchObject({
+        code: 'home_not_writable',
+        message: expect.stringContaining(`is not a directory: ${file} is a file`),
+      });
+    }
     await prepareHome(join(home, 'new', 'deeper'));
     expect(statSync(join(home, 'new', 'deeper')).mode & 0o777).toBe(0o700);
   });

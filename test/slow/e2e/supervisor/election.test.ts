@@ -62,6 +62,6 @@ describe('one supervisor per home', () => {
     writeFileSync(file, '');
     const client = stack.client({ SANDFLOW_HOME: file });
     expect(await client.exited).toBe(1);
-    expect(client.stderr()).toMatch(/home_not_writable: SANDFLOW_HOME .* is not writable/);
+    expect(client.stderr()).toMatch(/home_not_writable: SANDFLOW_HOME .* is not a directory/);
   });
 });
