@@ -22,6 +22,15 @@ export function locate(program: Command, args: readonly string[]): Located {
   return { command, name, word: undefined };
 }
 
+/** The command and the options that a command line names, without their values: these hold prompts and secrets. */
+export function namedIn(program: Command, args: readonly string[]): string {
+  const { command, name } = locate(program, args);
+  const flags = command.options.flatMap(({ long, short }) => [long, short]);
+  const end = args.indexOf('--');
+  const given = (end < 0 ? args : args.slice(0, end)).map((arg) => arg.replace(/^(--[a-z-]+)=.*$/s, '$1'));
+  return [name, ...given.filter((arg) => flags.includes(arg))].join(' ');
+}
+
 export function visibleCommands(command: Command): readonly Command[] {
   return command.createHelp().visibleCommands(command);
 }

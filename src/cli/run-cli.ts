@@ -8,7 +8,7 @@ import { type Failure, failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';
 import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
-import { type Located, locate } from './located.js';
+import { type Located, locate, namedIn } from './located.js';
 import { requireMeantValues } from './meant-values.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
@@ -49,7 +49,8 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
     }
     const failure = io.interrupted.aborted ? interruptedFailure(context) : await namingDisk(failureOf(error), context);
     const isInternal = failure.exitCode === exitCodes.internal;
-    report(args, context, isInternal ? await withReport(failure.error, error, io) : failure.error);
+    const command = program ? namedIn(program, args) : 'sandflow';
+    report(args, context, isInternal ? await withReport(failure.error, error, command, io) : failure.error);
     return failure.exitCode;
   }
 }
@@ -94,8 +95,8 @@ async function namingDisk(failure: Failure, { io, jobId }: CommandContext): Prom
 }
 
 /** Adds to the message a request for a bug report, and where the stack is. */
-async function withReport(error: JobError, thrown: unknown, io: CliIo): Promise<JobError> {
-  const where = await logInternalError(thrown, io);
+async function withReport(error: JobError, thrown: unknown, command: string, io: CliIo): Promise<JobError> {
+  const where = await logInternalError(thrown, command, io);
   return {
     ...error,
     message: `Unexpected error: ${error.message}\nThis is a bug in sandflow. Please report it, with ${where}`,

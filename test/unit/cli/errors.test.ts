@@ -98,7 +98,9 @@ describe('a failing command', () => {
     expect(stderr).toContain(`error: Unexpected error: a defect`);
     expect(stderr).toContain(`Please report it, with the end of ${log}`);
     expect(JSON.parse(stdout).error.code).toBe('internal');
-    expect(await readFile(log, 'utf8')).toMatch(/TypeError: a defect\n +at /);
+    expect(await readFile(log, 'utf8')).toMatch(
+      /^\S+Z sandflow jobs show --json, version \d+\.\d+\.\d+\nTypeError: a defect\n +at /,
+    );
     expect((await stat(log)).mode & 0o777).toBe(0o600);
   });
 

@@ -33,7 +33,9 @@ const ways: Readonly<Record<string, (secret: string) => Promise<string>>> = {
   'its JSON': async (secret) => (await failing(secret, ['jobs', 'list', '--json'])).stdout,
   'the log of its internal errors': async (secret) => {
     const home = await temporaryDirectory();
-    await logInternalError(quoting(secret), { readConfig: async () => readConfig({ SANDFLOW_HOME: home }) });
+    await logInternalError(quoting(secret), 'sandflow run', {
+      readConfig: async () => readConfig({ SANDFLOW_HOME: home }),
+    });
     return readFile(join(home, 'logs', 'errors.log'), 'utf8');
   },
   'the log of a worker': async (secret) => {
