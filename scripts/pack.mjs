@@ -38,7 +38,7 @@ export async function packCommandLine(dist) {
     plugins: [onlyWorker],
   });
   packages.push(...(await pack(dist, { entry: 'start', folder: 'packed', isExternal: isUnpacked })));
-  const kept = ['main.js', 'runtime.js', 'start.js', 'start-worker.js'];
+  const kept = ['main.js', 'require-node.js', 'require-node.d.ts', 'runtime.js', 'start.js', 'start-worker.js'];
   for (const name of readdirSync(join(dist, 'src', 'cli'))) {
     if (!kept.includes(name)) rmSync(join(dist, 'src', 'cli', name), { recursive: true });
   }

@@ -7,6 +7,8 @@
  * In the examples of its functions, `client` is what `connectTemporal` returns, `api` what `createSandboxClient` returns,
  * `config` what `readConfig` returns, and `results` what `createResultStore` returns. Other names stand for your values.
  */
+import './cli/require-node.js';
+
 export {
   type ActivityDependencies,
   createActivities,

@@ -24,7 +24,12 @@ describe('the check of the runtime', () => {
     expect(JSON.parse(readSource('package.json')).engines.node).toBe(`>=${oldestNode.join('.')}`);
   });
 
-  it('comes before every import', () => {
+  it('is the first import of the library', () => {
+    const [first] = importsIn('src/index.ts', readSource('src/index.ts'));
+    expect(first?.target).toBe('src/cli/require-node.ts');
+  });
+
+  it('comes before every import of the program', () => {
     const atOnce = (file: string) => importsIn(file, readSource(file)).filter(({ isDynamic }) => !isDynamic);
     expect(atOnce('src/cli/main.ts').map(({ target }) => target)).toEqual(['src/cli/runtime.ts']);
     expect(importsIn('src/cli/runtime.ts', readSource('src/cli/runtime.ts'))).toEqual([]);
