@@ -9,7 +9,7 @@ import { anySignal } from '../os/any-signal.js';
 import { checkModules } from './check-modules.js';
 import { type CliWheel, cliVersion, wheelOf } from './pinned-release.js';
 import { type Making, runProgram, sha256OfFile } from './run-program.js';
-import { whyPythonFailed } from './why-failed.js';
+import { otherIndex, whyPythonFailed } from './why-failed.js';
 
 const progressIntervalMs = 10_000;
 const silenceLimitMs = 60_000;
@@ -76,7 +76,8 @@ async function downloadWheel(wheel: CliWheel, python: string, options: WheelOpti
     const over = signal ? anySignal([signal, watch.silent]) : watch.silent;
     const end = await runProgram(python, args, { directory, variables, signal: over });
     if (!end) throw new Error(`the program ${python} is missing`);
-    if (watch.silent.aborted) throw new Error(`no data came for ${watch.silenceSeconds} s`);
+    if (watch.silent.aborted)
+      throw new Error(`no data came from the package index for ${watch.silenceSeconds} s; ${otherIndex}`);
     if (end.exitCode !== 0) throw new Error(whyPythonFailed(`${end.stdout}\n${end.stderr}`));
   } finally {
     watch.end();

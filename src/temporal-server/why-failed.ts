@@ -78,6 +78,9 @@ function adviceOnProxy(address: string, url: string): string {
   return 'if it comes from HTTPS_PROXY or HTTP_PROXY, that is not the URL of a proxy, such as http://proxy.example.com:3128';
 }
 
+/** What helps if pip's index is silent. */
+export const otherIndex = 'PIP_INDEX_URL can name another one';
+
 /** What pip and Python print, in all versions since pip 18, by the most telling first. */
 const reasonOfOutput: readonly (readonly [RegExp, string | ((match: RegExpExecArray) => string)])[] = [
   [/No module named '?pip\b/, 'python3 has no module pip; Debian has it in the package python3-pip'],
@@ -101,7 +104,7 @@ const reasonOfOutput: readonly (readonly [RegExp, string | ((match: RegExpExecAr
     /NameResolutionError|Failed to resolve|\[Errno (-2|-3|-5|8)\]|getaddrinfo failed/,
     'the address of the package index is not known',
   ],
-  [/ConnectTimeoutError|ReadTimeoutError|timed out/, 'the package index does not answer'],
+  [/ConnectTimeoutError|ReadTimeoutError|timed out/, `the package index does not answer; ${otherIndex}`],
   [/Connection refused/, 'the package index refuses connections'],
   [/NewConnectionError|Network is unreachable|No route to host/, 'there is no route to the package index'],
   [/\b([45]\d\d) (?:Client|Server) Error/, ([, status]) => `the package index answers ${status}`],

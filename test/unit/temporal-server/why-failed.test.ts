@@ -128,13 +128,13 @@ describe('why pip failed', () => {
       retrying(
         'ReadTimeoutError("HTTPConnectionPool(host=\'127.0.0.1\', port=7801): Read timed out. (read timeout=2.0)")',
       ),
-      'the package index does not answer',
+      'the package index does not answer; PIP_INDEX_URL can name another one',
     ],
     [
       retrying(
         "ConnectTimeoutError(<pip._vendor.urllib3.connection.HTTPSConnection object>, 'Connection to x timed out. (connect timeout=15)')",
       ),
-      'the package index does not answer',
+      'the package index does not answer; PIP_INDEX_URL can name another one',
     ],
     [retrying(`${connection}[Errno 111] Connection refused')`), 'the package index refuses connections'],
     [retrying(`${connection}[Errno 101] Network is unreachable')`), 'there is no route to the package index'],
