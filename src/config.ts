@@ -10,6 +10,7 @@ import { webhookSecretsIn } from './contract/secrecy/webhook-secrets.js';
 import { isLoopbackHost, serverUrlProblem, withoutEndSlashes } from './contract/urls.js';
 import { defaultForksPerSecond, deploymentProblem } from './contract/workflow-safe/addresses.js';
 import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
+import { yesOrNo } from './contract/yes-or-no.js';
 import { homeFolder } from './os/home-folder.js';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.js';
 
@@ -144,11 +145,7 @@ export function readConfig(env: Environment = process.env): Config {
     cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homeFolder(), '.cache'), 'sandflow'),
     encryption: encryptionConfig(env),
     variables: Object.keys(env).filter((name) => env[name] && /^(?:SANDBOX|SANDFLOW|TEMPORAL)_/.test(name)),
-    promptSummaries: yesOrNo(
-      'SANDFLOW_PROMPT_SUMMARIES',
-      env.SANDFLOW_PROMPT_SUMMARIES,
-      !env.SANDFLOW_ENCRYPTION_KEYS_FILE,
-    ),
+    promptSummaries: yesOrNo(env, 'SANDFLOW_PROMPT_SUMMARIES') ?? !env.SANDFLOW_ENCRYPTION_KEYS_FILE,
   };
 }
 
@@ -172,7 +169,7 @@ function positiveNumber(name: string, text: string | undefined, otherwise: numbe
 }
 
 function encryptionConfig(env: Environment): Config['encryption'] {
-  const requireEncrypted = yesOrNo('SANDFLOW_REQUIRE_ENCRYPTED', env.SANDFLOW_REQUIRE_ENCRYPTED, false);
+  const requireEncrypted = yesOrNo(env, 'SANDFLOW_REQUIRE_ENCRYPTED') ?? false;
   if (env.SANDFLOW_ENCRYPTION_KEYS_FILE) {
     return { keysFile: resolve(env.SANDFLOW_ENCRYPTION_KEYS_FILE), requireEncrypted };
   }
@@ -181,13 +178,6 @@ function encryptionConfig(env: Environment): Config['encryption'] {
     'bad_configuration',
     'SANDFLOW_REQUIRE_ENCRYPTED is set without keys. Set SANDFLOW_ENCRYPTION_KEYS_FILE to the file that holds them.',
   );
-}
-
-function yesOrNo(name: string, text: string | undefined, otherwise: boolean): boolean {
-  if (!text) return otherwise;
-  if (/^(?:true|1|yes)$/i.test(text)) return true;
-  if (/^(?:false|0|no)$/i.test(text)) return false;
-  throw new SandflowError('bad_configuration', `${name} must be true or false.`);
 }
 
 /** Secrets that only libraries use. They may quote them, as a part of a URL for example. */
@@ -211,10 +201,11 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
       'SANDBOX_API_URL is set without a key. Set SANDBOX_API_KEY, or SANDBOX_API_KEY_FILE to a file that holds it.',
     );
   }
-  if (url.protocol === 'http:' && env.SANDBOX_API_ALLOW_HTTP !== '1' && !isLoopbackHost(url.hostname)) {
+  const allowHttp = yesOrNo(env, 'SANDBOX_API_ALLOW_HTTP');
+  if (url.protocol === 'http:' && !allowHttp && !isLoopbackHost(url.hostname)) {
     throw new SandflowError(
       'bad_configuration',
-      `SANDBOX_API_URL: http:// to ${url.hostname} would send the key unencrypted. Use https://, or set SANDBOX_API_ALLOW_HTTP=1 ` +
+      `SANDBOX_API_URL: http:// to ${url.hostname} would send the key unencrypted. Use https://, or set SANDBOX_API_ALLOW_HTTP=true ` +
         'on a trusted network.',
     );
   }

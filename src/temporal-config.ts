@@ -4,6 +4,7 @@ import { type TunnelProxy, tunnelTo } from './contract/proxies.js';
 import { usableTemporalSettings } from './contract/secrecy/temporal-secrets.js';
 import { temporalAddressProblem } from './contract/urls.js';
 import { SandflowError } from './contract/workflow-safe/sandflow-error.js';
+import { yesOrNo } from './contract/yes-or-no.js';
 import { byOwnUser } from './os/owner.js';
 import { rootsWith } from './os/trusted-roots.js';
 
@@ -48,9 +49,17 @@ function withExtraRoots(
   return { ...options, tls: { ...(typeof tls === 'object' && tls), serverRootCACertificate } };
 }
 
+/** To the library, every word but `1` and `true` means no, such as `True`: it would send a key without TLS. */
+const onOrOff = ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'];
+
 function load(env: Readonly<Record<string, string | undefined>>): ClientConnectConfig {
   const defined: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) defined[name] = value;
+  for (const name of onOrOff) {
+    const isOn = yesOrNo(env, name);
+    if (isOn === undefined) delete defined[name];
+    else defined[name] = String(isOn);
+  }
   try {
     return loadClientConnectConfig({ overrideEnvVars: defined });
   } catch (cause) {

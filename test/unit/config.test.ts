@@ -55,7 +55,7 @@ describe('an http:// URL of the service', () => {
     'http://localhost.example.com/v1',
   ])('is refused elsewhere unless it is allowed: %s', (url) => {
     expect(() => apiUrl(url)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
-    expect(() => apiUrl(url, { SANDBOX_API_ALLOW_HTTP: 'no' })).toThrow(/SANDBOX_API_ALLOW_HTTP=1/);
+    expect(() => apiUrl(url, { SANDBOX_API_ALLOW_HTTP: 'no' })).toThrow(/SANDBOX_API_ALLOW_HTTP=true/);
     expect(apiUrl(url, { SANDBOX_API_ALLOW_HTTP: '1' })).toBe(url);
     const client = { baseUrl: url, apiKey: 'k' };
     expect(() => createSandboxClient(client)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
@@ -95,4 +95,56 @@ describe('encryption', () => {
       expect(() => readConfig(env)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
     }
   });
+});
+
+describe('a setting that is on or off', () => {
+  const key = 'canary';
+  const base = { HOME: '/home/nobody', TEMPORAL_ADDRESS: '127.0.0.1:7233', TEMPORAL_API_KEY: key };
+  const spellings = (word: string) => [word, word.toUpperCase(), word[0]?.toUpperCase() + word.slice(1), ` ${word} `];
+  const settings = [
+    ['TEMPORAL_TLS', (env) => readConfig({ ...base, ...env }).temporal.connect.connectionOptions.tls !== false],
+    ['SANDFLOW_PROMPT_SUMMARIES', (env) => readConfig({ ...base, ...env }).promptSummaries],
+    [
+      'SANDFLOW_REQUIRE_ENCRYPTED',
+      (env) =>
+        readConfig({ ...base, SANDFLOW_ENCRYPTION_KEYS_FILE: '/keys', ...env }).encryption?.requireEncrypted ?? false,
+    ],
+    [
+      'SANDBOX_API_ALLOW_HTTP',
+      (env) => isAccepted({ ...base, SANDBOX_API_URL: 'http://10.0.0.1/v1', SANDBOX_API_KEY: 'k', ...env }),
+    ],
+  ] satisfies [string, (env: Record<string, string>) => boolean][];
+
+  it.each(settings)('takes the same words, in any case: %s', (name, read) => {
+    for (const word of ['true', '1', 'yes', 'on'].flatMap(spellings)) {
+      expect([word, read({ [name]: word })]).toEqual([word, true]);
+    }
+    for (const word of ['false', '0', 'no', 'off'].flatMap(spellings)) {
+      expect([word, read({ [name]: word })]).toEqual([word, false]);
+    }
+  });
+
+  it.each(settings)('is as if it were unset when it is empty: %s', (name, read) => {
+    expect(read({ [name]: '' })).toBe(read({}));
+  });
+
+  it.each([...settings.map(([name]) => name), 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'])(
+    'refuses other words by its name: %s',
+    (name) => {
+      for (const word of ['ture', 'y', '2', 'enabled', 'null']) {
+        const env = { ...base, SANDBOX_API_URL: 'https://10.0.0.1/v1', SANDBOX_API_KEY: 'k', [name]: word };
+        expect(() => readConfig(env)).toThrow(
+          expect.objectContaining({ code: 'bad_configuration', message: `${name} must be true or false.` }),
+        );
+      }
+    },
+  );
+
+  function isAccepted(env: Record<string, string>): boolean {
+    try {
+      return readConfig(env).sandboxService !== undefined;
+    } catch {
+      return false;
+    }
+  }
 });
