@@ -96,11 +96,8 @@ function hashOfSources() {
     'tsconfig.json',
     'tsconfig.build.json',
     'package-lock.json',
-    'scripts/build.mjs',
-    'scripts/bundle-libraries.mjs',
-    'scripts/pack.mjs',
-    'scripts/shipped-types.mjs',
-    'scripts/third-party-licenses.mjs',
+    // Any of them may be part of the build.
+    ...readdirSync(join(root, 'scripts')).flatMap((name) => (name.endsWith('.mjs') ? [join('scripts', name)] : [])),
   ];
   for (const folder of ['src', 'workflows', 'activities']) {
     for (const path of readdirSync(join(root, folder), { recursive: true })) {

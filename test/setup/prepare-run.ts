@@ -49,7 +49,12 @@ function folderInMemory(): string | undefined {
 function removeAbandoned(): void {
   for (const name of readdirSync(memory)) {
     const pid = /^sandflow-(\d{1,10})$/.exec(name)?.[1];
-    if (pid !== undefined && hasEnded(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
+    if (pid === undefined || !hasEnded(Number(pid))) continue;
+    try {
+      rmSync(join(memory, name), { recursive: true, force: true });
+    } catch {
+      // It is another user's.
+    }
   }
 }
 

@@ -98,7 +98,7 @@ describe('settings', () => {
   const named = firstColumn('docs/configuration.md', '## Settings');
 
   test('in the table are those that the configuration reads', () => {
-    const read = [...readSource('src/config.ts').matchAll(/\benv\.((?:SANDBOX|SANDFLOW)_\w+)/g)].map(
+    const read = [...readSource('src/config.ts').matchAll(/\benv(?:\.|, ')((?:SANDBOX|SANDFLOW)_\w+)/g)].map(
       ([, name]) => name,
     );
     expect(named.filter((name) => !name.startsWith('TEMPORAL_')).sort()).toEqual([...new Set(read)].sort());

@@ -2,13 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { repository } from './source-imports.js';
 
 describe('a regular expression', () => {
   it('does not search for what is repeated at the end of a text', () => {
     // It is tried at each place, and each try reads all that is repeated: `/\n+$/` takes quadratic time.
     const open = /(?<=[\s(,=:?])\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^\\/[\n^])[+*]\$\/[a-z]*/g;
     const found = ['src', 'activities', 'workflows'].flatMap((folder) => {
-      const root = new URL(`../../../${folder}/`, import.meta.url).pathname;
+      const root = join(repository, folder);
       return readdirSync(root, { recursive: true, encoding: 'utf8' })
         .filter((name) => /\.[jt]s$/.test(name))
         .flatMap((name) =>
@@ -23,7 +24,7 @@ describe('a regular expression', () => {
   });
 
   it('is built from our own texts only', () => {
-    const root = new URL('../../../src/', import.meta.url).pathname;
+    const root = join(repository, 'src');
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
     const making = files.filter((name) => /\bRegExp\(/.test(readFileSync(join(root, name), 'utf8')));
     // The alphabet of ids, the hours of a policy, the addresses of the contract, the characters of a terminal: all

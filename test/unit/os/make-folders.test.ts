@@ -1,5 +1,6 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { reserveSecretFile } from '../../../src/bridge/secret-file.js';
 import { createLocalService } from '../../../src/local-service/index.js';
@@ -60,7 +61,7 @@ describe('a folder that can never be made', () => {
   });
 
   it('is left to makeFolders wherever a user chooses the place', async () => {
-    const root = new URL('../../../src/', import.meta.url).pathname;
+    const root = fileURLToPath(new URL('../../../src/', import.meta.url));
     const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts'));
     const found: string[] = [];
     for (const file of files) {
