@@ -13,6 +13,7 @@ import {
   planCleanup,
   type SandboxFacts,
   type SnapshotFacts,
+  unprotectedProblem,
   windowsText,
 } from '../../src/retention/index.js';
 import type { Attempt } from '../retry/attempt.js';
@@ -81,15 +82,24 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
           takenTonight: night.taken,
           fleetTonight: night.fleet,
         });
-        const refusal = isWindowOpen(policy, nowMs)
-          ? night.otherRun === null
-            ? null
-            : { outcome: 'another_run' as const, why: `${night.otherRun} is not finished` }
-          : { outcome: 'outside_window' as const, why: `cleanups may act ${windowsText(policy)}` };
+        const refusal = refusalOf(policy, { plan, nowMs, otherRun: night.otherRun });
         return keep(results, input, plan, { refusal, unreadable: unreadable + rowsLeftOut });
       });
     },
   };
+}
+
+/** Why nothing of the plan may be done now. */
+function refusalOf(
+  policy: CleanupPolicy,
+  { plan, nowMs, otherRun }: { readonly plan: CleanupPlan; readonly nowMs: number; readonly otherRun: string | null },
+): CleanupPlanned['refusal'] {
+  if (!isWindowOpen(policy, nowMs)) {
+    return { outcome: 'outside_window', why: `cleanups may act ${windowsText(policy)}` };
+  }
+  if (otherRun !== null) return { outcome: 'another_run', why: `${otherRun} is not finished` };
+  const unprotected = unprotectedProblem(policy, plan);
+  return unprotected === null ? null : { outcome: 'protects_nothing', why: unprotected };
 }
 
 async function readCandidates(

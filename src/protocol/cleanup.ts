@@ -87,7 +87,10 @@ export interface CleanupPlanned {
   readonly warnings: readonly ExpiryWarning[];
   readonly warningCount: number;
   /** Why no action may run now, or null. */
-  readonly refusal: { readonly outcome: 'outside_window' | 'another_run'; readonly why: string } | null;
+  readonly refusal: {
+    readonly outcome: 'outside_window' | 'another_run' | 'protects_nothing';
+    readonly why: string;
+  } | null;
 }
 
 /**
@@ -129,10 +132,18 @@ export type CleanupCounts = Readonly<Record<ActionOutcome, number>>;
  * - `planned`: a dry run.
  * - `applied`: every due action was attempted; the counts show the results.
  * - `outside_window`, `another_run`: nothing was done, because no window is open or because another run is in progress.
+ * - `protects_nothing`: nothing was done, because it would have deleted, and a pattern of `protect` matches nothing.
  * - `cancelled`: the cleanup was cut short.
  * - `failed`: no plan could be created in time, or the results could not be stored.
  */
-export type CleanupOutcome = 'planned' | 'applied' | 'outside_window' | 'another_run' | 'cancelled' | 'failed';
+export type CleanupOutcome =
+  | 'planned'
+  | 'applied'
+  | 'outside_window'
+  | 'another_run'
+  | 'protects_nothing'
+  | 'cancelled'
+  | 'failed';
 
 /** The result of the workflow. */
 export interface CleanupSummary {

@@ -3,14 +3,24 @@
  * ordinary character; the whole name must fit, in the same case. There is no other sign. Pure.
  */
 
-/** Signs of other languages of patterns, each with what to write instead. `!`, `^` and `$` are signs at one end only. */
-const foreignSigns: readonly { readonly sign: RegExp; readonly instead: string }[] = [
+/** Signs of other languages of patterns: where each is a sign, and what to write instead. */
+const foreignSigns: readonly {
+  readonly sign: RegExp;
+  /** Default: anywhere. */
+  readonly isSignAt?: (at: number, pattern: readonly Part[]) => boolean;
+  readonly instead: string;
+}[] = [
   { sign: /^[[\]]$/, instead: 'Write ? for one character of any kind' },
   { sign: /^[{}|]$/, instead: 'Write one pattern for each alternative' },
-  { sign: /^!$/, instead: 'Patterns cannot exclude names' },
-  { sign: /^[$^]$/, instead: 'A pattern always stands for the whole name: leave it out' },
+  { sign: /^!$/, isSignAt: isFirst, instead: 'Patterns cannot exclude names' },
+  { sign: /^\^$/, isSignAt: isFirst, instead: 'A pattern always stands for the whole name: leave it out' },
+  { sign: /^\$$/, isSignAt: isLast, instead: 'A pattern always stands for the whole name: leave it out' },
+  { sign: /^%$/, instead: 'Write * for any characters' },
+  { sign: /^\.$/, isSignAt: isBeforeRepeat, instead: 'Write * for any characters' },
+  { sign: /^\/$/, isSignAt: isBracket, instead: 'A pattern stands between no signs: leave both out' },
+  { sign: /^\s$/, isSignAt: isAtEnd, instead: 'A pattern always stands for the whole name: leave it out' },
 ];
-const escapable = /^[*?\\[\]{}|!^$]$/;
+const escapable = /^[*?\\[\]{}|!^$%./\s]$/;
 
 /** Why a pattern is refused, or null. A sign of another language would silently match nothing. */
 export function patternProblem(pattern: string): string | null {
@@ -20,9 +30,8 @@ export function patternProblem(pattern: string): string | null {
     if (isEscaped && !escapable.test(text)) {
       return `has a \\ before ${text === '' ? 'its end' : `"${text}"`}, which means nothing there; write \\\\ for the character itself`;
     }
-    if (isEscaped || (/[!^]/.test(text) && at > 0) || (text === '$' && at < parts.length - 1)) continue;
-    const foreign = foreignSigns.find(({ sign }) => sign.test(text));
-    if (foreign) {
+    const foreign = foreignSigns.find(({ sign, isSignAt }) => sign.test(text) && (isSignAt?.(at, parts) ?? true));
+    if (foreign && !isEscaped) {
       return `has "${text}", but the only signs of patterns are * (any characters) and ? (one). ${foreign.instead}, or \\${text} for the character itself`;
     }
   }
@@ -54,6 +63,30 @@ function partsOf(pattern: string): Part[] {
     parts.push({ text: characters[at] ?? '', isEscaped });
   }
   return parts;
+}
+
+function isFirst(at: number): boolean {
+  return at === 0;
+}
+
+function isLast(at: number, { length }: readonly Part[]): boolean {
+  return at === length - 1;
+}
+
+function isAtEnd(at: number, pattern: readonly Part[]): boolean {
+  return isFirst(at) || isLast(at, pattern);
+}
+
+/** As in `.*` of a regular expression. */
+function isBeforeRepeat(at: number, pattern: readonly Part[]): boolean {
+  const next = pattern[at + 1];
+  return next !== undefined && !next.isEscaped && /[*+]/.test(next.text);
+}
+
+/** As in `/name/`. */
+function isBracket(at: number, pattern: readonly Part[]): boolean {
+  const ends = [pattern[0], pattern.at(-1)];
+  return isAtEnd(at, pattern) && pattern.length > 1 && ends.every((end) => end?.text === '/' && !end.isEscaped);
 }
 
 const isSign = (part: Part | undefined, sign: '*' | '?') => part?.text === sign && !part.isEscaped;

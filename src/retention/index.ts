@@ -14,6 +14,7 @@ export type {
   SnapshotFacts,
 } from './plan-types.js';
 export type { CleanupPolicy } from './policy.js';
+export { unprotectedProblem } from './policy-patterns.js';
 export { readPolicy } from './read-policy.js';
 export { firstWindowCron } from './schedule-time.js';
 export { type SweepOptions, sweepPolicy } from './sweep-policy.js';

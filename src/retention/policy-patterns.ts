@@ -1,7 +1,8 @@
 /** All patterns of a policy, and those that match nothing: a mistyped one protects nothing, and nobody sees it. Pure. */
 import { fitsAny } from './glob.js';
 import type { Candidate } from './match.js';
-import type { PolicyPattern, SnapshotFacts } from './plan-types.js';
+import { mayDelete } from './plan-refusals.js';
+import type { CleanupPlan, PolicyPattern, SnapshotFacts } from './plan-types.js';
 import type { CleanupPolicy } from './policy.js';
 
 type Matched = 'name' | 'environment' | 'creator' | 'snapshotName';
@@ -9,6 +10,8 @@ type Matched = 'name' | 'environment' | 'creator' | 'snapshotName';
 interface KindOfPattern extends PolicyPattern {
   readonly matched: readonly Matched[];
 }
+
+const protecting = { where: 'protect', matched: ['name', 'snapshotName'] } as const;
 
 /** In the order of the file. */
 export function patternsOf({ protect, rules }: Pick<CleanupPolicy, 'protect' | 'rules'>): KindOfPattern[] {
@@ -24,8 +27,22 @@ export function patternsOf({ protect, rules }: Pick<CleanupPolicy, 'protect' | '
       ...of('snapshotName', snapshotNames),
     ];
   });
-  const protecting = { where: 'protect', matched: ['name', 'snapshotName'] } as const;
   return [...protect.map((pattern) => ({ ...protecting, pattern })), ...inRules];
+}
+
+/**
+ * Why a plan must not be applied: it would delete, and a pattern of `protect` that matches nothing may be mistyped.
+ * Null if it may.
+ */
+export function unprotectedProblem(
+  policy: CleanupPolicy,
+  { unmatched, actions }: Pick<CleanupPlan, 'unmatched' | 'actions'>,
+): string | null {
+  const patterns = unmatched.filter(({ where }) => where === protecting.where).map(({ pattern }) => `"${pattern}"`);
+  if (policy.protectMayMatchNothing || patterns.length === 0) return null;
+  if (!actions.some(({ action }) => mayDelete(policy, action))) return null;
+  const match = patterns.length === 1 ? 'matches' : 'match';
+  return `it would delete, although ${patterns.join(', ')} of protect ${match} nothing; correct what is mistyped, or allow that with protectMayMatchNothing: true (--protect-may-match-nothing of a sweep)`;
 }
 
 /** The patterns that match no sandbox, or no snapshot, of the account. */

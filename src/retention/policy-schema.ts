@@ -145,6 +145,10 @@ export const policySchema = z
       })
       .prefault({}),
     protect: z.array(pattern).default([]).describe('Patterns of names that are never touched'),
+    protectMayMatchNothing: z
+      .boolean()
+      .default(false)
+      .describe('Lets a cleanup delete although a pattern of protect matches nothing in the account'),
     warnBeforeExpiry: duration
       .nullable()
       .prefault('3d')
@@ -237,6 +241,7 @@ export function policyOf(read: z.output<typeof policySchema>, idOfCommand: (comm
     windows: read.windows.map(windowOf),
     limits: read.limits,
     protect: read.protect,
+    protectMayMatchNothing: read.protectMayMatchNothing,
     warnBeforeExpiryMs: read.warnBeforeExpiry,
     notify: read.notify ? targetOf(read.notify, idOfCommand) : null,
     escalate: escalationOf(read),

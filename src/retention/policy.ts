@@ -88,6 +88,8 @@ export interface CleanupPolicy {
   };
   /** Patterns of names that are never touched. */
   readonly protect: readonly string[];
+  /** If false, nothing is deleted while one of these patterns matches nothing: it may be mistyped. */
+  readonly protectMayMatchNothing: boolean;
   /** A warning is raised this long before the data of a protected sandbox expires, in ms; null: never. */
   readonly warnBeforeExpiryMs: number | null;
   /** Receives warnings, and refusals of the service. */

@@ -10,6 +10,8 @@ export interface SweepOptions {
   readonly failingForMs?: number;
   /** Patterns of names that are never touched. Default: none. */
   readonly protect?: readonly string[];
+  /** Lets steps delete although one of these patterns matches nothing. Default: false. */
+  readonly protectMayMatchNothing?: boolean;
   /** Maximum number of stops that are escalated in one night. Default: 20. */
   readonly maxActions?: number;
   /** Receives one message about each sweep, and those about the steps. Default: none. */
@@ -30,6 +32,7 @@ export function sweepPolicy(options: SweepOptions): CleanupPolicy {
     escalate,
     failingForMs = 600_000,
     protect = [],
+    protectMayMatchNothing = false,
     maxActions = 20,
     notify = null,
     name = 'stop-sweep',
@@ -41,6 +44,7 @@ export function sweepPolicy(options: SweepOptions): CleanupPolicy {
     windows: [],
     limits: { maxActions, maxPercent: 100 },
     protect,
+    protectMayMatchNothing,
     warnBeforeExpiryMs: null,
     notify,
     escalate,

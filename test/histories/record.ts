@@ -119,7 +119,7 @@ it('records a cleanup that continues as new, and one that stops', async () => {
   await archived(stand, 'old-2');
   await ready(stand, 'old-3');
   await stand.fault({ kind: 'error', endpoint: 'deleteSandbox', status: 403, code: 'api_key_action_forbidden' });
-  const policy = policyFor('old', 'delete-sandbox', 'protect: [golden-*]');
+  const policy = policyFor('old', 'delete-sandbox', 'protect: [golden-*]\nprotectMayMatchNothing: true');
   const handle = await begin(stand, policy, { chunkSize: 1, maxHistoryEvents: 15 });
   const { raw } = await handle.describe();
   expect((await handle.result()).counts).toMatchObject({ failed: 1, deleted: 1 });

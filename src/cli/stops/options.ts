@@ -83,6 +83,7 @@ export const declareSweep = (parent: Parent) =>
     .option('--apply', 'do it; each sandbox is checked again right before')
     .option('--failing-for <duration>', 'only stops that were requested longer ago than this', '10m')
     .option('--protect <pattern>', 'names that are never touched (repeatable)', collect, [])
+    .option('--protect-may-match-nothing', 'delete although a pattern of --protect matches nothing')
     .option('--limit <count>', 'maximum number of stops that are escalated in one night', '20')
     .option(
       '--notify <target>',

@@ -33,6 +33,7 @@ export function readSweep(options: SweepCommandOptions): CleanupPolicy {
     escalate,
     failingForMs: parseDurationMs(options.failingFor, '--failing-for', anyLength),
     protect: options.protect,
+    protectMayMatchNothing: options.protectMayMatchNothing ?? false,
     maxActions: parseCount(options.limit, '--limit', 1, mostStops),
     ...(target && { notify: target }),
   });

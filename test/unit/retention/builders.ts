@@ -68,6 +68,7 @@ export const policyWith = (over: Partial<CleanupPolicy> = {}): CleanupPolicy => 
   windows: [],
   limits: { maxActions: 100, maxPercent: 100 },
   protect: [],
+  protectMayMatchNothing: false,
   warnBeforeExpiryMs: null,
   notify: null,
   escalate: null,

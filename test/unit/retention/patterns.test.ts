@@ -1,7 +1,8 @@
 /** The one language of patterns: what is refused, what matches, and what is told because it matches nothing. */
 import { describe, expect, test } from 'vitest';
+import { parseEscalation } from '../../../src/contract/workflow-safe/escalation.js';
 import { fitsAny, patternProblem } from '../../../src/retention/glob.js';
-import { readPolicy } from '../../../src/retention/index.js';
+import { type CleanupPolicy, readPolicy, unprotectedProblem } from '../../../src/retention/index.js';
 import { checkCleanup } from '../../../src/workflow-client/cleanups/cleanup-input.js';
 import { candidateWith, planWith, policyWith, ruleWith } from './builders.js';
 
@@ -51,16 +52,49 @@ rules: [{rule: old, action: delete-sandbox}]`);
     expect(() => checkCleanup({ deployment: 'd', policy: policyWith({ protect: ['ci-?'] }) })).not.toThrow();
   });
 
-  test.each(['a[1', 'a]', '{a}', 'a}', 'a|b', '!a', '^a', 'a$', 'a\\d', 'a\\', ''])('is refused in %j', (pattern) => {
+  test.each([
+    'a[1',
+    'a]',
+    '{a}',
+    'a}',
+    'a|b',
+    '!a',
+    '^a',
+    'a$',
+    'a\\d',
+    'a\\',
+    '',
+    'prod-.*',
+    '.+',
+    '/prod/',
+    '%prod%',
+    ' prod-*',
+    'prod-* ',
+  ])('is refused in %j', (pattern) => {
     expect(patternProblem(pattern)).not.toBeNull();
   });
 
-  test.each(['*', 'a?c*', 'Ann (Ops)', 'a!', 'a^b', '$5', 'a.b+c', 'sf-a-1', '\\[a\\]\\*\\?\\\\'])(
-    'is not in %j',
-    (pattern) => {
-      expect(patternProblem(pattern)).toBeNull();
-    },
-  );
+  test.each([
+    '*',
+    'a?c*',
+    'Ann (Ops)',
+    'a!',
+    'a^b',
+    '$5',
+    'a.b+c',
+    'sf-a-1',
+    '\\[a\\]\\*\\?\\\\',
+    'v1.2*',
+    'v1\\.*',
+    'a/b',
+    '/a',
+    'a/',
+    'a b',
+    '50\\%',
+    '/',
+  ])('is not in %j', (pattern) => {
+    expect(patternProblem(pattern)).toBeNull();
+  });
 });
 
 describe('a pattern', () => {
@@ -98,5 +132,44 @@ describe('a pattern', () => {
       { where: 'the creator of "old"', pattern: 'ann' },
       { where: 'the snapshotName of "shots"', pattern: 'old-*' },
     ]);
+  });
+});
+
+describe('a pattern of protect that matches nothing', () => {
+  const problemWith = (over: Partial<CleanupPolicy>) => {
+    const policy = policyWith({ protect: ['ci-1', 'prod-?'], ...over });
+    const plan = planWith({ policy, candidates: [candidateWith({ name: 'old' }), candidateWith({ id: 'bx_b', name: 'ci-1' })] });
+    return unprotectedProblem(policy, plan);
+  };
+  const escalate = (mayDelete: boolean) =>
+    parseEscalation(mayDelete ? '1h: delete' : '1h: resume-and-stop', { mayDelete, deleteFlag: '' });
+
+  test('stops a plan that deletes, and is named', () => {
+    expect(problemWith({})).toMatch(/^it would delete, although "prod-\?" of protect matches nothing;/);
+    expect(problemWith({ protect: ['prod-?', 'live'] })).toMatch(
+      /although "prod-\?", "live" of protect match nothing;/,
+    );
+  });
+
+  test('stops no plan that is allowed to, deletes nothing, or does nothing', () => {
+    expect(problemWith({ protectMayMatchNothing: true })).toBeNull();
+    expect(problemWith({ protect: ['ci-1'] })).toBeNull();
+    expect(problemWith({ rules: [ruleWith({ action: 'stop' })] })).toBeNull();
+    expect(problemWith({ rules: [ruleWith({ match: { names: ['other-*'] } })] })).toBeNull();
+  });
+
+  test.each([
+    [true, true],
+    [false, false],
+  ])('counts an escalation as a deletion if it may delete: %j', (mayDelete, expected) => {
+    const policy = policyWith({
+      protect: ['prod-?'],
+      escalate: escalate(mayDelete),
+      rules: [ruleWith({ action: 'escalate' })],
+    });
+    const { facts, owner } = candidateWith({});
+    const action = { number: 1, action: 'escalate', rule: 'old', facts, owner, snapshotId: null, keeps: [] } as const;
+    const plan = { unmatched: [{ where: 'protect', pattern: 'prod-?' }], actions: [action] };
+    expect(unprotectedProblem(policy, plan) !== null).toBe(expected);
   });
 });

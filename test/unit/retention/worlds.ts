@@ -180,6 +180,7 @@ export const policy: fc.Arbitrary<CleanupPolicy> = fc.record({
   windows: fc.constantFrom([], [{ fromMinute: 0, toMinute: 600, days: ['mon' as const] }]),
   limits: fc.record({ maxActions: fc.constantFrom(1, 3, 100), maxPercent: fc.constantFrom(10, 50, 100) }),
   protect: fc.constantFrom([], ['golden-*'], ['ci-1']),
+  protectMayMatchNothing: fc.constant(false),
   warnBeforeExpiryMs: fc.constantFrom(null, 3 * dayMs),
   notify: fc.constant(null),
   escalate: fc.constant(null),

@@ -60,8 +60,18 @@ describe('sandflow cleanup', () => {
       expect(stderr).toContain(`tiny: ${outcome} · 0 due of`);
       expect(stderr).toContain('1 pattern of the policy matches nothing now: nobody-* (protect).');
     }
+    await writeFile(join(home, policy), text);
+    for (const [command, said] of [
+      ['plan', 'A run would do nothing now'],
+      ['run', 'Nothing was done'],
+    ]) {
+      const { exitCode, stderr } = await cli([command ?? '', policy]);
+      expect(stderr).toContain(`${said}: it would delete, although "nobody-*" of protect matches nothing; correct`);
+      expect(exitCode).toBe(command === 'run' ? 1 : 0);
+    }
     expect(await stateOf(stand, old)).toBe('archived');
-    await stand.api.deleteSandbox(old);
+    await writeFile(join(home, policy), `protectMayMatchNothing: true\n${text}`);
+    expect((await cli(['run', policy])).stderr).toContain('tiny: applied · 1 due of');
   });
 
   it('plans, runs, and shows the report of the last run again', async () => {

@@ -53,7 +53,7 @@ describe('a cleanup leaves alone', () => {
       await lease(leased ?? '');
       await stand.api.deleteSandbox(gone ?? '');
     };
-    const policy = policyFor('race', 'delete-sandbox', 'protect: [golden-*]');
+    const policy = policyFor('race', 'delete-sandbox', 'protect: [golden-*]\nprotectMayMatchNothing: true');
     const done = await clean(stand, policy);
     expect(done.of(due ?? '')).toBe('deleted');
     expect(done.of(orphan)).toBe('deleted');
