@@ -3,6 +3,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import { anySignal } from '../os/any-signal.js';
@@ -79,6 +80,7 @@ async function tryStart(
   const uiPort = wantedUiPort === false ? undefined : await freePort(wantedUiPort === 0 ? [] : [wantedUiPort], uiHost);
   const child = spawnBoundToParent(binary, serverArguments({ port, uiPort, uiHost, namespace, databaseFile }), {
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(databaseFile !== undefined && { cwd: dirname(databaseFile) }),
   });
   const exited = exitOf(child);
   // The end of the log does not show this: the server prints it first, and then a long trace.
@@ -130,7 +132,8 @@ function serverArguments({ port, uiPort, uiHost, namespace, databaseFile }: Serv
   const ui = uiPort === undefined ? ['--headless'] : ['--ui-ip', uiHost, '--ui-port', String(uiPort)];
   // The default pragmas are three times slower. With these pragmas, a crash of the server loses no data either.
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'];
-  const file = databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas];
+  // The server takes the path for a URI: `%`, `?` and `#` in a folder's name would lead elsewhere. So it runs in the folder.
+  const file = databaseFile === undefined ? [] : ['--db-filename', basename(databaseFile), ...pragmas];
   const dynamic = [...dynamicConfig, shutHttpApi()].flatMap((value) => ['--dynamic-config-value', value]);
   const log = ['--log-level', 'warn', '--log-format', 'json'];
   return ['server', 'start-dev', ...where, ...ui, ...file, ...dynamic, ...log];

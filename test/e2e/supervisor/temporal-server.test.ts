@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,10 +50,12 @@ describe('the embedded Temporal server', () => {
     }
   });
 
-  it('keeps its workflows in the file when it is killed', async () => {
+  it('keeps its workflows in the file when it is killed, in a folder of any name', async () => {
+    const folder = join(directory, 'a #1 %2F?b');
+    mkdirSync(folder);
     // Another program may take the port meanwhile.
     await unlessTaken(async (round) => {
-      const databaseFile = join(directory, `temporal-${round}.db`);
+      const databaseFile = join(folder, `temporal-${round}.db`);
       const first = await start({ databaseFile });
       const client = await connectTemporal({ address: first.address });
       try {
@@ -63,6 +65,7 @@ describe('the embedded Temporal server', () => {
         const port = Number(first.address.split(':')[1]);
         if ((await start({ databaseFile, port })).address !== first.address) return false;
         expect((await client.workflow.getHandle('w').describe()).status.name).toBe('RUNNING');
+        expect(existsSync(databaseFile)).toBe(true);
         return true;
       } finally {
         await client.connection.close();
@@ -94,10 +97,11 @@ describe('the embedded Temporal server', () => {
   });
 
   it('reports the end of its output if it does not start, and ends an aborted start', async () => {
-    const databaseFile = join(directory, 'missing', 'temporal.db');
+    const databaseFile = join(directory, 'folder');
+    mkdirSync(databaseFile);
     await expect(start({ databaseFile })).rejects.toMatchObject({
       code: 'temporal_start_failed',
-      message: expect.stringContaining('failed checking dir for database file'),
+      message: expect.stringContaining('unable to open database file'),
     });
     expect(readFileSync(join(directory, 'temporal.log'), 'utf8')).not.toBe('');
     const controller = new AbortController();
