@@ -17,6 +17,8 @@ export interface AskedWorkflow {
   readonly kind: 'job' | 'batch';
   readonly deployment: string;
   readonly id: string;
+  /** The id of the update that is sent, if one is. */
+  readonly updateId?: string;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function askWorkflow<T>(
  *   unchanged
  */
 export async function explainError(error: unknown, client: Client, asked: AskedWorkflow): Promise<unknown> {
-  const { kind, deployment, id } = asked;
+  const { kind, deployment, id, updateId } = asked;
   if (error instanceof WorkflowUpdateFailedError) {
     return new SandflowError('refused', `The ${kind} "${id}" refused the request: ${reasonOf(error)}`, {
       cause: error,
@@ -66,7 +68,12 @@ export async function explainError(error: unknown, client: Client, asked: AskedW
     return type === other ? otherKindError(asked, error) : error;
   }
   if (!isSlow(error)) return error;
-  const message = `The ${kind} "${id}" did not answer in time: no worker takes its tasks. Start one with \`sandflow worker\`.`;
+  const silent = `The ${kind} "${id}" did not answer in time: no worker takes its tasks. Start one with \`sandflow worker\`.`;
+  const later =
+    updateId === undefined
+      ? ''
+      : ` It may still get the request then. To repeat the request and have it done once, give it the same id: --update-id ${updateId}`;
+  const message = `${silent}${later}`;
   return new SandflowError('no_worker', message, { cause: error });
 }
 

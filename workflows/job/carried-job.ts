@@ -15,6 +15,7 @@ import type {
   StopResult,
   Wake,
 } from '../../src/protocol/job/job-result.js';
+import type { AnsweredUpdate } from '../shared/answered-updates.js';
 import type { CarriedInbox } from '../shared/event-inbox.js';
 import type { StopMemory } from '../stop/request-stop.js';
 
@@ -56,6 +57,8 @@ interface Course {
   /** `was-reset.ts`, which says what it means: ask that. */
   wasReset: boolean;
   inbox: CarriedInbox;
+  /** `handlers.ts`. */
+  answered: AnsweredUpdate[];
 }
 
 /** `sandbox/create-sandbox.ts`. */
@@ -147,6 +150,7 @@ export function newJob(input: JobInput, nowMs: number): CarriedJob {
     left: [],
     wasReset: false,
     inbox: { recorded: [], position: 0 },
+    answered: [],
     generation: 1,
     generationBeganMs: nowMs,
     firstSentAtMs: null,

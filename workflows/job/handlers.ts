@@ -10,6 +10,7 @@ import {
   sandboxSharedSignal,
   skipCollectingSignal,
 } from '../../src/protocol/messages.js';
+import { answerOnce, isAnswered } from '../shared/answered-updates.js';
 import type { JobState } from './job-state.js';
 import { progressOf } from './report.js';
 
@@ -28,8 +29,10 @@ export function handleMessages(job: JobState): void {
   setHandler(sandboxSharedSignal, () => {
     job.carried.isShared = true;
   });
-  setHandler(promptUpdate, (step) => ({ index: job.addPrompt(step) }), {
+  const { answered } = job.carried;
+  setHandler(promptUpdate, (step) => answerOnce(answered, () => ({ index: job.addPrompt(step) })), {
     validator(step) {
+      if (isAnswered(answered)) return;
       if (!job.takesPrompts) throw refused('This job is ending and accepts no prompts.');
       const problem = promptProblem(job, step);
       if (problem) throw refused(problem);
@@ -37,12 +40,14 @@ export function handleMessages(job: JobState): void {
   });
   setHandler(
     resolveUpdate,
-    (resolution) => {
-      job.resolution = resolution;
-      return { step: job.blocked?.step ?? '' };
-    },
+    (resolution) =>
+      answerOnce(answered, () => {
+        job.resolution = resolution;
+        return { step: job.blocked?.step ?? '' };
+      }),
     {
       validator(resolution) {
+        if (isAnswered(answered)) return;
         if (!['sent', 'resend', 'abandon'].includes(resolution.action))
           throw refused('The decision must be "sent", "resend" or "abandon".');
         if (payloadBytes(resolution) > maxResolutionBytes)

@@ -29,7 +29,7 @@ export async function watchAgain(jobId: string, options: WatchJobOptions, contex
 export async function sendPrompt(
   jobId: string,
   given: string,
-  { provider, model, effort: reasoningEffort, json }: PromptJobOptions,
+  { provider, model, effort: reasoningEffort, updateId, json }: PromptJobOptions,
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
@@ -38,7 +38,7 @@ export async function sendPrompt(
     const { promptJob } = await import('../../workflow-client/jobs/job-client.js');
     const { temporal, config, sharedResults: results } = platform;
     const job = { deployment: config.deployment, jobId };
-    return promptJob(temporal, job, { prompt, provider, model, reasoningEffort }, { results });
+    return promptJob(temporal, job, { prompt, provider, model, reasoningEffort }, { results, updateId });
   });
   if (json) printJson(io.stdout, { jobId, index, error: null });
   else io.stderr.write(`Job ${jobId} accepted the prompt (number ${index + 1}).\n`);
@@ -91,7 +91,7 @@ export async function resolveCall(jobId: string, options: ResolveJobOptions, con
   const resolution = resolutionOf(options);
   const { step } = await withPlatform(context, { jobId, needsWorker: true }, async ({ temporal, config }) => {
     const { resolveJob } = await import('../../workflow-client/jobs/job-client.js');
-    return resolveJob(temporal, { deployment: config.deployment, jobId }, resolution);
+    return resolveJob(temporal, { deployment: config.deployment, jobId }, resolution, { updateId: options.updateId });
   });
   if (options.json) printJson(io.stdout, { jobId, step, action: resolution.action, error: null });
   else io.stderr.write(`Resolved the ${step} of job ${jobId}: ${resolution.action}.\n`);

@@ -1,5 +1,6 @@
 /** Starts jobs and sends them requests. */
 
+import { randomUUID } from 'node:crypto';
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -199,14 +200,20 @@ export function jobProgress(client: Client, job: JobAddress): Promise<JobProgres
   return askWorkflow(client, askedJob(job), ask, firstQueryTimeoutMs);
 }
 
-export interface PromptJobOptions {
+/** Options of a request that a job must not carry out twice. */
+export interface UpdateJobOptions {
+  /** Requests with the same id are carried out once, at most 1,000 bytes. Default: a new one. */
   readonly updateId?: string;
+}
+
+export interface PromptJobOptions extends UpdateJobOptions {
   /** As for `startJob`. */
   readonly results?: ResultStore;
 }
 
 /**
- * Sends another prompt to a running job. A repeated call with the same `updateId` does not send the prompt again.
+ * Sends another prompt to a running job. A repeated call with the same `updateId` does not send the prompt again, unless
+ * the job has had a hundred requests since. After `no_worker` the prompt may still be sent; the message has its id.
  * @returns the index of the prompt in the job
  * @throws SandflowError `bad_job_input`, `refused` with the job's reason, `job_not_found`, `job_ended`, `no_worker`
  * @example
@@ -220,19 +227,35 @@ export async function promptJob(
 ): Promise<{ readonly index: number }> {
   const refuse = (why: string) => new SandflowError('bad_job_input', `The prompt cannot be sent: ${why}.`);
   const checked = parseWith(promptStepSchema, step, refuse);
-  if (bytesOf(updateId ?? '') > longestUpdateId) {
-    throw refuse(`updateId: must not be longer than ${longestUpdateId} bytes`);
-  }
+  requireUpdateId(updateId, refuse);
   // It is not known here how much space the job's other prompts leave.
   const roomBytes = results ? followUpRoomBytes : undefined;
   const sent = await keepPromptText(checked, { results, refuse, roomBytes });
-  return askWorkflow(client, askedJob(job), () =>
-    jobHandle(client, job).executeUpdate(promptUpdate, { args: [sent], updateId }),
+  return updateJob(client, job, updateId, (options) =>
+    jobHandle(client, job).executeUpdate(promptUpdate, { ...options, args: [sent] }),
   );
 }
 
+/** Sends an update under one id, however often it is sent. */
+function updateJob<Answer>(
+  client: Client,
+  job: JobAddress,
+  updateId: string = randomUUID(),
+  send: (options: { readonly updateId: string }) => Promise<Answer>,
+): Promise<Answer> {
+  return askWorkflow(client, { ...askedJob(job), updateId }, () => send({ updateId }));
+}
+
+function requireUpdateId(updateId: string | undefined, refuse: (why: string) => SandflowError): void {
+  if (updateId === '') throw refuse('updateId: must not be empty');
+  if (bytesOf(updateId ?? '') > longestUpdateId) {
+    throw refuse(`updateId: must not be longer than ${longestUpdateId} bytes`);
+  }
+}
+
 /**
- * Resolves a job's call whose outcome is unknown.
+ * Resolves a job's call whose outcome is unknown. A repeated call with the same `updateId` changes nothing; see
+ * `promptJob`.
  * @returns the resolved step: `create` or `prompt`
  * @throws SandflowError `bad_job_input`, `refused` if no call is unresolved or the decision does not fit; and the
  * errors of `promptJob`
@@ -243,11 +266,13 @@ export async function resolveJob(
   client: Client,
   job: JobAddress,
   resolution: Resolution,
+  { updateId }: UpdateJobOptions = {},
 ): Promise<{ readonly step: string }> {
   const refuse = (why: string) => new SandflowError('bad_job_input', `The decision cannot be sent: ${why}.`);
   parseWith(resolutionSchema, resolution, refuse);
-  return askWorkflow(client, askedJob(job), () =>
-    jobHandle(client, job).executeUpdate(resolveUpdate, { args: [resolution] }),
+  requireUpdateId(updateId, refuse);
+  return updateJob(client, job, updateId, (options) =>
+    jobHandle(client, job).executeUpdate(resolveUpdate, { ...options, args: [resolution] }),
   );
 }
 

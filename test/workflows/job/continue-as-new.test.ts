@@ -2,10 +2,11 @@
 
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../src/client/index.js';
+import { promptJob, resolveJob } from '../../../src/workflow-client/jobs/job-client.js';
 import { sandboxEventSignal } from '../../../workflows/index.js';
 import { shareChangedStand } from '../changed-stand.js';
 import { progressOf } from '../job-progress.js';
-import { letGo, type Stand, script, shortTiming, untilGo } from '../workflow-harness.js';
+import { deployment, letGo, type Stand, script, shortTiming, untilGo } from '../workflow-harness.js';
 
 const { stand, change } = shareChangedStand();
 
@@ -104,4 +105,23 @@ it('a job that continued as new can be cancelled', async () => {
     stop: { status: 'completed' },
     left: [],
   });
+});
+
+it('a request that is repeated after the job continued as new is done once, and answered as before', async () => {
+  await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true });
+  const handle = await stand.start({ maxHistoryEvents: 60, prompts: [{ prompt: script(untilGo) }], timing });
+  await expect.poll(async () => (await progressOf(handle)).blocked?.reason).toBe('outcome_unknown');
+  const job = { deployment, jobId: (await progressOf(handle)).jobId };
+  const ask = async () => [
+    await resolveJob(stand.client, job, { action: 'resend' }, { updateId: 'decision' }),
+    await promptJob(stand.client, job, { prompt: script('echo more') }, { updateId: 'more' }),
+  ];
+  const answers = await ask();
+  await expect.poll(async () => (await progressOf(handle)).phase).toBe('following');
+  await signalUntilContinued(handle);
+  expect(await ask()).toEqual(answers);
+  await letGo(stand, (await progressOf(handle)).sandboxId);
+  const { prompts, sandboxId } = await handle.result();
+  expect(prompts.map(({ status }) => status)).toEqual(['completed', 'completed']);
+  expect(stand.service.books.prompts({ sandboxId: sandboxId ?? '' })).toHaveLength(2);
 });
