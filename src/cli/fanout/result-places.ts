@@ -1,6 +1,11 @@
 /** Where the results of a batch are saved. */
-import { open } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { open, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { namingFullDisk } from '../../contract/disk-full.js';
+import { makeFolders } from '../../os/make-folders.js';
+import type { FanoutAddress } from '../../workflow-client/fanouts/fanout-client.js';
+import { makeDefaultFolder } from '../default-folder.js';
+import { systemCodeOf } from '../error-fields.js';
 import type { CliIo } from '../io.js';
 import { requirePlaces } from '../output-places.js';
 import { UsageError } from '../usage-error.js';
@@ -25,6 +30,41 @@ export async function requireResultPlaces(
   const other = await batchOf(resolve(cwd, folder.path, 'results.jsonl'));
   if (other === undefined || other === batchId) return;
   throw new UsageError(`--out: ${folder.path} has the results of the batch ${other}. Choose another folder.`);
+}
+
+/** Names the batch that a folder of results belongs to. */
+const markFile = '.sandflow-batch';
+
+/**
+ * Makes the folder, and marks it as that of one batch. Call it before the first item is sent, and again before each
+ * write, because somebody may have removed it. Safe to repeat.
+ * @returns a function that removes what this call has made, if the batch does not start
+ * @throws UsageError if the folder belongs to another batch
+ */
+export async function claimResultFolder(
+  { deployment, batchId }: FanoutAddress,
+  { out }: Pick<WatchFanoutOptions, 'out'>,
+  { cwd }: Pick<CliIo, 'cwd'>,
+): Promise<() => Promise<void>> {
+  const name = out ?? folderOf(batchId);
+  const folder = resolve(cwd, name);
+  if (out === undefined) await makeDefaultFolder(cwd, name);
+  else await namingFullDisk(folder, () => makeFolders(folder));
+  const mark = join(folder, markFile);
+  const owner = `${deployment}/${batchId}`;
+  try {
+    await namingFullDisk(folder, () => writeFile(mark, `${owner}\n`, { flag: 'wx' }));
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EEXIST') throw error;
+    const found = (await readFile(mark, 'utf8')).trim();
+    if (found === owner) return async () => undefined;
+    const other = found === '' ? 'another batch' : `the batch ${found.replace(/^.*\//, '')}`;
+    throw new UsageError(`--out: ${name} is the folder of ${other}. Choose another folder.`, { cause: error });
+  }
+  return async () => {
+    await rm(mark, { force: true });
+    await rmdir(folder).catch(() => undefined);
+  };
 }
 
 /** The batch that the first line of a results file names; undefined if there is no such file. */

@@ -23,6 +23,7 @@ import { nextWhileBatchRuns } from './next-commands.js';
 import type { FanoutOptions } from './options.js';
 import { type BatchView, createBatchView } from './progress/batch-view.js';
 import type { FanoutCommand } from './read-fanout.js';
+import { claimResultFolder } from './result-places.js';
 import { printStarted } from './results/finish-fanout.js';
 import { surveyLines } from './survey.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
@@ -70,11 +71,18 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     }
     await keepNotifyCommand(options.notify, config);
     const input = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
-    await send(platform, input, filledItems(read, platform, io.interrupted), {
-      ...{ signal: io.interrupted, view, context },
-      total: survey.items,
-      labels: read.labels,
-    });
+    // The results of two batches must not mix: the second is refused before it costs anything.
+    const release = options.detach ? undefined : await claimResultFolder({ deployment, batchId }, options, io);
+    try {
+      await send(platform, input, filledItems(read, platform, io.interrupted), {
+        ...{ signal: io.interrupted, view, context },
+        total: survey.items,
+        labels: read.labels,
+      });
+    } catch (error) {
+      if (context.undone !== undefined) await release?.();
+      throw error;
+    }
     if (options.detach) {
       view.notice(nextWhileBatchRuns(batchId), 'detail');
       view.close();

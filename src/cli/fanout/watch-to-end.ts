@@ -4,17 +4,17 @@ import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
-import { makeDefaultFolder } from '../default-folder.js';
 import { failureOf } from '../errors.js';
 import { linksOf } from '../output/job-links.js';
 import { readReportContext } from '../output/report-context.js';
 import { pathProblemOf } from '../path-problems.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
+import { UsageError } from '../usage-error.js';
 import { polledNotice } from '../webhooks/polled-waits.js';
 import type { WatchFanoutOptions } from './options.js';
 import type { BatchView } from './progress/batch-view.js';
 import { watchFanout } from './progress/watch-fanout.js';
-import { folderOf } from './result-places.js';
+import { claimResultFolder, folderOf } from './result-places.js';
 import { downloadResults } from './results/download-results.js';
 import { finishFanout, leaveFanout } from './results/finish-fanout.js';
 
@@ -28,6 +28,8 @@ export async function watchFanoutToEnd(
   const { io } = context;
   const { deployment } = platform.config;
   const deadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
+  const claim = async () => void (await claimResultFolder({ deployment, batchId }, options, io));
+  await claim();
   const end = await watchFanout(platform, { deployment, batchId }, { view, interrupted: io.interrupted, deadlineMs });
   if (end.kind !== 'ended') {
     view.close();
@@ -41,11 +43,8 @@ export async function watchFanoutToEnd(
   const shared = await readReportContext(platform);
   const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey });
   const out = options.out ?? folderOf(batchId);
-  const download = async () => {
-    if (options.out === undefined) await makeDefaultFolder(io.cwd, out);
-    return downloadResults(result, items, platform.results, { cwd: io.cwd, out, context: shared });
-  };
-  const home = await download().catch((error: unknown) => {
+  const saving = { cwd: io.cwd, out, claim, context: shared };
+  const home = await downloadResults(result, items, platform.results, saving).catch((error: unknown) => {
     view.close();
     throw withWayBack(error, batchId, result.outcome);
   });
@@ -67,7 +66,7 @@ export async function watchFanoutToEnd(
 export function withWayBack(error: unknown, batchId: string, outcome: string): unknown {
   const next = `The batch has ended (${outcome}) and keeps its results: sandflow fanout watch ${batchId} --out DIR`;
   const { message } = failureOf(error).error;
-  if (pathProblemOf(error) !== undefined) {
+  if (pathProblemOf(error) !== undefined || error instanceof UsageError) {
     return new SandflowError('download_not_written', `${message} ${next}`, { cause: error });
   }
   if (!isDiskFull(error)) return error;

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { downloadResults } from '../../../src/cli/fanout/results/download-results.js';
+import { makeFolders } from '../../../src/os/make-folders.js';
 import type { ItemResult } from '../../../src/protocol/fanout/fanout-result.js';
 import { createResultStore } from '../../../src/result-store/index.js';
 import { batchResult, collectedFile, itemResult } from '../../unit/cli/fanout/samples.js';
@@ -71,7 +72,11 @@ async function batch() {
     async function* items(): AsyncGenerator<ItemResult> {
       yield item;
     }
-    return downloadResults(batchResult(), items(), store, { cwd: work, out: '../got' }).catch((error: Error) => ({
+    return downloadResults(batchResult(), items(), store, {
+      cwd: work,
+      out: '../got',
+      claim: () => makeFolders(join(work, '../got')),
+    }).catch((error: Error) => ({
       files: 0,
       problems: [error.message],
     }));

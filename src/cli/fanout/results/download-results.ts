@@ -30,6 +30,8 @@ export interface DownloadResultsOptions {
   readonly cwd: string;
   /** The folder, relative to `cwd`. */
   readonly out: string;
+  /** Makes the folder, or throws if it belongs to another batch by now. */
+  readonly claim: () => Promise<void>;
   /** Further data for the report. Default: none. */
   readonly context?: ReportContext;
 }
@@ -64,7 +66,7 @@ export async function downloadResults(
 ): Promise<DownloadedResults> {
   const { cwd, out } = options;
   const folder = resolve(cwd, out);
-  await namingFullDisk(folder, () => makeFolders(folder));
+  await options.claim();
   const read = (ref: string) => store.get(ref);
   const previews = createPreviews();
   const folderOf = createItemFolders();
@@ -99,6 +101,7 @@ export async function downloadResults(
     const lines = await open(temporary, 'wx');
     try {
       for await (const item of items) {
+        await options.claim();
         kept.push(item);
         if (Date.parse(item.times.forkedAt ?? '') >= Date.parse(result.startedAt)) forks += 1;
         if (endedInEarlierRun(item, Date.parse(result.startedAt))) earlier += 1;
@@ -112,6 +115,7 @@ export async function downloadResults(
     }
   });
 
+  await options.claim();
   const report = join(folder, 'report.html');
   const generatedAt = new Date().toISOString();
   await writeReport(report, { ...options.context, result, items: kept, previews: previews.all, generatedAt });

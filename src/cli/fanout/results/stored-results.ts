@@ -4,11 +4,10 @@ import type { ItemResult } from '../../../protocol/fanout/fanout-result.js';
 import { fanoutItemResults } from '../../../result-store/index.js';
 import { fanoutProgress } from '../../../workflow-client/fanouts/fanout-client.js';
 import type { CommandContext } from '../../command.js';
-import { makeDefaultFolder } from '../../default-folder.js';
 import { jsonText } from '../../output/json.js';
 import { createPacedWrite } from '../../output/paced-output.js';
 import { readReportContext } from '../../output/report-context.js';
-import { folderOf } from '../result-places.js';
+import { claimResultFolder, folderOf } from '../result-places.js';
 import { withBatch } from '../with-batch.js';
 import { withWholeAnswers, writeReport } from './download-results.js';
 import { createPreviews } from './previews.js';
@@ -45,7 +44,7 @@ export function reportBatch(
         if (content) previews.add(ref, content);
       }
     }
-    if (out === undefined) await makeDefaultFolder(io.cwd, folderOf(batchId));
+    if (out === undefined) await claimResultFolder({ deployment, batchId }, {}, io);
     const path = resolve(io.cwd, out ?? join(folderOf(batchId), 'report.html'));
     const shared = await readReportContext(platform);
     const generatedAt = new Date().toISOString();

@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { claimResultFolder } from '../../../../src/cli/fanout/result-places.js';
 import { downloadResults } from '../../../../src/cli/fanout/results/download-results.js';
 import { createFailedItems } from '../../../../src/cli/fanout/results/failed-items.js';
 import { createItemFolders, placeBelow } from '../../../../src/cli/fanout/results/item-folders.js';
@@ -16,6 +17,11 @@ import { batchResult, collectedFile, itemResult } from './samples.js';
 async function* each(items: readonly ItemResult[]): AsyncGenerator<ItemResult> {
   yield* items;
 }
+
+const claimIn =
+  (cwd: string, batchId = 'b', deployment = 'd') =>
+  async () =>
+    void (await claimResultFolder({ deployment, batchId }, { out: 'got' }, { cwd }));
 
 const never = {
   queuedAt: null,
@@ -42,7 +48,7 @@ describe('the downloaded results of a batch', () => {
       itemResult(1, {}, { files: [collectedFile('x', 'file-store:gone'), collectedFile('y', null)] }),
       itemResult(2, { outcome: 'not_started', generation: 0, job: null, times: never }),
     ];
-    const options = { cwd, out: 'got' };
+    const options = { cwd, out: 'got', claim: claimIn(cwd) };
     const home = await downloadResults(batchResult(), each(items), store, options);
     expect(home).toMatchObject({
       resultsFile: 'got/results.jsonl',
@@ -61,7 +67,12 @@ describe('the downloaded results of a batch', () => {
     expect(report).toMatch(/^<!doctype html>/i);
     expect(report).toContain('# notes');
     await downloadResults(batchResult(), each(items), store, options);
-    expect((await readdir(join(cwd, 'got'))).sort()).toEqual(['files', 'report.html', 'results.jsonl']);
+    expect((await readdir(join(cwd, 'got'))).sort()).toEqual([
+      '.sandflow-batch',
+      'files',
+      'report.html',
+      'results.jsonl',
+    ]);
   });
 
   it('count how the waits of the items ended, without the items of earlier runs', async () => {
@@ -71,7 +82,9 @@ describe('the downloaded results of a batch', () => {
     const earlier = { times: { ...never, queuedAt: before, forkedAt: before, endedAt: before } };
     const items = [itemResult(0, {}, { wakes }), itemResult(1, {}, { wakes }), itemResult(2, earlier, { wakes })];
     const cwd = await temporaryDirectory();
-    const home = await downloadResults(batchResult(), each(items), createResultStore(cwd), { cwd, out: 'got' });
+    const home = await downloadResults(batchResult(), each(items), createResultStore(cwd), {
+      ...{ cwd, out: 'got', claim: claimIn(cwd) },
+    });
     expect(home).toMatchObject({ earlier: 1, waits: { byWebhook: 0, bySafetyPoll: 2 } });
   });
 
@@ -168,5 +181,50 @@ describe('items that fail while somebody watches', () => {
   it('are not reported if the store cannot be read', async () => {
     const broken = { list: () => Promise.reject(new Error('away')), get: () => Promise.reject(new Error('away')) };
     expect(await createFailedItems(broken, batch).look(9)).toEqual({ fresh: [], all: [] });
+  });
+});
+
+describe('a folder of results', () => {
+  const refused = {
+    message: expect.stringMatching(/^--out: got is the folder of the batch a\. Choose another folder/),
+  };
+
+  it('belongs to the batch that claims it first, in every deployment', async () => {
+    const cwd = await temporaryDirectory();
+    await claimIn(cwd, 'a')();
+    await claimIn(cwd, 'a')();
+    await expect(claimIn(cwd, 'b')()).rejects.toMatchObject(refused);
+    await expect(claimIn(cwd, 'a', 'other')()).rejects.toMatchObject(refused);
+  });
+
+  it('belongs to one of the batches that claim it at once', async () => {
+    const cwd = await temporaryDirectory();
+    const claims = await Promise.allSettled(['a', 'b', 'c'].map((batchId) => claimIn(cwd, batchId)()));
+    expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('is free again if the batch does not start, and what was in it stays', async () => {
+    const cwd = await temporaryDirectory();
+    const release = await claimResultFolder({ deployment: 'd', batchId: 'a' }, { out: 'got' }, { cwd });
+    await release();
+    expect(await readdir(cwd)).toEqual([]);
+    const again = await claimResultFolder({ deployment: 'd', batchId: 'b' }, { out: 'got' }, { cwd });
+    await writeFile(join(cwd, 'got', 'mine'), '');
+    await again();
+    expect(await readdir(join(cwd, 'got'))).toEqual(['mine']);
+  });
+
+  it('gets nothing more of a batch once another has it', async () => {
+    const cwd = await temporaryDirectory();
+    async function* whileTaken() {
+      yield itemResult(0);
+      await rm(join(cwd, 'got', '.sandflow-batch'));
+      await claimIn(cwd, 'a')();
+      yield itemResult(1);
+    }
+    const saving = { cwd, out: 'got', claim: claimIn(cwd, 'b') };
+    const store = createResultStore(join(cwd, 'store'));
+    await expect(downloadResults(batchResult(), whileTaken(), store, saving)).rejects.toMatchObject(refused);
+    expect(await readdir(join(cwd, 'got'))).toEqual(['.sandflow-batch']);
   });
 });
