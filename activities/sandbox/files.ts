@@ -67,6 +67,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
             sha256: null,
             ref: null,
             error: cut(error.message, 500),
+            ...(error.status === 404 && { missing: true as const }),
             partial: false,
             unchanged: null,
           };

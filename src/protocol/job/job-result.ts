@@ -83,6 +83,8 @@ export interface CollectedFile {
   readonly ref: string | null;
   /** Why the file was not collected; null if it was. */
   readonly error: string | null;
+  /** The service said that there was no such file. Absent: there was one, or it is unknown. */
+  readonly missing?: true;
   /** True if the job was cut short before the file was collected: its content may be incomplete. */
   readonly partial: boolean;
   /** True if the job did not change the file; null if unknown. */

@@ -4,7 +4,7 @@
  */
 import { CancellationScope, upsertMemo } from '@temporalio/workflow';
 import type { JobEnd } from '../../../src/protocol/job/job-input.js';
-import type { JobError, JobOutcome, KeptMemo } from '../../../src/protocol/job/job-result.js';
+import type { CollectedFile, JobError, JobOutcome, KeptMemo } from '../../../src/protocol/job/job-result.js';
 import { jobError, toJobTermination } from '../../shared/job-termination.js';
 import { requestStop } from '../../stop/request-stop.js';
 import type { JobState } from '../job-state.js';
@@ -67,10 +67,22 @@ function leftMs(job: JobState): number {
 const within = (ms: number, step: () => Promise<void> | undefined) =>
   problemWithin(ms, step, 'It did not end within the cleanup time');
 
-/** A deletion would destroy what the job has produced but could not collect. */
-function endOf({ input, carried: { files, diff } }: JobState, { outcome }: JobEnding): JobEnd {
-  const isIncomplete = files.some(({ error }) => error !== null) || (diff !== null && diff.error !== null);
-  return input.end === 'delete' && outcome === 'completed' && isIncomplete ? 'stop' : input.end;
+/**
+ * A deletion would destroy what the job has produced but could not collect. A person who cancels twice wants that. If the
+ * work did not complete, a file that was never written is no loss.
+ */
+function endOf(job: JobState, { outcome }: JobEnding): JobEnd {
+  const { input, skipsCollecting, carried } = job;
+  if (input.end !== 'delete' || skipsCollecting || !mayHaveWritten(job)) return input.end;
+  const wanted = carried.diff === null ? carried.files : [...carried.files, carried.diff];
+  const isLoss = ({ error, missing }: CollectedFile) => error !== null && (outcome === 'completed' || !missing);
+  return wanted.some(isLoss) ? 'stop' : 'delete';
+}
+
+/** False if the sandbox holds nothing but what it was created with. */
+function mayHaveWritten({ input, carried: { prompts, commandsDone, command } }: JobState): boolean {
+  const hasRun = commandsDone > 0 || command !== null || prompts.some(({ status }) => status !== 'not_sent');
+  return hasRun || input.source.kind === 'existing';
 }
 
 async function endSandbox(job: JobState, sandboxId: string, end: JobEnd): Promise<void> {

@@ -14,7 +14,7 @@ const { stand, change } = shareChangedStand();
 
 const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
 const refusal = (
-  endpoint: 'getSandbox' | 'createSandbox',
+  endpoint: 'getSandbox' | 'createSandbox' | 'readFile',
   status: number,
   code: string,
   meaning: 'permanent' | 'throttled_shortly' | 'throttled_for_long',
@@ -154,7 +154,8 @@ describe('a deletion', () => {
 
 describe('files', () => {
   const work = { prompts: [{ prompt: script('echo half > out.txt; sleep 600') }], collect: ['out.txt'] };
-  const works = async (handle: Awaited<ReturnType<Stand['start']>>) => {
+  type Handle = Awaited<ReturnType<Stand['start']>>;
+  const works = async (handle: Handle) => {
     await expect
       .poll(async () => {
         const { sandboxId } = await progressOf(handle);
@@ -195,8 +196,30 @@ describe('files', () => {
     });
   });
 
-  it('are skipped by a second cancel', async () => {
-    const handle = await stand.start({ ...work, timing: { ...shortTiming, cleanUpMs: 120_000 } });
+  it.each([
+    ['cancelled', 'sleep 600', async (handle: Handle) => handle.cancel()],
+    [
+      'prompt_failed',
+      `${untilGo}; exit 1`,
+      async (handle: Handle) => letGo(stand, (await progressOf(handle)).sandboxId),
+    ],
+  ])('that could not be read are not deleted with the sandbox: %s', async (outcome, then, end) => {
+    const prompts = [{ prompt: script(`echo half > out.txt; ${then}`) }];
+    const timing = { ...shortTiming, cleanUpMs: 16_000 };
+    const handle = await stand.start({ ...work, prompts, end: 'delete', timing });
+    await works(handle);
+    change.readFile = () => Promise.reject(refusal('readFile', 503, 'unavailable', 'throttled_shortly'));
+    await end(handle);
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome, stop: { status: 'completed', kept: 'saved' }, deletion: null });
+    expect(result.left).toMatchObject([
+      { kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining('stopped and not deleted') },
+    ]);
+  });
+
+  it('are skipped by a second cancel, which deletes all the same', async () => {
+    const timing = { ...shortTiming, cleanUpMs: 120_000 };
+    const handle = await stand.start({ ...work, end: 'delete', timing });
     await works(handle);
     let asked = 0;
     change.readFile = (_id, _path, options) => {
@@ -210,8 +233,9 @@ describe('files', () => {
     await handle.signal(skipCollectingSignal);
     expect(await handle.result()).toMatchObject({
       outcome: 'cancelled',
-      stop: { status: 'completed' },
+      deletion: { status: 'completed' },
       files: [{ ref: null, error: 'It was skipped by a second cancel' }],
+      left: [],
     });
   });
 
