@@ -45,8 +45,13 @@ export interface HoldDecision {
   readonly answer: HoldAnswer;
 }
 
-/** Registers a workflow for events, or renews its registration. An existing lease is not changed. */
-export function register(state: WatchState, { workflowId, lastsMs }: WatchRegistration, nowMs: number): WatchState {
+/**
+ * Registers a workflow for events, or renews its registration. An existing lease is not changed. If there is no room,
+ * the workflow is not registered: it learns by its polls what an event would have told it.
+ */
+export function register(given: WatchState, { workflowId, lastsMs }: WatchRegistration, nowMs: number): WatchState {
+  const state = expire(given, nowMs);
+  if (!hasRoomFor(state, workflowId)) return state;
   const lease = state.registrations.find((known) => known.workflowId === workflowId)?.lease ?? null;
   return withRegistration(state, { workflowId, lease, expiresAtMs: nowMs + lastsMs });
 }
@@ -55,9 +60,7 @@ export function register(state: WatchState, { workflowId, lastsMs }: WatchRegist
 export function lease(given: WatchState, { workflowId, use, lastsMs }: LeaseRequest, nowMs: number): HoldDecision {
   const state = expire(given, nowMs);
   const claimedBy = claimedByOthers(state, workflowId);
-  const isKnown = state.registrations.some((known) => known.workflowId === workflowId);
-  const hasRoom = isKnown || state.registrations.length < registrationsAtMost;
-  const granted = claimedBy.length === 0 && hasRoom;
+  const granted = claimedBy.length === 0 && hasRoomFor(state, workflowId);
   const answer = { granted, claimedBy, leasedBy: leasedBy(state, workflowId, 'any') };
   if (!granted) return { state, answer };
   return { state: withRegistration(state, { workflowId, lease: use, expiresAtMs: nowMs + lastsMs }), answer };
@@ -127,6 +130,10 @@ function leasedBy(state: WatchState, claimant: string, use: ClaimRequest['ends']
 function claimedByOthers({ claims }: WatchState, workflowId: string): readonly string[] {
   const others = claims.filter(({ claimant }) => claimant !== workflowId).map(({ claimant }) => claimant);
   return [...new Set(others)].slice(0, namedAtMost);
+}
+
+function hasRoomFor({ registrations }: WatchState, workflowId: string): boolean {
+  return registrations.length < registrationsAtMost || registrations.some((known) => known.workflowId === workflowId);
 }
 
 function withRegistration(state: WatchState, registered: Registered): WatchState {

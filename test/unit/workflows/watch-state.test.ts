@@ -5,6 +5,7 @@ import {
   expire,
   lease,
   nextExpiryMs,
+  receivers,
   register,
   relay,
   release,
@@ -98,5 +99,17 @@ describe('the state of a watch', () => {
     expect(leased(state, 'job-999').answer.granted, 'who is known renews').toBe(true);
     expect(leased(state, 'job-1000').answer).toMatchObject({ granted: false });
     expect(claimed(state, 'b').answer.leasedBy).toHaveLength(10);
+  });
+
+  it('is limited for those who register without a lease too, and drops nobody who is known', () => {
+    const at = (state: WatchState, job: number, lastsMs = 60_000) =>
+      register(state, { workflowId: `job-${job}`, lastsMs }, 1_000_000);
+    let state = leased(emptyWatch, 'holder', { nowMs: 1_000_000 }).state;
+    for (let job = 0; job < 1_500; job += 1) state = at(state, job);
+    expect(receivers(state)).toHaveLength(1_000);
+    expect(receivers(at(state, 1_499))).not.toContain('job-1499');
+    expect(state.registrations.find(({ workflowId }) => workflowId === 'holder')?.lease).toBe('work');
+    const renewed = at(state, 7, 90_000).registrations.find(({ workflowId }) => workflowId === 'job-7');
+    expect(renewed?.expiresAtMs).toBe(1_090_000);
   });
 });
