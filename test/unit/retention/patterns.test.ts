@@ -138,7 +138,10 @@ describe('a pattern', () => {
 describe('a pattern of protect that matches nothing', () => {
   const problemWith = (over: Partial<CleanupPolicy>) => {
     const policy = policyWith({ protect: ['ci-1', 'prod-?'], ...over });
-    const plan = planWith({ policy, candidates: [candidateWith({ name: 'old' }), candidateWith({ id: 'bx_b', name: 'ci-1' })] });
+    const plan = planWith({
+      policy,
+      candidates: [candidateWith({ name: 'old' }), candidateWith({ id: 'bx_b', name: 'ci-1' })],
+    });
     return unprotectedProblem(policy, plan);
   };
   const escalate = (mayDelete: boolean) =>
