@@ -13,6 +13,7 @@ import { printJson } from '../output/json.js';
 import { nextWhileBatchRuns } from './next-commands.js';
 import type { ResumeFanoutOptions, WatchFanoutOptions } from './options.js';
 import { watchFanout } from './progress/watch-fanout.js';
+import { claimResultFolder } from './result-places.js';
 import { printStarted } from './results/finish-fanout.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
 import { withBatch } from './with-batch.js';
@@ -73,6 +74,7 @@ export async function resumeBatch(
       if (options.check) await requireSource(platform, batch, { signal: io.interrupted, notices: view });
       sayLocalFacts(await platform.readFacts(), view);
       io.interrupted.throwIfAborted();
+      if (!options.detach) await claimResultFolder(batch, options, io);
       context.undone = undefined;
       await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
       view.notice(`Batch ${batchId} resumed: running the items that are missing or failed.`, 'detail');

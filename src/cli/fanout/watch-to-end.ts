@@ -28,8 +28,6 @@ export async function watchFanoutToEnd(
   const { io } = context;
   const { deployment } = platform.config;
   const deadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  const claim = async () => void (await claimResultFolder({ deployment, batchId }, options, io));
-  await claim();
   const end = await watchFanout(platform, { deployment, batchId }, { view, interrupted: io.interrupted, deadlineMs });
   if (end.kind !== 'ended') {
     view.close();
@@ -43,6 +41,7 @@ export async function watchFanoutToEnd(
   const shared = await readReportContext(platform);
   const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey });
   const out = options.out ?? folderOf(batchId);
+  const claim = async () => void (await claimResultFolder({ deployment, batchId }, options, io));
   const saving = { cwd: io.cwd, out, claim, context: shared };
   const home = await downloadResults(result, items, platform.results, saving).catch((error: unknown) => {
     view.close();

@@ -101,6 +101,8 @@ export const declareWatch = (parent: Parent) =>
     .option('--json', 'print one JSON object on stdout')
     .option('--quiet', 'print warnings only, no progress');
 
+const updateIdText = 'repeats a request of this id that was not answered; it is carried out once';
+
 export const declarePrompt = (parent: Parent) =>
   parent
     .command('prompt')
@@ -114,7 +116,7 @@ export const declarePrompt = (parent: Parent) =>
         .createOption('--effort <level>', 'reasoning effort')
         .choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
     )
-    .option('--update-id <id>', 'repeats a request of this id that was not answered; it is carried out once')
+    .option('--update-id <id>', updateIdText)
     .option('--json', 'print one JSON object on stdout');
 
 const reportHelp = `
@@ -158,7 +160,7 @@ export const declareResolve = (parent: Parent) =>
     .option('--sandbox <id>', 'with --sent for a create: the sandbox that it created')
     .option('--conversation <id>', 'with --sent for a prompt: its conversation, if known')
     .option('--prompt-id <id>', 'with --sent for a prompt: its id, if known')
-    .option('--update-id <id>', 'repeats a request of this id that was not answered; it is carried out once')
+    .option('--update-id <id>', updateIdText)
     .option('--json', 'print one JSON object on stdout');
 
 export type ListOptions = OptionsOf<typeof declareList>;
