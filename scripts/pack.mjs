@@ -6,22 +6,22 @@ import { packagesOf } from './third-party-licenses.mjs';
 import { usedMessages } from './used-messages.mjs';
 
 /** These have native code, read files beside their own code, or are used by servers only. */
-const unpacked = ['@temporalio/worker', '@temporalio/core-bridge', 'libsql', 'prom-client'];
+const unpacked = ['@temporalio/worker', '@temporalio/core-bridge', '@grpc/proto-loader', 'libsql', 'prom-client'];
 
 /**
- * Modules that are loaded together share a chunk: all that the file imports, but what an earlier chunk has. Whatever
+ * Modules that are loaded together share a chunk: all that the files import, but what an earlier chunk has. Whatever
  * is imported only on demand gets chunks of its own.
  */
 const chunks = [
   ['start', 'src/cli/run-cli.js'],
   ['settings', 'src/config.js'],
-  ['stack', 'src/cli/connect/stack-status.js'],
+  ['stack', 'src/cli/stack/show-stack.js'],
   ['temporal', 'src/cli/connect/temporal-link.js'],
   ['service', 'src/client/index.js'],
   ['platform', 'src/cli/connect/platform.js'],
   ['messages', 'src/cli/output/reporter.js'],
   ['job', 'src/workflow-client/jobs/job-client.js'],
-  ['run', 'src/cli/run/run-job.js'],
+  ['run', 'src/cli/run/read-run.js', 'src/cli/run/run-job.js'],
 ];
 
 /**
@@ -51,7 +51,15 @@ async function pack(dist, { entry, folder, isExternal, plugins = [] }) {
     cwd: dist,
     platform: 'node',
     external: isExternal,
-    plugins: [smallerMessages(dist), lazyCodecs, lighterUndici, withoutLibraries, ...plugins],
+    plugins: [
+      smallerMessages(dist),
+      lazyCodecs,
+      lighterUndici,
+      withoutPrograms,
+      withoutLibraries,
+      compiledAtOnce,
+      ...plugins,
+    ],
     onLog: (_, { code, message }) => {
       // A module that one file loads on demand and another at once is no mistake.
       if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message);
@@ -124,6 +132,22 @@ const lighterUndici = {
   },
 };
 
+/** Commander imports it for subcommands that are programs of their own. No command here is. */
+const withoutPrograms = {
+  name: 'without-programs',
+  resolveId: {
+    filter: { id: /^node:child_process$/ },
+    handler: (_, from) => (/[\\/]commander[\\/]/.test(from) ? '\0no-programs' : null),
+  },
+  load: { filter: { id: /^\0no-programs$/ }, handler: () => 'export {};' },
+};
+
+/** Node 20 compiles a function in parentheses with its file, but not an arrow function: that is read twice. */
+const compiledAtOnce = {
+  name: 'compiled-at-once',
+  renderChunk: (code) => code.replace(/__commonJSMin\(\(\(([^()]*)\) => \{/g, '__commonJSMin((function ($1) {'),
+};
+
 /** Leaves out the libraries that are bundled already. Chunks are not as deep as the modules that import them. */
 const withoutLibraries = {
   name: 'without-libraries',
@@ -148,8 +172,8 @@ function groupsOf(dist) {
     if (!reached.has(file)) reached.set(file, reachedFrom(join(dist, file), context));
     return reached.get(file);
   };
-  return chunks.map(([name, file], index) => ({
-    name: (id, context) => (isOf(file, context).has(id) ? name : null),
+  return chunks.map(([name, ...files], index) => ({
+    name: (id, context) => (files.some((file) => isOf(file, context).has(id)) ? name : null),
     debugName: name,
     priority: chunks.length - index,
   }));

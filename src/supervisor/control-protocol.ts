@@ -40,12 +40,12 @@ const stackDescriptionSchema = z.object({
 export type StackDescription = z.infer<typeof stackDescriptionSchema>;
 
 /** A program that uses the stack. */
-const clientSchema = z.object({ pid: z.number().int(), command: z.string().max(200) });
+export const clientSchema = z.object({ pid: z.number().int(), command: z.string().max(200) });
 export type ClientProgram = z.infer<typeof clientSchema>;
 
 /** `keep`: the stack stays up while it is idle. `end` is refused while the stack is in use; `force_end` is not. */
-const askSchema = z.enum(['status', 'keep', 'end', 'force_end']);
-export type Ask = z.infer<typeof askSchema>;
+export const asks = ['status', 'keep', 'end', 'force_end'] as const;
+export type Ask = (typeof asks)[number];
 
 const undeliveredSchema: z.ZodType<OpenDelivery> = z.object({
   workflowId: z.string(),
@@ -82,15 +82,10 @@ const stackStatusSchema = z.object({
 });
 export type StackStatus = z.infer<typeof stackStatusSchema>;
 
-const nonce = z.string().min(32).max(64);
-export const clientMessageSchema = z.union([
-  z.object({ nonce }),
-  z.object({ proof: z.string(), settings: z.string(), client: clientSchema.optional() }),
-  z.object({ proof: z.string(), ask: askSchema }),
-]);
+export const nonceSchema = z.string().min(32).max(64);
 
 export const serverMessageSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('hello'), pid: z.number(), proof: z.string(), nonce }),
+  z.object({ type: z.literal('hello'), pid: z.number(), proof: z.string(), nonce: nonceSchema }),
   z.object({ type: z.literal('progress'), line: z.string() }),
   z.object({ type: z.literal('ready'), stack: stackDescriptionSchema }),
   z.object({ type: z.literal('failed'), code: z.string(), message: z.string() }),

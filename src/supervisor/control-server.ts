@@ -2,14 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
+import { z } from 'zod';
 import { writePrivateFile } from '../os/private-file.js';
 import {
   type Ask,
+  asks,
   type ClientProgram,
-  clientMessageSchema,
+  clientSchema,
   controlVersion,
   createNonce,
   isProof,
+  nonceSchema,
   onMessages,
   proofOf,
   type ServerMessage,
@@ -18,6 +21,13 @@ import {
   type SupervisorState,
   sendMessage,
 } from './control-protocol.js';
+
+// Here, and not with the other messages: the commands do not read it, and making a schema takes time.
+const clientMessageSchema = z.union([
+  z.object({ nonce: nonceSchema }),
+  z.object({ proof: z.string(), settings: z.string(), client: clientSchema.optional() }),
+  z.object({ proof: z.string(), ask: z.enum(asks) }),
+]);
 
 const handshakeTimeoutMs = 5_000;
 /**

@@ -34,13 +34,13 @@ async function loadedBy(
 describe('a command loads few files, and none of a package', () => {
   it.each([
     { args: ['--version'], most: 6 },
-    { args: ['status'], most: 11 },
+    { args: ['status'], most: 9 },
     { args: ['jobs', 'list'], most: 26 },
     {
       args: ['cleanup', 'plan', fileURLToPath(new URL('../../../examples/cleanup-policy.yaml', import.meta.url))],
       most: 30,
     },
-    { args: ['run', 'Say hello'], most: 24 },
+    { args: ['run', 'Say hello'], most: 20 },
   ])('$args', async ({ args, most }) => {
     const { exitCode, files } = await loadedBy(args);
     expect(exitCode).toBe(0);
