@@ -2,7 +2,7 @@
  * Retry class `evidence`: scoped keys. See `retry/send-at-most-once.ts`. Use a different name for each purpose, because
  * later attempts find a key by its name.
  */
-import { activityInfo, Context } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ApiKey } from '../../src/contract/records/account-records.js';
@@ -10,12 +10,12 @@ import type { CreateApiKeyBody } from '../../src/contract/requests/account-reque
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { type Attempt, currentAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';
-import { type RotateOptions, rotate, unlessRefused } from '../retry/rotate.js';
+import { type RotateOptions, recordDetails, rotateAdopted, unlessRefused } from '../retry/rotate.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
 import { apiKeyView } from './redact.js';
 import { checkSecretsCanBeKept, type KeptApiKey } from './secrets.js';
 
-type Created = { readonly kept: KeptApiKey } | { readonly lost: ApiKey };
+type Created = { readonly kept: KeptApiKey } | { readonly lost: ApiKey; readonly known: readonly string[] };
 
 /**
  * Creates a scoped key, once, and stores its secret as `api-key-<id>`. If the answer is lost and there is exactly one
@@ -50,10 +50,10 @@ export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore
       },
       async look(known = []) {
         const [lost, ...others] = (await ofThisName()).filter(({ id }) => !known.includes(id));
-        return lost && others.length === 0 ? { lost } : null;
+        return lost && others.length === 0 ? { lost, known } : null;
       },
     });
-    return 'kept' in created ? created.kept : await adopt(created.lost, { client, secrets, attempt, options });
+    return 'kept' in created ? created.kept : await adopt(created, { client, secrets, attempt, options });
   };
 }
 
@@ -64,15 +64,20 @@ interface Adopting {
   readonly options: RotateOptions;
 }
 
-async function adopt({ id, name }: ApiKey, { client, secrets, attempt, options }: Adopting): Promise<KeptApiKey> {
-  const rotated = await unlessRefused(() => rotate(attempt, (signal) => client.rotateApiKey(id, { signal }), options));
+async function adopt(
+  { lost: { id, name }, known }: Extract<Created, { readonly lost: unknown }>,
+  { client, secrets, attempt, options }: Adopting,
+): Promise<KeptApiKey> {
+  const rotated = await unlessRefused(() =>
+    rotateAdopted(attempt, (signal) => client.rotateApiKey(id, { signal }), { ...options, known }),
+  );
   if (rotated) {
     const { apiKey, secret } = rotated;
     return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef: await secrets.put(`api-key-${id}`, secret) };
   }
   if (await unlessRefused(() => attempt.call((signal) => client.revokeApiKey(id, { signal })))) {
     // The revoked key no longer appears, so the next attempt cannot mistake it for its own.
-    await Context.current().client.activity.heartbeat(activityInfo().taskToken, { phase: 'not_sent' });
+    await recordDetails({ phase: 'not_sent' });
     throw ApplicationFailure.retryable(`The key ${id}, whose secret was lost, was revoked`, 'api_key_revoked');
   }
   const left = `The key ${id}, named "${name ?? ''}", was created, and its secret is lost. Rotate or revoke it.`;

@@ -5,7 +5,7 @@ import type { CreateWebhookBody } from '../../src/contract/requests/sandbox-requ
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { currentAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';
-import { type RotateOptions, rotate, unlessRefused } from '../retry/rotate.js';
+import { type RotateOptions, rotateAdopted, unlessRefused } from '../retry/rotate.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
 import { type WebhookView, webhookView } from './redact.js';
 import { checkSecretsCanBeKept, type KeptSecret } from './secrets.js';
@@ -14,7 +14,7 @@ export interface CreatedWebhook extends KeptSecret {
   readonly webhook: WebhookView;
 }
 
-type Created = { readonly kept: CreatedWebhook } | { readonly lost: Webhook };
+type Created = { readonly kept: CreatedWebhook } | { readonly lost: Webhook; readonly known: readonly string[] };
 
 /**
  * Registers a webhook, once; its secret is stored as `webhook-<id>`. If the answer is lost, the only new webhook with
@@ -47,15 +47,18 @@ export function createWebhookActivity(client: SandboxClient, secrets: SecretStor
       },
       async look(known = []) {
         const [lost, ...others] = (await list()).filter((one) => isOurs(one) && !known.includes(one.id));
-        return lost && others.length === 0 ? { lost } : null;
+        return lost && others.length === 0 ? { lost, known } : null;
       },
     });
-    return 'kept' in created ? created.kept : await adopt(created.lost);
+    return 'kept' in created ? created.kept : await adopt(created);
 
-    async function adopt(webhook: Webhook): Promise<CreatedWebhook> {
+    async function adopt({
+      lost: webhook,
+      known,
+    }: Extract<Created, { readonly lost: unknown }>): Promise<CreatedWebhook> {
       const { id } = webhook;
       const rotated = await unlessRefused(() =>
-        rotate(attempt, (signal) => client.rotateWebhookSecret(id, { signal }), options),
+        rotateAdopted(attempt, (signal) => client.rotateWebhookSecret(id, { signal }), { ...options, known }),
       );
       if (rotated) return keep(webhook, rotated.secret);
       const left = `The webhook ${id} was created, and its secret is lost. Rotate or delete it.`;

@@ -84,11 +84,12 @@ function portsOfService(client: SandboxClient, { call }: Attempt): ServicePorts 
         .filter(({ status }) => (status ?? 'completed') === 'completed')
         .map(({ id, name = null, createdAt = null }) => ({ id, name, createdAt }));
     },
+    // A cancel does not abort a deletion, because its effect would then be unknown.
     async deleteSandbox(sandboxId) {
-      return removalOf(await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal }))));
+      return removalOf(await orNullWhenMissing(call(() => client.deleteSandbox(sandboxId))));
     },
     async deleteSnapshot(snapshotId) {
-      return removalOf(await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal }))));
+      return removalOf(await orNullWhenMissing(call(() => client.deleteSnapshot(snapshotId))));
     },
   };
 }

@@ -2,10 +2,11 @@
  * Retry class `secret`: rotations. The service may execute a call whose answer was lost after the next one. The secret
  * of the next one would then be invalid, and nothing would show it. So the next one waits until that cannot happen.
  */
+import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { ApiError } from '../../src/client/index.js';
 import { lateCallMs } from '../../src/contract/late-calls.js';
-import type { Attempt } from './attempt.js';
+import type { Attempt, Spent } from './attempt.js';
 import { effectOf, repeatableFailure } from './classify.js';
 
 export interface RotateOptions {
@@ -34,6 +35,43 @@ export async function rotate<T>(
     const { maybeSent, pauseMs } = attempt;
     throw repeatableFailure(error, { maybeSent, pauseMs, leastPauseMs: lateForMs });
   }
+}
+
+/** What the attempts of an activity that adopts an object tell each other, beside the intent of `sendOnce`. */
+interface Rotating {
+  /** When a rotation was last sent, in ms since the epoch. */
+  readonly rotatedAtMs?: number;
+}
+
+/**
+ * Replaces the secret of an object that an activity of the class `evidence` has adopted. Such an activity records its
+ * intent, so a dead attempt does not show whether it had begun to rotate: that is recorded too.
+ * @param options.known what `before` of the activity has read; a later attempt looks for the object with it
+ * @throws as `rotate`
+ */
+export async function rotateAdopted<T>(
+  attempt: Attempt,
+  make: (signal: AbortSignal) => Promise<T>,
+  { known, ...options }: RotateOptions & { readonly known: unknown },
+): Promise<T> {
+  const { heartbeatDetails } = activityInfo();
+  const { rotatedAtMs = Number.NEGATIVE_INFINITY } = (heartbeatDetails ?? {}) as Rotating;
+  const leftMs = rotatedAtMs + (options.lateForMs ?? lateCallMs) - Date.now();
+  if (leftMs > 0) {
+    const message = 'The rotation of an earlier attempt may still take effect';
+    throw ApplicationFailure.create({ message, type: 'rotation_may_be_late', nextRetryDelay: leftMs });
+  }
+  const spent: Spent = { calls: attempt.calls() + 1, maybeSent: true };
+  const details = { phase: 'sending', known, spent, rotatedAtMs: Date.now() };
+  await recordDetails(details);
+  return rotate(attempt, make, options);
+}
+
+/** Records what the next attempt finds, after the end of `sendOnce`. Resolves once Temporal has it. */
+export async function recordDetails(details: object): Promise<void> {
+  // Also reported to the worker, which sends its latest details when the attempt fails.
+  heartbeat(details);
+  await Context.current().client.activity.heartbeat(activityInfo().taskToken, details);
 }
 
 /**

@@ -157,7 +157,7 @@ export function resumeSandboxActivity(client: SandboxClient) {
   return async function resumeSandbox(input: ResumeSandboxInput): Promise<ResumedSandbox> {
     const { sandboxId, body, previousStopId, readLagMs } = input;
     const before = { previousStopId };
-    return readFirst(client, { sandboxId, before, readLagMs }, async (tools) => {
+    return readFirst(client, { sandboxId, readLagMs }, async (tools) => {
       const found = await tools.look();
       const decision = decideResume(found, before);
       if (decision !== 'ask') return { ...sandboxView(found), how: decision };

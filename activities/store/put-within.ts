@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResultStore, StoredObject } from '../../src/result-store/index.js';
 
 /**
- * Writes to the result store with a time limit, in ms, because a store that hangs must not keep a sandbox running. The
- * write may continue after that.
+ * Writes to the result store with a time limit, in ms, because a store that hangs must not keep a sandbox running. After
+ * that, the write must not replace what the next attempt stores.
  * @throws the error of the store, or one that says how long it did not answer
  */
 export async function putWithin(
@@ -16,7 +16,7 @@ export async function putWithin(
     throw new Error(`The result store did not answer within ${ms / 1_000} s.`);
   });
   try {
-    return await Promise.race([results.put(key, content), late]);
+    return await Promise.race([results.put(key, content, { signal: over.signal }), late]);
   } finally {
     late.catch(() => undefined);
     over.abort();

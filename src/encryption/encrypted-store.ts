@@ -35,9 +35,9 @@ export function encryptResults(
     });
 
   return {
-    async put(key, content) {
+    async put(key, content, options) {
       const sealed = Buffer.concat([header, seal(first, 'object 1', content)]);
-      const { ref } = await store.put(nameOf(key), sealed);
+      const { ref } = await store.put(nameOf(key), sealed, options);
       return { ref, size: content.byteLength, sha256: createHash('sha256').update(content).digest('hex') };
     },
 

@@ -95,7 +95,7 @@ export interface StopRequestView {
   readonly status: string | null;
   /** How much of the work was preserved; null before the sandbox is archived, or if the service does not say. */
   readonly kept: PreservedWork | null;
-  /** Null while no failed attempt was observed. */
+  /** Of that stop; null while no failed attempt of it was observed. */
   readonly failed: FailedArchivals | null;
   /** The steps of its escalation; empty without one. */
   readonly escalation: readonly EscalationStepView[];

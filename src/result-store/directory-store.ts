@@ -9,6 +9,8 @@ import { makeFolderOf } from '../os/inner-folder.js';
 import { makeFolders } from '../os/make-folders.js';
 import { byOwnUser } from '../os/owner.js';
 
+type Write = (file: FileHandle) => Promise<void>;
+
 const scheme = 'file-store:';
 /**
  * Error codes for a path that no object can have: a folder is missing or is a file, the path is too long, or it
@@ -75,13 +77,15 @@ export function createResultStore(directory: string): ResultStore {
     await make();
   }
 
-  async function replace(key: string, write: (file: FileHandle) => Promise<void>): Promise<string> {
+  async function replace(key: string, write: Write, signal?: AbortSignal): Promise<string> {
     const path = locate(key);
     await makeFolderFor(path);
     const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
     try {
       const file = await open(temporary, 'wx', 0o600);
       await write(file).finally(() => file.close());
+      // The caller may have stored something newer since.
+      signal?.throwIfAborted();
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });
@@ -90,8 +94,8 @@ export function createResultStore(directory: string): ResultStore {
     return scheme + key;
   }
 
-  const replaceObject = (key: string, write: (file: FileHandle) => Promise<void>) =>
-    namingFullDisk(locate(key), () => replace(key, write));
+  const replaceObject = (key: string, write: Write, signal?: AbortSignal) =>
+    namingFullDisk(locate(key), () => replace(key, write, signal));
 
   return {
     async checkWritable() {
@@ -109,8 +113,8 @@ export function createResultStore(directory: string): ResultStore {
       }
     },
 
-    async put(key, content) {
-      const ref = await replaceObject(key, (file) => file.writeFile(content));
+    async put(key, content, { signal } = {}) {
+      const ref = await replaceObject(key, (file) => file.writeFile(content), signal);
       const sha256 = createHash('sha256').update(content).digest('hex');
       return { ref, size: content.byteLength, sha256 };
     },
@@ -191,8 +195,12 @@ export interface ListedObject {
 
 /** A store for objects that are too large for Temporal's history. */
 export interface ResultStore {
-  /** Writes `content` under `key`. Safe to repeat: the last complete write wins, and no reader sees half a write. */
-  put(key: string, content: Uint8Array): Promise<StoredObject>;
+  /**
+   * Writes `content` under `key`. Safe to repeat: the last complete write wins, and no reader sees half a write.
+   * @param options.signal once it is aborted, the write replaces nothing any more: its caller has given it up, and may
+   * have stored something newer. Default: none
+   */
+  put(key: string, content: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<StoredObject>;
   /**
    * Writes content of any size piece by piece, so that it is never in memory as a whole. If `content` throws, nothing
    * is stored, and the error is thrown again.

@@ -16,13 +16,22 @@ export function storedJson(value: object): Buffer {
 
 /** @throws SandflowError `result_of_other_version`; as `get` of the store */
 export async function readStoredJson<T extends object>(store: Pick<ResultStore, 'get'>, ref: string): Promise<T> {
-  const { version, ...value } = JSON.parse((await store.get(ref)).toString('utf8'));
+  const { version, ...value } = parsed((await store.get(ref)).toString('utf8'));
   if (version === formVersion) return value as T;
   const found = version === undefined ? 'no version' : `version ${JSON.stringify(version)}`;
   throw new SandflowError(
     'result_of_other_version',
     `The object ${ref} of the result store has ${found}, and this version of sandflow reads only version ${formVersion}. Use the version of sandflow that wrote it.`,
   );
+}
+
+/** Something else than a JSON object has no version. No other read of it shows another content. */
+function parsed(text: string): { readonly version?: unknown } {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /**

@@ -26,6 +26,8 @@ export interface ActivityStand {
   run(name: string, ...args: readonly unknown[]): Promise<CalledActivity>;
   /** The failure in the workflow. */
   failureOf(name: string, ...args: readonly unknown[]): Promise<ApplicationFailure>;
+  /** Ends the running attempt of the activity in Temporal, as if its worker had died. It goes on to run here. */
+  loseAttempt(): Promise<void>;
   /** Everything that Temporal stores of the last run. */
   history(): Promise<string>;
   close(): Promise<void>;
@@ -94,6 +96,7 @@ export async function createActivityStand(
       }
       throw new Error('it did not fail');
     },
+    loseAttempt: () => temporal.activity.fail({ workflowId: lastId, activityId: '1' }, new Error('the worker died')),
     async history() {
       const text = JSON.stringify(await temporal.workflow.getHandle(lastId).fetchHistory());
       // Payloads are bytes in base64.

@@ -118,6 +118,26 @@ describe('createWebhook when the answer is lost', () => {
     expect(await stand.history()).not.toContain('whsec_');
   });
 
+  it('rotates again only when the rotation of a worker that died can no longer take effect', async () => {
+    const rotatedAtMs: number[] = [];
+    const webhooks: object[] = [];
+    stand.answer(async ({ method, url, body }, response) => {
+      if (method === 'GET') return sendJson(response, 200, { ok: true, webhooks });
+      if (url.endsWith('/rotate')) {
+        rotatedAtMs.push(Date.now());
+        if (rotatedAtMs.length === 1) await stand.loseAttempt();
+        return sendJson(response, 200, { ok: true, secret: `whsec_new${rotatedAtMs.length}` });
+      }
+      webhooks.push({ ...JSON.parse(body), id: 'wh_made' });
+      return response.destroy();
+    });
+    const { value } = (await stand.run('createWebhook', body)) as { value: { secretRef: string } };
+    expect(await stand.secrets.get(value.secretRef)).toBe('whsec_new2');
+    const [first = 0, second = 0] = rotatedAtMs;
+    expect(second - first).toBeGreaterThanOrEqual(lateForMs);
+    expect(requests('POST /v1/webhooks').filter((line) => !line.endsWith('/rotate'))).toHaveLength(1);
+  });
+
   it('reports an unknown outcome if there is no new webhook, and creates no second one', async () => {
     webhookService({ lose: 'before', others: [twin] });
     expect(await stand.failureOf('createWebhook', body)).toMatchObject({ type: 'outcome_unknown', nonRetryable: true });

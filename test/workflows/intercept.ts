@@ -44,7 +44,7 @@ export function createIntercept(): Intercept {
   };
 }
 
-type Endpoint = 'stopSandbox' | 'resumeSandbox' | 'getSandbox' | 'getStop' | 'listSandboxes';
+type Endpoint = 'stopSandbox' | 'resumeSandbox' | 'deleteSandbox' | 'getSandbox' | 'getStop' | 'listSandboxes';
 
 /** The error of a call that may have arrived. */
 export const lost = (endpoint: Endpoint) => new ConnectionError(endpoint, true, 'UND_ERR_SOCKET');

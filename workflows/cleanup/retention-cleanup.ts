@@ -8,7 +8,15 @@
  * The plan, the actions and the results are in the result store, because for ten thousand sandboxes they exceed the
  * size limit of a history. A long run continues as new between two chunks. It always returns a named outcome.
  */
-import { CancellationScope, isCancellation, log, metricMeter, setHandler, sleep } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  CancelledFailure,
+  isCancellation,
+  log,
+  metricMeter,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow';
 import type {
   ActionResult,
   CleanupInput,
@@ -135,6 +143,8 @@ async function cleanChunk(
   const ends = await Promise.allSettled(lanes);
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
+  // The results of the last actions may be what was known when the cancel came.
+  if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The cleanup was cancelled');
 }
 
 async function keepResults(cleanup: CleanupState, { count, before }: Chunk, results: ActionResult[]): Promise<void> {

@@ -8,7 +8,7 @@ import type { ActionResult } from '../../src/protocol/cleanup.js';
 import type { InboxMark } from '../shared/event-inbox.js';
 import { followDeletion } from '../shared/follow-deletion.js';
 import { followStop, type StopEnd } from '../shared/follow-stop.js';
-import { toJobTermination } from '../shared/job-termination.js';
+import { serviceFailureOf, toJobTermination } from '../shared/job-termination.js';
 import { effects } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
@@ -43,11 +43,23 @@ async function runAction(
     outcome: 'failed',
     why: 'no attempt got an answer in time; the action may have taken effect',
   };
+  // True while a call of the activity may have been accepted, and nothing is known of it.
+  let isUnanswered = false;
   try {
     return await CancellationScope.withTimeout(cleanup.settings.actionDeadlineMs, async () => {
       for (let attempt = 1; ; attempt += 1) {
         const since = cleanup.inbox.mark();
-        const applied = await retryRefusals(cleanup, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
+        const applied = await retryRefusals(cleanup, 'clean up', async () => {
+          try {
+            isUnanswered = !CancellationScope.current().consideredCancelled;
+            const answer = await effects.applyCleanup({ chunkRef, index });
+            isUnanswered = false;
+            return answer;
+          } catch (error) {
+            isUnanswered &&= mayHaveActed(error);
+            throw error;
+          }
+        });
         // The guard refused only because our failed deletion changed the sandbox. So this action counts as failed, not
         // as skipped.
         if (applied.did === 'skipped' && attempt > 1) return { ...last, why: `${last.why}; then ${applied.why}` };
@@ -76,9 +88,18 @@ async function runAction(
       if (isBegun) return { ...last, why: `the service accepted it; then: ${message}` };
       return { ...last, outcome: 'failed', why: message };
     }
-    if (CancellationScope.current().consideredCancelled && !isBegun) throw error;
-    return last;
+    if (!CancellationScope.current().consideredCancelled || isBegun) return last;
+    if (!isUnanswered) throw error;
+    const why = 'the cleanup was cancelled during the action, which may have taken effect';
+    return { ...nothing, outcome: 'not_confirmed', why };
   }
+}
+
+/** A cancel between two attempts hides why the earlier one failed. */
+function mayHaveActed(error: unknown): boolean {
+  if (isCancellation(error)) return true;
+  const failure = serviceFailureOf(error);
+  return failure !== undefined && (failure.maybeSent === true || failure.status === null || failure.status >= 500);
 }
 
 function resultOf({ number, guard, operationId }: AppliedAction, outcome: ActionResult['outcome'], why: string | null) {

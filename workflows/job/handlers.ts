@@ -18,6 +18,8 @@ import { progressOf } from './report.js';
 const maxResolutionBytes = 2_000;
 /** Longest prompt step without its text, in bytes. */
 const maxOptionsBytes = 4_000;
+/** The most bytes of all added prompt steps without their texts: references to 1,000 stored texts fit. */
+const maxAddedBytes = 400_000;
 
 export function handleMessages(job: JobState): void {
   setHandler(sandboxEventSignal, (event) => job.inbox.record(event));
@@ -66,16 +68,25 @@ export function handleMessages(job: JobState): void {
  * Why a prompt is refused; undefined if it is accepted. If the state of a job is too large for continue-as-new, the job
  * ends without a result. So such a prompt is refused.
  */
-function promptProblem(job: JobState, step: PromptStep): string | undefined {
-  const { prompt, ...options } = step;
+export function promptProblem(job: JobState, step: PromptStep): string | undefined {
+  const { prompt } = step;
   const isText = typeof prompt === 'string';
   if (isText ? prompt.trim() === '' : !(prompt?.bytes > 0)) return 'The prompt is empty.';
   if (job.carried.prompts.length >= maxSteps) return `This job already has ${maxSteps} prompts, the maximum.`;
-  if (payloadBytes(isText ? options : step) > maxOptionsBytes) return 'The options of the prompt are too long.';
+  if (bytesBesideText(step) > maxOptionsBytes) return 'The options of the prompt are too long.';
+  const addedBytes = job.carried.addedPrompts.reduce((sum, added) => sum + bytesBesideText(added), 0);
+  if (addedBytes + bytesBesideText(step) > maxAddedBytes) {
+    return `The prompts that were added to this job have options of ${addedBytes} bytes, and may have at most ${maxAddedBytes}. Send further prompts to another job.`;
+  }
   const texts = job.steps.map(({ prompt: text }) => (typeof text === 'string' ? bytesOf(text) : 0));
   const leftBytes = maxInlineBytes - texts.reduce((sum, bytes) => sum + bytes, 0);
   if (!isText || bytesOf(prompt) <= leftBytes) return undefined;
   return `The prompt takes ${bytesOf(prompt)} bytes, but the prompts of this job may take only ${Math.max(0, leftBytes)} more. Shorten it, or send it through the result store that the workers share.`;
+}
+
+function bytesBesideText(step: PromptStep): number {
+  const { prompt, ...options } = step;
+  return payloadBytes(typeof prompt === 'string' ? options : step);
 }
 
 function refused(message: string): ApplicationFailure {

@@ -56,6 +56,8 @@ export function cutText<T extends string | null>(text: T): T {
 /** Binds the request to a stop, and records a read of this stop. `stop` is null if the archived sandbox shows none. */
 export function recordStop(record: StopRecord, stop: StopView | null, nowMs: number): void {
   const known = record.stopId === stop?.id ? record.requestedAt : null;
+  // The attempts of an earlier stop are not attempts of this one.
+  if (stop !== null && record.stopId !== stop.id) record.failed = null;
   record.stopId = stop?.id ?? null;
   record.requestedAt = stop?.requestedAt ?? known;
   if (stop === null) return;

@@ -83,6 +83,8 @@ export interface ChunkReport {
   readonly blocked: { readonly message: string; readonly since: string } | null;
   /** Why the source can no longer be forked, if an item has detected this. */
   readonly sourceError: JobError | null;
+  /** Set if the chunk has ended because this version can never read its items. */
+  readonly unreadable?: JobError;
   /** The first few entries that need attention; `leftMore` counts the others. */
   readonly left: readonly LeftBehind[];
   readonly leftMore: number;
@@ -203,7 +205,7 @@ export interface ChunkPlace {
 }
 
 /** The part of a report that the batch keeps. It keeps the list of what may still run for all chunks together. */
-export interface KeptReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sourceError'> {
+export interface KeptReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sourceError' | 'unreadable'> {
   /** Number of entries that its items left. */
   readonly leftCount: number;
 }
@@ -271,6 +273,8 @@ export interface CarriedBatch {
   source: ReadySource | null;
   preparedSandboxId: string | null;
   ending: { readonly reason: EndReason; readonly error: JobError | null; readonly atMs: number } | null;
+  /** Why the items of a chunk cannot be read: the first that was found. */
+  unreadable?: JobError;
   throttle: Throttle;
   /** When the lease on the source was last granted, in ms since the epoch, or null. */
   leasedAtMs: number | null;

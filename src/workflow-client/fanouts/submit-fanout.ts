@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { requireOptions } from '../../contract/required-options.js';
 import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { ChunkSubmission } from '../../protocol/fanout/batch-parts.js';
@@ -176,7 +177,8 @@ export interface AwaitFanoutOptions {
 
 /**
  * Waits until a batch has ended. If the wait is interrupted, the batch continues, and the wait can be repeated.
- * @throws SandflowError `fanout_not_found`; `fanout_lost` if somebody terminated it; the reason of `signal`
+ * @throws SandflowError `fanout_not_found`; `fanout_lost` if somebody terminated it; `result_of_other_version` if a resume
+ *   cannot read what the batch has stored; the reason of `signal`
  * @example
  * const signal = AbortSignal.timeout(60_000);
  * const { counts } = await awaitFanout(client, { deployment, batchId: 'issues' }, { signal });
@@ -199,12 +201,21 @@ export async function awaitFanout(
     signal?.throwIfAborted();
     if (error instanceof WorkflowNotFoundError) throw notFoundError(askedBatch(batch), error);
     if (!(error instanceof WorkflowFailedError)) throw error;
+    const unreadable = unreadableOf(error);
+    if (unreadable) throw new SandflowError('result_of_other_version', unreadable.message, { cause: error });
     const message = `The workflow of the batch "${batch.batchId}" was ended outside sandflow: ${reasonOf(error)}. \`sandflow fanout resume ${batch.batchId}\` continues it.`;
     throw new SandflowError('fanout_lost', message, { cause: error });
   } finally {
     over.abort();
     await watching;
   }
+}
+
+/** Why a resume could not read what the batch had stored; undefined if it ended for another reason. */
+function unreadableOf({ cause }: WorkflowFailedError): ApplicationFailure | undefined {
+  const failure = cause instanceof ActivityFailure ? cause.cause : cause;
+  const isOfOtherVersion = failure instanceof ApplicationFailure && failure.type === 'result_of_other_version';
+  return isOfOtherVersion ? failure : undefined;
 }
 
 async function watch(

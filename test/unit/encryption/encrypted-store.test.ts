@@ -24,6 +24,12 @@ async function* pieces(content: readonly Uint8Array[]) {
   yield* content;
 }
 
+test('a write that was given up replaces nothing', async () => {
+  const { ref } = await store.put('given-up', Buffer.from('newer'));
+  await expect(store.put('given-up', Buffer.from('older'), { signal: AbortSignal.abort() })).rejects.toThrow();
+  expect((await store.get(ref)).toString()).toBe('newer');
+});
+
 test('objects are read as they were written, whole or in parts, with sizes and digests of the content', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 200 })), async (parts) => {

@@ -70,6 +70,10 @@ const limits: readonly (readonly [string, string])[] = [
     `${min(1_000 * constantIn('workflows/job/run-commands.ts', 'longestCommandSeconds'))}, or the deadline of the job if that is shorter`,
   ],
   ['prompts, files to write, commands or files to collect of one job, each', count(maxSteps)],
+  [
+    'options of the prompts that are added to a job, without their texts',
+    bytes(constantIn('workflows/job/handlers.ts', 'maxAddedBytes')),
+  ],
   ['input of a job without its stored texts', bytes(maxJobInputBytes)],
   ['a file to write (`--put`)', bytes(constantIn('src/cli/run/put-files.ts', 'maxFileBytes'))],
   ['a patch (`--get-diff`)', bytes(maxPatchBytes)],

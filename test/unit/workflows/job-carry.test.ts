@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JobInput } from '../../../src/protocol/job/job-input.js';
+import type { JobInput, PromptStep } from '../../../src/protocol/job/job-input.js';
+import { promptProblem } from '../../../workflows/job/handlers.js';
 import { JobState } from '../../../workflows/job/job-state.js';
 
 const input: JobInput = {
@@ -41,6 +42,21 @@ describe('what a job hands to its next run', () => {
     const job = new JobState({ ...input, origin });
     expect(job.carried.deadlineAtMs).toBeNull();
     expect(nextOf(job).carried.deadlineAtMs).toBeNull();
+  });
+
+  it('does not grow with the options of added prompts beyond a limit, within which 999 references fit', () => {
+    const ref = `file-store:inputs/${'a'.repeat(64)}`;
+    const text = { ref, bytes: 9, sha256: 'a'.repeat(64), head: 'x'.repeat(130) };
+    const problemAfter = (count: number, step: PromptStep) => {
+      const job = new JobState(input);
+      for (let more = 0; more < count; more += 1) job.addPrompt(step);
+      return promptProblem(job, step);
+    };
+    expect(problemAfter(998, { prompt: text })).toBeUndefined();
+    expect(problemAfter(998, { prompt: 'go on' })).toBeUndefined();
+    const long = { prompt: 'go on', model: 'm'.repeat(3_900) };
+    expect(problemAfter(101, long)).toBeUndefined();
+    expect(problemAfter(102, long)).toContain('may have at most 400000');
   });
 
   it('fits one payload of Temporal with 1,000 long prompts and answers, files, events and wakes', () => {

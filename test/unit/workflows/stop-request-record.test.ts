@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import type { StopRecord } from '../../../src/protocol/stop.js';
 import {
+  awaitNextStop,
   describeStop,
   newStopRecord,
   nextDueAtMs,
@@ -45,6 +46,20 @@ describe('failed attempts', () => {
     expect(describeStop(one)).toBe(
       `The stop stop_1 is failing; 2 failed attempts seen since ${at(1)}, the last one: no net`,
     );
+  });
+
+  it('are those of the stop that the request waits for now, and not of the stop before', () => {
+    const one = record({ stopId: 'stop_1' });
+    recordStop(one, stop({ lastAttemptAt: at(1) }), nowMs + 2_000);
+    recordStop(one, stop({ id: 'stop_2', status: 'pending', error: null }), nowMs + 3_000);
+    expect(one.failed).toBeNull();
+    recordStop(one, stop({ id: 'stop_2', lastAttemptAt: at(4) }), nowMs + 5_000);
+    expect(one.failed).toMatchObject({ since: at(4), attempts: 1 });
+    awaitNextStop(one, 'stop_2');
+    recordStop(one, stop({ id: 'stop_3', lastAttemptAt: at(7) }), nowMs + 8_000);
+    expect(one.failed).toMatchObject({ since: at(7), attempts: 1 });
+    recordStop(one, null, nowMs + 9_000);
+    expect(one.failed).toMatchObject({ attempts: 1 });
   });
 
   it('stay known when the stop is pending again or has completed', () => {

@@ -1,7 +1,7 @@
 /** After each write of a job, its reads show the state before that write for a while, or no sandbox at all. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { JobInput, JobResult } from '../../../workflows/index.js';
-import { createIntercept, refusal } from '../intercept.js';
+import { createIntercept, lost, refusal } from '../intercept.js';
 import { heal } from '../stop/stop-harness.js';
 import { believesNothing, createStand, type Stand, script } from '../workflow-harness.js';
 
@@ -101,6 +101,42 @@ it('a job that stops a sandbox right after its resume stops it again, and does n
   expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
   expect(await stateOf(sandboxId)).toBe('archived');
   expect(stopsOf(sandboxId).map(({ id }) => id)).toEqual([expect.any(String), result.stop?.stopId]);
+});
+
+it('a job whose resume was not answered stops the sandbox, although its later calls were refused', async () => {
+  const sandboxId = await archivedSandbox();
+  let accept = async (): Promise<unknown> => undefined;
+  intercept.on('resumeSandbox', async (call, count) => {
+    if (count > 1) {
+      const refused = count === 2 ? { status: 429, code: 'rate_limited' } : { status: 403, code: 'forbidden' };
+      throw refusal('resumeSandbox', { ...refused, typed: true });
+    }
+    accept = call;
+    throw lost('resumeSandbox');
+  });
+  // The service carries the resume out after it has answered that there is nothing to stop.
+  intercept.on('stopSandbox', async (call, count) => {
+    const answer = await call();
+    if (count === 1) await accept();
+    return answer;
+  });
+  const result = await run({ source: { kind: 'existing', sandboxId }, end: 'stop' });
+  expect(result).toMatchObject({ outcome: 'rejected', error: { code: 'forbidden' }, stop: { status: 'completed' } });
+  expect(stopsOf(sandboxId).map(({ id }) => id)).toEqual([expect.any(String), result.stop?.stopId]);
+  expect(await stateOf(sandboxId)).toBe('archived');
+});
+
+it('a job whose resume was refused at once does not wait for it', async () => {
+  const sandboxId = await archivedSandbox();
+  await stand.fault({ kind: 'error', endpoint: 'resumeSandbox', status: 403, code: 'forbidden' });
+  let stops = 0;
+  intercept.on('stopSandbox', (call) => {
+    stops += 1;
+    return call();
+  });
+  const result = await run({ source: { kind: 'existing', sandboxId }, end: 'stop' });
+  expect(result).toMatchObject({ outcome: 'rejected', error: { code: 'forbidden' }, left: [] });
+  expect(stops).toBe(1);
 });
 
 it('a job deletes its sandbox once, and says so', async () => {

@@ -15,7 +15,7 @@ import type { JobError, LeftBehind } from '../../../src/protocol/job/job-result.
 import type { JobState } from '../../job/job-state.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
-import { applyReport, keptReport, startAgain, sumEndedChunks } from './chunk-record.js';
+import { applyReport, keptReport, startAgain, sumEndedChunks, withKnown } from './chunk-record.js';
 import { countsOf, sumOf } from './counts.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
@@ -136,10 +136,12 @@ export class BatchState {
   }
 
   /** Applies a chunk's report, unless a newer one arrived first. */
-  receiveReport(report: ChunkReport): void {
+  receiveReport(received: ChunkReport): void {
     const { carried } = this;
-    const record = carried.chunks[report.chunk];
-    if (!record || !applyReport(record, report)) return;
+    const record = carried.chunks[received.chunk];
+    if (!record) return;
+    const report = withKnown(received, record.report);
+    if (!applyReport(record, report)) return;
     record.report = keptReport(report);
     record.reportedAtMs = Date.now();
     this.leave(report.left);
@@ -153,6 +155,7 @@ export class BatchState {
       carried.throttle = throttled(carried.throttle, refusal, this.throttleRules);
     }
     if (sourceError) this.end('source_failed', sourceError);
+    if (report.unreadable) carried.unreadable ??= cutError(report.unreadable);
     // An earlier execution of the batch ended this chunk early. This execution is a resume, so it starts the chunk
     // again.
     if (record.state === 'ended' && record.isAttached && report.wasCut && !carried.ending) {

@@ -45,10 +45,17 @@ export function startAgain(record: ChunkRecord): void {
   record.report = { ...report, apiCalls: 0, leftCount: 0 };
 }
 
+/** A chunk that cannot read its items reports nothing of them. What an earlier start of it reported still counts. */
+export function withKnown(report: ChunkReport, known: KeptReport | null): ChunkReport {
+  if (!report.unreadable || known === null) return report;
+  const { byOutcome, retried, budget } = known;
+  return { ...report, byOutcome, retried, budget: { ...budget, reservedSeconds: 0, nextSeconds: 0, wantedSeconds: 0 } };
+}
+
 type IncomingReport = Omit<KeptReport, 'leftCount'>;
 
 /** The part of a report that the batch keeps. */
-export function keptReport({ left, leftMore, sourceError: _, ...report }: ChunkReport): KeptReport {
+export function keptReport({ left, leftMore, sourceError: _, unreadable: __, ...report }: ChunkReport): KeptReport {
   return { ...report, leftCount: left.length + leftMore };
 }
 

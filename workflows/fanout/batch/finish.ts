@@ -26,10 +26,10 @@ const handOverWithinMs = 60_000;
 export async function finish(batch: BatchState): Promise<FanoutResult> {
   batch.enter('ending');
   const sourceError = await endSource(batch);
-  const { ending, seal } = batch.carried;
+  const { ending, seal, unreadable } = batch.carried;
   const outcome = outcomeOf(ending?.reason ?? null, batch.counts, batch.input.policy, seal !== null);
   batch.outcome = outcome;
-  batch.error = ending?.error ?? errorOf(batch, outcome) ?? sourceError;
+  batch.error = ending?.error ?? errorOf(batch, outcome) ?? unreadable ?? sourceError;
   batch.enter('ended');
   const result = await store(batch, outcome);
   recordOutcome(outcome);

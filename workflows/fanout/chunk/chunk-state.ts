@@ -4,6 +4,7 @@ import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/workflow-
 import type { CarriedChunk, ChunkGrant, ChunkInput, KnownItem } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
+import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { addApiCalls } from '../../shared/count-api-calls.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { addLeft } from '../left-list.js';
@@ -22,6 +23,8 @@ export class ChunkState {
   slots: Slot[] = [];
   /** True once the items are loaded, and the results of earlier workflows are known. */
   isLoaded = false;
+  /** Why no attempt can read the items; null while one may. */
+  unreadable: JobError | null = null;
   /** Items that an earlier run started, and their ends. */
   readonly watched = new Map<number, Promise<ItemSummary | null>>();
   readonly starts = new ChildStartLimit();
@@ -96,6 +99,7 @@ export class ChunkState {
   /** True once no item runs or will run. */
   get hasRunAll(): boolean {
     const { running, waiting, isLoaded } = this;
+    if (this.unreadable) return true;
     if (!isLoaded || running.length > 0 || waiting.some(({ carried }) => carried.toEnd)) return false;
     return this.isEnding || waiting.length === 0;
   }

@@ -18,8 +18,9 @@ import {
 import type { ChunkInput, ChunkReport } from '../../../src/protocol/fanout/batch-parts.js';
 import { chunkGrantSignal, fanoutBlockedSignal, fanoutThrottledSignal } from '../../../src/protocol/messages.js';
 import { hasLongHistory } from '../../shared/continue-as-new.js';
+import { serviceFailureOf, toJobTermination } from '../../shared/job-termination.js';
 import { ChunkState } from './chunk-state.js';
-import { readItems, startItem } from './items.js';
+import { cancelItems, readItems, startItem } from './items.js';
 import { reportToBatch } from './report-to-batch.js';
 
 export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
@@ -35,7 +36,7 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
       chunk.cut();
     });
     cutAtDeadline.catch(() => undefined);
-    await readItems(chunk);
+    await readItems(chunk).catch((error: unknown) => giveUp(chunk, error));
     const reporting = reportToBatch(chunk);
     while (!chunk.isOver) {
       if (mustContinueAsNew(chunk)) await handOver(chunk);
@@ -50,6 +51,17 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
     timers.cancel();
     return reporting;
   });
+}
+
+/**
+ * Ends a chunk whose items no attempt can read. If it failed instead, the batch would start it again and again. Nobody
+ * would watch the items that run, so they end too, with their forks.
+ */
+async function giveUp(chunk: ChunkState, error: unknown): Promise<void> {
+  if (serviceFailureOf(error)?.meaning !== 'permanent') throw error;
+  await cancelItems(chunk);
+  chunk.unreadable = toJobTermination(error).jobError;
+  chunk.noteChange('now');
 }
 
 /**

@@ -17,7 +17,7 @@ import { textInSummariesMemo } from '../../shared/text-in-summaries.js';
 import type { fanoutItem } from '../item/fanout-item.js';
 import type { ChunkState } from './chunk-state.js';
 import { itemInput } from './item-input.js';
-import { awaitItem, watchItems } from './running-items.js';
+import { awaitItem, cancelItem, watchItems } from './running-items.js';
 import type { Slot } from './slot.js';
 import { terminatedItem } from './terminated-item.js';
 
@@ -48,6 +48,15 @@ export async function readItems(chunk: ChunkState): Promise<void> {
   );
   for (const slot of attached) begin(chunk, slot);
   if (chunk.isEnding) chunk.cut();
+}
+
+/** Cancels the items that an earlier run of the chunk started, if this run cannot read what they are. */
+export async function cancelItems(chunk: ChunkState): Promise<void> {
+  const { isFresh, firstIndex, carried } = chunk.input;
+  if (isFresh && !carried) return;
+  const isRunning = carried?.items.map(({ state }) => state === 'running');
+  const running = isRunning?.flatMap((runs, at) => (runs ? firstIndex + at : [])) ?? (await runningItems(chunk));
+  for (const index of running) await cancelItem(chunk, index);
 }
 
 async function runningItems(chunk: ChunkState): Promise<ReadonlySet<number>> {

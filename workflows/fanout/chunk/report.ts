@@ -30,6 +30,7 @@ export function reportOf(chunk: ChunkState): ChunkReport {
     throttledUntilMs,
     blocked: blocked ? { message: blocked.message, since: blocked.since } : null,
     sourceError,
+    ...(chunk.unreadable && { unreadable: chunk.unreadable }),
     left,
     leftMore,
     apiCalls: apiCalls(),

@@ -42,14 +42,15 @@ export async function awaitItem(chunk: ChunkState, index: number): Promise<ItemS
     return await Promise.race([ended, CancellationScope.current().cancelRequested]);
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    await CancellationScope.nonCancellable(() => cancel(chunk.places.itemWorkflow(index)));
+    await CancellationScope.nonCancellable(() => cancelItem(chunk, index));
     return ended;
   }
 }
 
-async function cancel(workflowId: string): Promise<void> {
+/** Requests the cancel of an item, which then ends its fork. */
+export async function cancelItem({ places }: ChunkState, index: number): Promise<void> {
   try {
-    await getExternalWorkflowHandle(workflowId).cancel();
+    await getExternalWorkflowHandle(places.itemWorkflow(index)).cancel();
   } catch {
     // It has just ended.
   }

@@ -49,16 +49,20 @@ async function resume(job: JobState, source: ExistingSource): Promise<void> {
   job.enter('resuming');
   const since = job.inbox.mark();
   const previousStopId = job.sandbox?.stop?.id ?? null;
+  // An earlier resume, which a stop has ended since.
+  if (job.carried.previousStopId !== previousStopId) job.carried.resumedAtMs = null;
   job.carried.previousStopId = previousStopId;
   const { readLagMs } = job.timing;
   const input = { sandboxId, body: { type, ttlSeconds: job.input.ttlSeconds }, previousStopId, readLagMs };
   const { how, ...resumed } = await retryRefusals(job, 'resume', async () => {
+    // An earlier call may have been accepted. Then the refusal of this one proves nothing.
+    const earlierAtMs = job.carried.resumedAtMs;
     job.carried.resumedAtMs = Date.now();
     try {
       return await effects.resumeSandbox.executeWithOptions({ summary: `resume ${sandboxId}` }, [input]);
     } catch (error) {
       const failure = serviceFailureOf(error);
-      if (failure !== undefined && failure.maybeSent !== true) job.carried.resumedAtMs = null;
+      if (failure !== undefined && failure.maybeSent !== true) job.carried.resumedAtMs = earlierAtMs;
       throw error;
     }
   });

@@ -51,6 +51,7 @@ async function look(
 ): Promise<void> {
   let failedItems: FailedItems | undefined;
   let failed = '';
+  let hasMore = false;
   let priceAtMs = Number.NEGATIVE_INFINITY;
   let warned = false;
   const items = lookAtItems(platform, address, view, signal);
@@ -61,9 +62,11 @@ async function look(
       warned = false;
       failedItems ??= createFailedItems(platform.results, { ...address, batchKey: progress.batchKey });
       const now = failuresOf(progress);
-      if (now !== failed) {
+      if (now !== failed || hasMore) {
         failed = now;
-        view.failed(await failedItems.look(Math.min(view.room, progress.counts.failed)));
+        const items = await failedItems.look(Math.min(view.room, progress.counts.failed));
+        hasMore = items.hasMore === true;
+        view.failed(items);
       }
       view.show(progress);
       if (Date.now() - priceAtMs > priceEveryMs) {

@@ -6,7 +6,7 @@ import type { ResultStore } from '../../../result-store/index.js';
 import { readStoredJson } from '../../../result-store/stored-json.js';
 import type { ItemRow } from '../progress/item-table.js';
 
-/** Maximum number of results that one poll reads. If more items fail at once, only some of them are shown. */
+/** Maximum number of results that one poll reads. The next poll goes on. */
 const readAtOnce = 40;
 /** Maximum number of results that are read to find earlier failures. */
 const readAtFirst = 1_000;
@@ -18,6 +18,8 @@ export interface FailuresSeen {
   readonly fresh: readonly ItemRow[];
   /** The newest failures, newest first, without items whose retry has completed since. */
   readonly all: readonly ItemRow[];
+  /** True if more results wait for the next poll. Default: false. */
+  readonly hasMore?: boolean;
 }
 
 export interface FailedItems {
@@ -31,6 +33,7 @@ export interface FailedItems {
 export function createFailedItems(store: Pick<ResultStore, 'list' | 'get'>, batch: FanoutPlace): FailedItems {
   let seen: Set<string> | undefined;
   let failures = new Map<number, ItemRow>();
+  let hasMore = false;
 
   async function read({ ref }: ListedObject): Promise<ItemRow | undefined> {
     const item = await readStoredJson<ItemResult>(store, ref);
@@ -43,16 +46,19 @@ export function createFailedItems(store: Pick<ResultStore, 'list' | 'get'>, batc
 
   async function newest(earlier: number): Promise<ItemRow[]> {
     const objects = await itemResultObjects(store, batch);
-    const before = seen;
-    seen = new Set(objects.map(({ key }) => key));
-    if (!before) {
+    if (!seen) {
+      seen = new Set(objects.map(({ key }) => key));
       const known = lastOfEach(objects).slice(-readAtFirst).reverse();
       for (const object of known) if (failures.size < earlier) await read(object);
       failures = new Map([...failures].reverse());
       return [];
     }
+    const known = seen;
     const fresh: ItemRow[] = [];
-    for (const object of objects.filter(({ key }) => !before.has(key)).slice(0, readAtOnce)) {
+    const unread = objects.filter(({ key }) => !known.has(key));
+    hasMore = unread.length > readAtOnce;
+    for (const object of unread.slice(0, readAtOnce)) {
+      known.add(object.key);
       const row = await read(object);
       if (row) fresh.push(row);
     }
@@ -63,7 +69,7 @@ export function createFailedItems(store: Pick<ResultStore, 'list' | 'get'>, batc
   return {
     async look(earlier = 0) {
       const fresh = await newest(earlier).catch(() => []);
-      return { fresh, all: [...failures.values()].reverse() };
+      return { fresh, all: [...failures.values()].reverse(), ...(hasMore && { hasMore }) };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
@@ -15,6 +16,7 @@ import {
   ready,
   stateOf,
 } from '../../../workflows/cleanup/cleanup-harness.js';
+import { lost } from '../../../workflows/intercept.js';
 import { deployment, patient, withoutPolls } from '../../../workflows/workflow-harness.js';
 
 const { stand, change } = shareChangedStand();
@@ -136,6 +138,28 @@ describe('a cleanup', () => {
     const done = await cleaned(stand, await handle.result());
     expect(done.summary).toMatchObject({ outcome: 'cancelled', counts: { not_confirmed: 1, not_reached: 2 } });
     expect(ids.map(done.of)).toEqual(['not_confirmed', 'not_reached', 'not_reached']);
+  });
+
+  it.each([
+    ['cut-late', 1],
+    ['cut-lost', 2],
+  ])('reports as unconfirmed what was deleted while it was cancelled, if the answer is %s', async (how, count) => {
+    const ids = await many(how, count);
+    const handle = await begin(stand, policyFor(how, 'delete-sandbox'), { concurrency: 1 });
+    Object.assign(change, {
+      deleteSandbox: async (id, { signal } = {}) => {
+        await handle.cancel();
+        if (signal && !signal.aborted) await once(signal, 'abort');
+        const answer = await stand.api.deleteSandbox(id);
+        signal?.throwIfAborted();
+        if (how === 'cut-lost') throw lost('deleteSandbox');
+        return answer;
+      },
+    } satisfies Partial<SandboxClient>);
+    const done = await cleaned(stand, await handle.result());
+    expect(done.summary).toMatchObject({ outcome: 'cancelled', counts: { not_confirmed: 1, not_reached: count - 1 } });
+    const deleted = stand.service.books.sandboxes().filter(({ id, gone }) => ids.includes(id) && gone !== null);
+    expect(deleted.map(({ id }) => done.of(id))).toEqual(['not_confirmed']);
   });
 
   it('tells the night in one notification, and warns before the data of a protected sandbox expires', async () => {

@@ -147,6 +147,24 @@ describe('items that fail while somebody watches', () => {
     expect(await items.look()).toEqual({ fresh: [], all: [row] });
   });
 
+  it('are all read, of many that came together, by one look after the other', async () => {
+    const store = createResultStore(await temporaryDirectory());
+    const items = createFailedItems(store, batch);
+    await items.look();
+    for (let index = 0; index < 100; index += 1) {
+      const item = storedJson(itemResult(index, { outcome: 'prompt_failed' }));
+      await store.put(`fanout/sf-d-b/key/items/${index}/1.json`, item);
+    }
+    const looks = [await items.look(), await items.look(), await items.look(), await items.look()];
+    expect(looks.map(({ fresh, hasMore }) => [fresh.length, hasMore])).toEqual([
+      [40, true],
+      [40, true],
+      [20, undefined],
+      [0, undefined],
+    ]);
+    expect(new Set(looks.flatMap(({ fresh }) => fresh.map(({ index }) => index))).size).toBe(100);
+  });
+
   it('are listed with earlier ones where there is room, without those whose retry completed', async () => {
     const store = createResultStore(await temporaryDirectory());
     const end = (index: number, generation: number, outcome: ItemResult['outcome']) => {
