@@ -59,10 +59,10 @@ async function ownerSeen(client: Client, owner: OwnerToAsk, name: string): Promi
   const closedFirstRunIds = isNewest
     ? [newest.firstRunId]
     : await earlierFirstRunIds(client, { workflowId, execution });
-  const ownId = itemWorkflowId ?? workflowId;
+  const own = { workflowId: itemWorkflowId ?? workflowId, name };
   // An earlier generation of an item may have kept its own fork.
-  const ends =
-    item === undefined && isNewest ? newest.ends : await endsOfAll(client, { workflowId: ownId, name }, item ?? newest);
+  const isAll = item === undefined && isNewest;
+  const ends = await (isAll ? endsOf(client, own, newest) : endsOfAll(client, own, item ?? newest));
   return { isOpen: false, closedFirstRunIds, ends };
 }
 

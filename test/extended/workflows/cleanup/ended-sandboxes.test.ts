@@ -1,7 +1,16 @@
 /** The same as in `test/workflows/cleanup/ended-sandboxes.test.ts`, for other owners and other moments. Extended, 12 s. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FanoutPolicy } from '../../../../workflows/index.js';
-import { clean, forkByHand, orphanPolicy, runIn, untilState } from '../../../workflows/cleanup/cleanup-harness.js';
+import {
+  clean,
+  forkByHand,
+  holdJob,
+  nameOf,
+  orphanPolicy,
+  ready,
+  runIn,
+  untilState,
+} from '../../../workflows/cleanup/cleanup-harness.js';
 import { archivedSandbox, fanoutInput, items, lines, run, source } from '../../../workflows/fanout/fanout-harness.js';
 import { createStand, type Stand, script } from '../../../workflows/workflow-harness.js';
 
@@ -51,7 +60,7 @@ describe('the last job that ended a sandbox decides', () => {
 });
 
 describe('a fork by hand without a name', () => {
-  it('is not an orphan of a job that knew none: both are left, and the one that remains is', async () => {
+  it('is not an orphan of a terminated job, also if it is the only one left', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 600') }] });
     const own = () => stand.service.books.sandboxes().find(({ name }) => name.startsWith(`${handle.workflowId}-`));
     await expect.poll(() => own()?.state).toBe('running');
@@ -59,10 +68,20 @@ describe('a fork by hand without a name', () => {
     const { id = '' } = own() ?? {};
     const fork = await forkByHand(stand, id);
     await stand.api.interruptSandbox(id);
+    await untilState(stand, id, 'idle');
+    const done = await clean(stand, orphanPolicy('delete-sandbox'));
+    expect([id, fork].map(done.of)).toEqual(['deleted', 'owner_unknown']);
+    expect((await clean(stand, orphanPolicy('delete-sandbox'))).of(fork)).toBe('owner_unknown');
+  });
+
+  it('is not an orphan of a job that knew none: both are left, and the one that remains is', async () => {
+    const { handle, runId } = await holdJob(stand, 'knew-none');
+    await handle.terminate();
+    const id = await ready(stand, nameOf('knew-none', runId));
+    const fork = await forkByHand(stand, id);
     const done = await clean(stand, orphanPolicy('stop'));
     expect([id, fork].map(done.of)).toEqual(['owner_unknown', 'owner_unknown']);
     await stand.api.updateSandbox(fork, { name: 'mine' });
-    await untilState(stand, id, 'idle');
     expect((await clean(stand, orphanPolicy('stop'))).of(id)).toBe('stopped');
   });
 });
