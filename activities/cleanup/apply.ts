@@ -15,12 +15,16 @@ import { createClaim, releaseClaim } from '../watch.js';
 import { type ActionPorts, type AppliedAction, doAction, type Removal } from './guarded-action.js';
 import { askOwner } from './owners.js';
 import type { CleanupChunk } from './plan.js';
+import { readLastEnds } from './sandbox-ends.js';
 
 export interface ApplyCleanupInput {
   readonly chunkRef: string;
   /** Index of the action in its chunk. */
   readonly index: number;
 }
+
+/** The plan may have missed what ended shortly before it, because Temporal lists with a delay; in ms. */
+const listLagMs = 60_000;
 
 export function createCleanupApply(client: SandboxClient, results: ResultStore, taskQueue: string) {
   const stopSandbox = stopSandboxActivity(client, results);
@@ -36,7 +40,7 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
       const chunk = JSON.parse((await results.get(chunkRef)).toString('utf8')) as CleanupChunk;
       const planned = chunk.actions[index];
       if (!planned) throw new RangeError(`The chunk ${chunkRef} has no action ${index}.`);
-      const { policy, allowed, deployment } = chunk;
+      const { policy, allowed, deployment, readSinceMs } = chunk;
       const requestId = activityInfo().workflowExecution?.workflowId ?? '';
       const claimOptions = { purpose: `action ${planned.number}`, ends: 'any' } as const;
       const claim = createClaim(planned.facts.id, claimOptions, taskQueue);
@@ -46,7 +50,13 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
           claim: claim.ask,
           confirm: claim.confirm,
           release: (sandboxId) => releaseClaim(sandboxId, claimOptions),
-          ownerOf: (sandbox) => askOwner(Context.current().client, sandbox, deployment),
+          async ownerOf(sandbox) {
+            const { client: temporal } = Context.current();
+            const sinceMs = readSinceMs - listLagMs;
+            const later = (await readLastEnds(temporal, { sinceMs, signal: attempt.signal })).get(sandbox.id);
+            const ends = [planned.owner.ended, later].filter((end) => end !== undefined);
+            return askOwner(temporal, sandbox, deployment, { ends });
+          },
           nowMs: () => Date.now(),
           async escalate(sandboxId) {
             const { escalate, notify } = policy;

@@ -1,39 +1,51 @@
 /** Looks up the owner of a sandbox in Temporal. */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { executionOf } from '../../src/contract/workflow-safe/addresses.js';
-import type { KeptMemo } from '../../src/protocol/job/job-result.js';
-import { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from '../../src/retention/index.js';
-import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
+import {
+  type KnownOfSandbox,
+  type OwnerSeen,
+  type Ownership,
+  type OwnerToAsk,
+  ownershipOf,
+  ownerToAsk,
+  type SandboxEnd,
+} from '../../src/retention/index.js';
+import { lenientClient } from '../../src/temporal/readable-memos.js';
+import { type ClosedExecution, endsIn, endsOf } from './sandbox-ends.js';
 
 /** Any other status, even one that is unknown today, counts as open. */
 const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
 /** Limit of the earlier executions of a workflow id that are searched. */
 const earlierExecutions = 200;
 
-/** Ids of kept sandboxes; null if a memo is unreadable: the owner is then unknown. */
-type Kept = readonly string[] | null;
 type Named = Parameters<typeof ownershipOf>[0];
 
 /** Looks up the current owner of the sandbox with this name. Uses describe, because a list lags. */
-export async function askOwner(client: Client, sandbox: Named, deployment: string): Promise<Ownership> {
+export async function askOwner(
+  client: Client,
+  sandbox: Named,
+  deployment: string,
+  known?: KnownOfSandbox,
+): Promise<Ownership> {
   const owner = ownerToAsk(sandbox.name, deployment);
-  return ownershipOf(sandbox, deployment, owner && (await ownerSeen(client, owner)));
+  return ownershipOf(sandbox, deployment, owner && (await ownerSeen(client, owner, sandbox.name ?? '')), known);
 }
 
 /** Looks up owners, with a cache for one plan: sandboxes of one job share their owner. */
 export function createOwnerReader(client: Client, deployment: string) {
   const seen = new Map<string, Promise<OwnerSeen | undefined>>();
-  return async (sandbox: Named): Promise<Ownership> => {
+  return async (sandbox: Named, known: KnownOfSandbox): Promise<Ownership> => {
     const owner = ownerToAsk(sandbox.name, deployment);
-    if (!owner) return ownershipOf(sandbox, deployment, undefined);
+    if (!owner) return ownershipOf(sandbox, deployment, undefined, known);
     const key = `${owner.itemWorkflowId ?? owner.workflowId} ${owner.execution}`;
-    const answer = seen.get(key) ?? ownerSeen(client, owner);
+    const answer = seen.get(key) ?? ownerSeen(client, owner, sandbox.name ?? '');
     seen.set(key, answer);
-    return ownershipOf(sandbox, deployment, await answer);
+    return ownershipOf(sandbox, deployment, await answer, known);
   };
 }
 
-async function ownerSeen(client: Client, owner: OwnerToAsk): Promise<OwnerSeen | undefined> {
+/** @param name of a sandbox of this owner */
+async function ownerSeen(client: Client, owner: OwnerToAsk, name: string): Promise<OwnerSeen | undefined> {
   const { workflowId, execution, itemWorkflowId } = owner;
   const newest = await describe(client, workflowId);
   if (newest === undefined) return undefined;
@@ -43,47 +55,36 @@ async function ownerSeen(client: Client, owner: OwnerToAsk): Promise<OwnerSeen |
   }
   // Temporal drops an item before its batch. Whether the item kept its fork on purpose is then unknown.
   if (itemWorkflowId !== undefined && item === undefined) return undefined;
+  const isNewest = executionOf(newest.firstRunId) === execution;
+  const closedFirstRunIds = isNewest
+    ? [newest.firstRunId]
+    : await earlierFirstRunIds(client, { workflowId, execution });
+  const own = { workflowId: itemWorkflowId ?? workflowId, name };
   // An earlier generation of an item may have kept its own fork.
-  const keptSandboxIds = await keptBy(client, { newest, item, itemWorkflowId });
-  if (keptSandboxIds === null) return undefined;
-  if (executionOf(newest.firstRunId) === execution) {
-    return { isOpen: false, closedFirstRunIds: [newest.firstRunId], keptSandboxIds };
-  }
-  const earlier = await earlierFirstRunIds(client, { workflowId, execution });
-  const keptEarlier = item === undefined ? await keptByAll(client, workflowId, newest.kept) : keptSandboxIds;
-  return keptEarlier === null ? undefined : { isOpen: false, closedFirstRunIds: earlier, keptSandboxIds: keptEarlier };
+  const isAll = item === undefined && isNewest;
+  const ends = await (isAll ? endsOf(client, own, newest) : endsOfAll(client, own, item ?? newest));
+  return { isOpen: false, closedFirstRunIds, ends };
 }
 
-async function keptBy(
+/** What the executions of a workflow id knew at their ends. A list lags, so `newest` comes from describe. */
+async function endsOfAll(
   client: Client,
-  {
-    newest,
-    item,
-    itemWorkflowId = '',
-  }: { newest: Described; item: Described | undefined; itemWorkflowId?: string | undefined },
-): Promise<Kept> {
-  return item === undefined ? newest.kept : keptByAll(client, itemWorkflowId, item.kept);
-}
-
-/** The sandboxes that the executions of a workflow id have kept. A list lags, so `newest` comes from describe. */
-async function keptByAll(client: Client, workflowId: string, newest: Kept): Promise<Kept> {
-  if (newest === null) return null;
-  const kept = [...newest];
+  own: { readonly workflowId: string; readonly name: string },
+  newest: Described,
+): Promise<readonly SandboxEnd[]> {
+  const ends = [...(await endsOf(client, own, newest))];
   let looked = 0;
-  for await (const { memo } of lenientClient(client).workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
+  for await (const run of lenientClient(client).workflow.list({ query: `WorkflowId = '${own.workflowId}'` })) {
     looked += 1;
     if (looked > earlierExecutions) break;
-    const here = keptIn(memo);
-    if (here === null) return null;
-    kept.push(...here);
+    if (run.runId !== newest.runId) ends.push(...(await endsOf(client, own, closedExecution(run))));
   }
-  return kept;
+  return ends;
 }
 
-function keptIn(memo: Record<string, unknown> | undefined): Kept {
-  const { kept } = memoOf(memo).memo as Partial<KeptMemo>;
-  if (kept === undefined && memo !== undefined && 'kept' in memo) return null;
-  return typeof kept === 'string' ? [kept] : [];
+function closedExecution(run: Omit<WorkflowExecutionInfo, 'raw'>): ClosedExecution {
+  const { runId, status, closeTime } = run;
+  return { runId, status: status.name, closedAtMs: closeTime?.getTime() ?? 0, ends: endsIn(run) };
 }
 
 /** Finds the matching earlier execution of a reused workflow id by a list, and confirms it by describe. */
@@ -105,16 +106,14 @@ async function earlierFirstRunIds(
   return [];
 }
 
-interface Described {
-  readonly status: string;
+interface Described extends ClosedExecution {
   readonly firstRunId: string;
-  readonly kept: Kept;
 }
 
 async function describe(client: Client, workflowId: string, runId?: string): Promise<Described | undefined> {
   try {
-    const { status, raw, memo } = await lenientClient(client).workflow.getHandle(workflowId, runId).describe();
-    return { status: status.name, firstRunId: raw.workflowExecutionInfo?.firstRunId ?? '', kept: keptIn(memo) };
+    const seen = await lenientClient(client).workflow.getHandle(workflowId, runId).describe();
+    return { ...closedExecution(seen), firstRunId: seen.raw.workflowExecutionInfo?.firstRunId ?? '' };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 /** Reads the facts for a cleanup plan, creates the plan, and stores it in the result store. */
 import { activityInfo, Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
+import type { Sandbox } from '../../src/contract/records/sandbox-records.js';
 import type { CleanupPlanned } from '../../src/protocol/cleanup.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import {
@@ -22,6 +23,7 @@ import { followerOf } from '../stop/stop-request.js';
 import { addByKey } from './add-by-key.js';
 import { readNight } from './night.js';
 import { createOwnerReader } from './owners.js';
+import { readLastEnds } from './sandbox-ends.js';
 
 export interface PlanCleanupInput {
   readonly deployment: string;
@@ -41,6 +43,8 @@ export interface CleanupChunk {
   readonly deployment: string;
   readonly policy: CleanupPolicy;
   readonly allowed: number;
+  /** When the reads of the plan began, in ms since the epoch. */
+  readonly readSinceMs: number;
   readonly actions: readonly PlannedAction[];
 }
 
@@ -70,6 +74,7 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
     async planCleanup(input: PlanCleanupInput): Promise<CleanupPlanned> {
       return repeatable(async (attempt) => {
         const { policy } = input;
+        const readSinceMs = Date.now();
         const { candidates, unreadable } = await readCandidates(client, attempt, input);
         const { snapshots, rowsLeftOut } = await readSnapshots(client, attempt, policy);
         const nowMs = Date.now();
@@ -83,7 +88,7 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
           fleetTonight: night.fleet,
         });
         const refusal = refusalOf(policy, { plan, nowMs, otherRun: night.otherRun });
-        return keep(results, input, plan, { refusal, unreadable: unreadable + rowsLeftOut });
+        return keep(results, input, plan, { refusal, readSinceMs, unreadable: unreadable + rowsLeftOut });
       });
     },
   };
@@ -114,7 +119,7 @@ async function readCandidates(
     unreadable += rows;
   };
   const sandboxes = await attempt.call((signal) => client.listAllSandboxes(query, { signal, onRowsLeftOut }));
-  const ownerOf = createOwnerReader(Context.current().client, deployment);
+  const ownerOf = await createOwnerLookup(attempt, sandboxes, deployment);
   const candidates: Candidate[] = [];
   const left = sandboxes.map(factsOf);
   const ask = async () => {
@@ -125,6 +130,22 @@ async function readCandidates(
   };
   await Promise.all(Array.from({ length: askAtOnce }, ask));
   return { candidates, unreadable };
+}
+
+/** Looks up the owners of these sandboxes, with what is known of them all. */
+async function createOwnerLookup(attempt: Attempt, sandboxes: readonly Sandbox[], deployment: string) {
+  const { client } = Context.current();
+  const lastEnds = await readLastEnds(client, { signal: attempt.signal });
+  const bearers = new Map<string, number>();
+  for (const { name, state } of sandboxes) {
+    if (name != null && state !== 'cancelled') bearers.set(name, (bearers.get(name) ?? 0) + 1);
+  }
+  const ownerOf = createOwnerReader(client, deployment);
+  return ({ id, name }: Pick<SandboxFacts, 'id' | 'name'>) => {
+    const end = lastEnds.get(id);
+    const hasNamesake = (bearers.get(name ?? '') ?? 0) > 1;
+    return ownerOf({ id, name }, { ends: end ? [end] : [], hasNamesake });
+  };
 }
 
 /** Only policies that escalate ask who waits for a failing stop. */
@@ -158,7 +179,11 @@ async function keep(
   results: ResultStore,
   { key, policy, deployment, chunkSize }: PlanCleanupInput,
   plan: CleanupPlan,
-  { refusal, unreadable }: Pick<CleanupPlanned, 'refusal' | 'unreadable'>,
+  {
+    refusal,
+    readSinceMs,
+    unreadable,
+  }: Pick<CleanupPlanned, 'refusal' | 'unreadable'> & Pick<CleanupChunk, 'readSinceMs'>,
 ): Promise<CleanupPlanned> {
   const { fleet, allowed, takenTonight, limitProblem, unmatched, entries, actions, warnings } = plan;
   const put = async (name: string, value: unknown) =>
@@ -166,7 +191,8 @@ async function keep(
   const planRef = await put('plan', plan);
   const chunks: { ref: string; count: number }[] = [];
   for (let from = 0; refusal === null && from < actions.length; from += chunkSize) {
-    const chunk: CleanupChunk = { deployment, policy, allowed, actions: actions.slice(from, from + chunkSize) };
+    const some = actions.slice(from, from + chunkSize);
+    const chunk: CleanupChunk = { deployment, policy, allowed, readSinceMs, actions: some };
     chunks.push({ ref: await put(`actions-${chunks.length}`, chunk), count: chunk.actions.length });
   }
   return {

@@ -79,7 +79,7 @@ export interface CleanupPlanned {
   readonly unmatchedCount: number;
   /** Sandboxes of closed jobs of this deployment. */
   readonly orphans: number;
-  /** Sandboxes whose owner Temporal does not know: skipped, and worth checking. */
+  /** Sandboxes whose owner is unknown: skipped, and worth checking. */
   readonly unknownOwners: number;
   /** Unreadable rows of the service's list: their sandboxes are skipped and not in the plan. */
   readonly unreadable: number;

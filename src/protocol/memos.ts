@@ -1,4 +1,5 @@
 /** What workflows write into their memos, so that lists can show it without a query. */
+import type { EndedSandbox } from '../contract/workflow-safe/ended-sandbox.js';
 
 /** The start of the first run: Temporal knows only the start of the newest one. */
 export interface StartMemo {
@@ -17,3 +18,9 @@ export interface TextInSummariesMemo {
   /** Absent, or true: they show texts. */
   readonly textInSummaries?: boolean;
 }
+
+/**
+ * The sandboxes that a job knows at its end, by `endedKey` of their ids; for cleanups. An item writes it only if it keeps
+ * its fork: its summary tells the rest.
+ */
+export type EndedSandboxesMemo = Readonly<Record<string, EndedSandbox>>;

@@ -3,7 +3,16 @@ export { factsOf, type SandboxFacts } from './facts.js';
 export { fitsAny, patternProblem } from './glob.js';
 export { type ApplyLook, judge, type Verdict } from './guards.js';
 export type { Candidate, StopFollower } from './match.js';
-export { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from './ownership.js';
+export {
+  type KnownOfSandbox,
+  lastEnd,
+  type OwnerSeen,
+  type Ownership,
+  type OwnerToAsk,
+  ownershipOf,
+  ownerToAsk,
+  type SandboxEnd,
+} from './ownership.js';
 export { planCleanup } from './plan.js';
 export type {
   CleanupPlan,

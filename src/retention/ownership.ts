@@ -1,6 +1,6 @@
 /**
- * Finds the owner of a sandbox, from its name and from what Temporal knows about the workflow that the name refers to.
- * Pure.
+ * Finds the owner of a sandbox, from its name, from what Temporal knows about the workflow that the name refers to, and
+ * from how jobs ended the sandbox. Pure.
  */
 import {
   executionOf,
@@ -8,16 +8,17 @@ import {
   ownerWorkflowId,
   parseOwnedSandboxName,
 } from '../contract/workflow-safe/addresses.js';
+import type { EndedSandbox } from '../contract/workflow-safe/ended-sandbox.js';
 
 export const ownerStatuses = ['open', 'closed', 'kept', 'unknown', 'none', 'other-deployment'] as const;
 
 /**
  * - `open`: a workflow of this deployment owns it and runs.
  * - `closed`: Temporal showed that the execution that created it is closed. The sandbox is an orphan.
- * - `kept`: the job that created it has ended and kept this sandbox on purpose.
+ * - `kept`: the last job that ended this sandbox kept it on purpose, whether it created the sandbox or was given it.
  * - `unknown`: its name refers to a workflow of this deployment, but Temporal does not know this workflow, or knows
  *   only other executions of it. This proves nothing, because the workflow may be in another cluster, or its retention
- *   may be over.
+ *   may be over. Or the sandbox may be somebody's fork: a fork without a name inherits the name of its source.
  * - `none`: no job created it.
  * - `other-deployment`: another deployment on the account created it.
  */
@@ -25,8 +26,31 @@ export type OwnerStatus = (typeof ownerStatuses)[number];
 
 export interface Ownership {
   readonly status: OwnerStatus;
-  /** The workflow that the name refers to, or null. */
+  /** The workflow that the name refers to, or null; with `kept`, the job that kept it. */
   readonly workflowId: string | null;
+  /** With `unknown`: why, if Temporal does know the workflow. One sentence for people, without a full stop. */
+  readonly why?: string;
+  /** The last end of the sandbox by a job; absent if none is known. */
+  readonly ended?: SandboxEnd;
+}
+
+/** How a job ended a sandbox. */
+export interface SandboxEnd {
+  readonly sandboxId: string;
+  /** The job, or the item. */
+  readonly workflowId: string;
+  /** When the job ended, in ms since the epoch. */
+  readonly atMs: number;
+  /** What the job wrote; null if it cannot be read. */
+  readonly ended: EndedSandbox | null;
+}
+
+/** What is known of a sandbox beside its owner. */
+export interface KnownOfSandbox {
+  /** Its ends by other jobs than its owner. Default: none. */
+  readonly ends?: readonly SandboxEnd[];
+  /** True if another sandbox of the account has the same name. Default: false. */
+  readonly hasNamesake?: boolean;
 }
 
 /** Temporal's answer about the workflow id that a name refers to. */
@@ -35,8 +59,8 @@ export interface OwnerSeen {
   readonly isOpen: boolean;
   /** First run ids of the closed executions of this id that Temporal showed. */
   readonly closedFirstRunIds: readonly string[];
-  /** Sandboxes that executions of this id, or of the item's workflow, have kept on purpose. */
-  readonly keptSandboxIds?: readonly string[];
+  /** The sandboxes that executions of this id, or of the item's workflow, knew at their ends. */
+  readonly ends?: readonly SandboxEnd[];
 }
 
 /** The workflows that a name refers to. */
@@ -62,16 +86,47 @@ export function ownershipOf(
   { id, name }: { readonly id: string; readonly name: string | null },
   deployment: string,
   seen: OwnerSeen | undefined,
+  { ends = [], hasNamesake = false }: KnownOfSandbox = {},
 ): Ownership {
   if (name === null) return { status: 'unknown', workflowId: null };
   const parts = parseOwnedSandboxName(name);
-  if (!parts) return { status: 'none', workflowId: null };
-  const workflowId = jobWorkflowId(parts.deployment, parts.jobId);
-  if (parts.deployment !== deployment) return { status: 'other-deployment', workflowId };
-  if (!seen) return { status: 'unknown', workflowId };
+  const workflowId = parts ? jobWorkflowId(parts.deployment, parts.jobId) : null;
+  if (parts && parts.deployment !== deployment) return { status: 'other-deployment', workflowId };
+  const last = lastEnd([...ends, ...(seen?.ends ?? [])].filter(({ sandboxId }) => sandboxId === id));
+  const known = last && { ended: last };
   // A later job under the same id may have taken the sandbox over, so any open execution keeps it.
-  if (seen.isOpen) return { status: 'open', workflowId };
-  if (seen.keptSandboxIds?.includes(id)) return { status: 'kept', workflowId };
-  const isItsOwn = seen.closedFirstRunIds.some((runId) => executionOf(runId) === parts.execution);
-  return { status: isItsOwn ? 'closed' : 'unknown', workflowId };
+  if (seen?.isOpen) return { status: 'open', workflowId, ...known };
+  if (last?.ended === null) {
+    return { status: 'unknown', workflowId, why: `it cannot be read how ${last.workflowId} ended it`, ...known };
+  }
+  if (last?.ended.end === 'kept') return { status: 'kept', workflowId: last.workflowId, ...known };
+  if (!parts) return { status: 'none', workflowId, ...known };
+  const isItsOwn = seen?.closedFirstRunIds.some((runId) => executionOf(runId) === parts.execution);
+  if (!seen || !isItsOwn) return { status: 'unknown', workflowId, ...known };
+  const doubt = doubtOf({ id, name }, seen.ends ?? [], hasNamesake);
+  if (doubt !== null) return { status: 'unknown', workflowId, why: doubt, ...known };
+  return { status: 'closed', workflowId, ...known };
+}
+
+/** The last of these ends that decides; undefined if there is none. */
+export function lastEnd(ends: readonly SandboxEnd[]): SandboxEnd | undefined {
+  return ends
+    .filter(({ ended }) => ended?.end !== 'left')
+    .reduce<SandboxEnd | undefined>((last, end) => (last && last.atMs > end.atMs ? last : end), undefined);
+}
+
+/** Why a sandbox with the name of a closed job may be somebody's fork; null if it is the job's own. */
+function doubtOf(
+  { id, name }: { readonly id: string; readonly name: string },
+  ends: readonly SandboxEnd[],
+  hasNamesake: boolean,
+): string | null {
+  // The value alone says which name it is about.
+  const same = ends.filter(({ ended }) => ended === null || ended.name === name);
+  if (same.some(({ sandboxId }) => sandboxId === id)) return null;
+  const [other] = same;
+  if (other?.ended === null) return `it cannot be read which sandbox ${other.workflowId} created`;
+  const fork = 'this one may be a fork that inherited its name';
+  if (other) return `the sandbox of ${other.workflowId} with this name is ${other.sandboxId}; ${fork}`;
+  return hasNamesake ? `another sandbox has the same name; ${fork}` : null;
 }

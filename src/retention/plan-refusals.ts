@@ -60,14 +60,14 @@ export function isOwn(access: string | null): boolean {
  * Refuses every sandbox that may have an owner. Only sandboxes without a job, and sandboxes of ended jobs, may be
  * stopped or deleted.
  */
-export function ownerRefusal({ status, workflowId }: Ownership): Decision | null {
+export function ownerRefusal({ status, workflowId, why }: Ownership): Decision | null {
   switch (status) {
     case 'open':
       return { reason: 'owner_open', why: `its owner ${workflowId} is running` };
     case 'unknown':
       return {
         reason: 'owner_unknown',
-        why: `Temporal has no record of the execution of ${workflowId} that created it`,
+        why: why ?? `Temporal has no record of the execution of ${workflowId} that created it`,
       };
     case 'other-deployment':
       return { reason: 'other_deployment', why: `another deployment owns it (${workflowId})` };

@@ -14,6 +14,7 @@ import { recordOutcome } from '../shared/outcome-memo.js';
 import { sendNotification } from '../shared/send-notification.js';
 import { continueWithStart } from '../shared/start-memo.js';
 import type { CarriedJob } from './carried-job.js';
+import { endedSandboxes } from './end/ended-sandboxes.js';
 import { handleMessages } from './handlers.js';
 import { JobState } from './job-state.js';
 import { continuesAsNew, runJob } from './run-job.js';
@@ -34,7 +35,7 @@ async function runCreateThenPrompt(execution: JobExecution<CarriedJob>): Promise
     return continueWithStart<typeof createThenPrompt>(startedAt, { ...input, carried: job.carry() });
   }
   const { outcome, error } = result;
-  recordOutcome(outcome);
+  recordOutcome(outcome, endedSandboxes(job));
   await CancellationScope.nonCancellable(() => sendNotification(job, 'ended', outcome, error?.message ?? null));
   return result;
 }

@@ -3,9 +3,10 @@
  * `completed`.
  */
 import { upsertMemo } from '@temporalio/workflow';
-import type { OutcomeMemo } from '../../src/protocol/memos.js';
+import type { EndedSandboxesMemo, OutcomeMemo } from '../../src/protocol/memos.js';
 
-export function recordOutcome(outcome: string): void {
+/** @param sandboxes of a job; one write holds both, because each write is an event */
+export function recordOutcome(outcome: string, sandboxes: EndedSandboxesMemo = {}): void {
   const memo: OutcomeMemo = { outcome };
-  upsertMemo({ ...memo });
+  upsertMemo({ ...sandboxes, ...memo });
 }

@@ -30,7 +30,7 @@ const isDue = ({ action, results }: ReportEntry) => action !== null || results.l
 /** Reasons that name a workflow are counted by their kind. */
 const kindTexts: Partial<Record<NonNullable<ReportEntry['reason']>, string>> = {
   owner_open: 'its owner is running',
-  owner_unknown: 'Temporal has no record of its owner',
+  owner_unknown: 'its owner is unknown',
   other_deployment: 'another deployment owns it',
   kept_by_owner: 'its job kept it on purpose',
 };
@@ -105,7 +105,7 @@ export function summaryLines(
     lines.push(`${sandboxes(planned.orphans)} ${belong} to ${jobs} ended.`);
   }
   if (planned && planned.unknownOwners > 0) {
-    lines.push(`Temporal has no record of the owners of ${sandboxes(planned.unknownOwners)}: skipped. Check them.`);
+    lines.push(`The owners of ${sandboxes(planned.unknownOwners)} are unknown: skipped. List them with --all.`);
   }
   if (planned && planned.unreadable > 0) {
     lines.push(`${planned.unreadable} sandboxes or snapshots were skipped because they could not be read. Check them.`);

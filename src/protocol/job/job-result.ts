@@ -179,9 +179,3 @@ export interface Wake {
   /** When the workflow woke, as an ISO 8601 time. */
   readonly at: string;
 }
-
-/** The memo of a workflow that keeps its sandbox. Cleanups skip that sandbox. */
-export interface KeptMemo {
-  /** Id of the kept sandbox. Every other sandbox of the job is an orphan. */
-  readonly kept: string;
-}

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readNight } from '../../../activities/cleanup/night.js';
 import { askOwner } from '../../../activities/cleanup/owners.js';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/workflow-safe/addresses.js';
+import { endedKey } from '../../../src/contract/workflow-safe/ended-sandbox.js';
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { listCleanups, startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
@@ -106,7 +107,8 @@ describe('a cleanup with an unreadable memo', () => {
   ])('deletes no sandbox whose job kept it according to a memo that %s', async (_, writer, reader) => {
     const deployment = newDeployment();
     const workflowId = jobWorkflowId(deployment, 'kept');
-    const handle = await hold(writer(), 'createThenPrompt', workflowId, { prompt: 'p', kept: 'bx_kept' });
+    const memo = { prompt: 'p', [endedKey('bx_kept')]: { name: null, end: 'kept' } };
+    const handle = await hold(writer(), 'createThenPrompt', workflowId, memo);
     await handle.terminate();
     const execution = executionOf(handle.firstExecutionRunId);
     const name = ownedSandboxName({ deployment, jobId: 'kept', execution, step: 'main', generation: 1 });

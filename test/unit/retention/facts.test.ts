@@ -143,18 +143,6 @@ describe('the owner of a sandbox', () => {
     ['an execution that runs', name, { isOpen: true, closedFirstRunIds: [] }, 'open'],
     ['a later execution of the same id that runs', name, { isOpen: true, closedFirstRunIds: [fits] }, 'open'],
     ['its execution, closed', name, { isOpen: false, closedFirstRunIds: [fits] }, 'closed'],
-    [
-      'its execution, closed, that kept it',
-      name,
-      { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_kept'] },
-      'kept',
-    ],
-    [
-      'its execution, closed, that kept another',
-      name,
-      { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_other'] },
-      'closed',
-    ],
     ['another execution, closed', name, { isOpen: false, closedFirstRunIds: [other] }, 'unknown'],
   ] as const)('%s', (_, sandboxName, seen, status) => {
     expect(ownershipOf({ id: 'bx_kept', name: sandboxName }, 'mine', seen).status).toBe(status);

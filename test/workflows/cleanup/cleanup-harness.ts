@@ -5,7 +5,7 @@ import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contr
 import { readStoredJson } from '../../../src/result-store/stored-json.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/workflow-client/cleanups/cleanup-client.js';
-import type { CleanupReport, CleanupSettings, CleanupSummary } from '../../../workflows/index.js';
+import type { CleanupReport, CleanupSettings, CleanupSummary, JobInput, JobResult } from '../../../workflows/index.js';
 import { deployment, type Stand, shortTiming } from '../workflow-harness.js';
 
 const timing = { ...shortTiming, readLagMs: 1_000 };
@@ -110,3 +110,36 @@ async function readReport(stand: Stand, { reportRef }: CleanupSummary): Promise<
     },
   };
 }
+
+/** Runs a job. Temporal lists its end with a delay. */
+export async function runJob(
+  stand: Stand,
+  over: Partial<JobInput> = {},
+): Promise<JobResult & { readonly sandboxId: string }> {
+  const handle = await stand.start({ prompts: [], commands: ['true'], ...over });
+  const result = await handle.result();
+  expect(result).toMatchObject({ outcome: 'completed', sandboxId: expect.any(String) });
+  const query = `WorkflowId = '${handle.workflowId}' AND ExecutionStatus = 'Completed'`;
+  await expect.poll(async () => (await stand.client.workflow.count(query)).count).toBe(1);
+  return { ...result, sandboxId: result.sandboxId ?? '' };
+}
+
+/** Runs a job in an existing sandbox. */
+export const runIn = (stand: Stand, sandboxId: string, end: JobInput['end']) =>
+  runJob(stand, { source: { kind: 'existing', sandboxId }, end });
+
+/** Forks by hand, without a name. */
+export async function forkByHand(stand: Stand, sandboxId: string): Promise<string> {
+  const { sandbox } = await stand.api.forkSandbox(sandboxId, {});
+  await untilState(stand, sandbox.id, 'ready');
+  return sandbox.id;
+}
+
+let policies = 0;
+/** Two rules, for orphans and by name. Each policy has a night of its own. */
+export const orphanPolicy = (action: 'stop' | 'delete-sandbox') => `name: orphans-${++policies}
+limits: {maxActions: 1000, maxPercent: 100}
+rules:
+  - {rule: orphans, match: {owned: closed, state: [ready, idle, archived]}, action: ${action}}
+  - {rule: snapshots, match: {name: no-such}, action: delete-snapshot}
+  - {rule: by name, match: {name: ["by-hand*", "sf-*"], state: [ready, idle, archived]}, action: ${action}}`;

@@ -77,7 +77,7 @@ describe('a cleanup leaves alone', () => {
     atTheLast = undefined;
     await again?.handle.terminate();
 
-    const second = await archived(stand, nameOf('race-job', job.runId));
+    const second = await archived(stand, nameOf('race-job', job.runId).replace(/-1$/, '-2'));
     meanwhile = async () => {
       again = await holdJob(stand, 'race-job');
     };

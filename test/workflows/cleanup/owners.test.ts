@@ -9,6 +9,7 @@ import {
   jobWorkflowId,
   ownedSandboxName,
 } from '../../../src/contract/workflow-safe/addresses.js';
+import { endedKey } from '../../../src/contract/workflow-safe/ended-sandbox.js';
 
 const deployment = 'test';
 let connection: Connection;
@@ -49,7 +50,7 @@ it('a cleanup knows what an earlier execution of an item kept, even if the lates
   const nameOf = (generation: number) =>
     ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(3), generation });
   const item = itemWorkflowId(deployment, batchId, 3);
-  await (await hold(item, { kept: 'bx_first' })).terminate();
+  await (await hold(item, { [endedKey('bx_first')]: { name: nameOf(1), end: 'kept' } })).terminate();
   await (await hold(item)).terminate();
   await batch.terminate();
   const statusOf = async (id: string, generation: number) =>

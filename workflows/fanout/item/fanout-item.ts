@@ -7,6 +7,7 @@ import { allHandlersFinished, CancellationScope, condition, continueAsNew } from
 import type { FanoutItemInput } from '../../../src/protocol/fanout/fanout-input.js';
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { CarriedJob } from '../../job/carried-job.js';
+import { recordKeptFork } from '../../job/end/ended-sandboxes.js';
 import { handleMessages } from '../../job/handlers.js';
 import { JobState } from '../../job/job-state.js';
 import { continuesAsNew, runJob } from '../../job/run-job.js';
@@ -24,7 +25,11 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
   const job = new JobState(input.job, input.carried);
   handleMessages(job);
   reportToChunk(job, input);
-  if (input.toEnd) return endFork(job, input, input.toEnd);
+  if (input.toEnd) {
+    const summary = await endFork(job, input, input.toEnd);
+    recordKeptFork(job);
+    return summary;
+  }
   let before: StartedItemResult | undefined;
   job.beforeEnd = (soFar) => {
     before = itemResult(input, job, soFar, { nowMs: Date.now(), hasEnded: false });
@@ -35,6 +40,7 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
     await condition(allHandlersFinished);
     return continueAsNew<typeof fanoutItem>({ ...input, carried: job.carry() });
   }
+  recordKeptFork(job);
   const item = itemResult(input, job, result, { nowMs: Date.now(), hasEnded: true });
   const ending = before && job.storedRef !== null ? endingOf(keyOf(input, item), before, item) : null;
   const resultRef = ending ? job.storedRef : await CancellationScope.nonCancellable(() => store(input, item));

@@ -2,9 +2,9 @@
  * The cleanup of every job: interrupts running prompts, collects the remaining files, ends the sandbox as requested,
  * and reports what it could not do. It has a time limit, even if the service does not answer.
  */
-import { CancellationScope, upsertMemo } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import type { JobEnd } from '../../../src/protocol/job/job-input.js';
-import type { CollectedFile, JobError, JobOutcome, KeptMemo } from '../../../src/protocol/job/job-result.js';
+import type { CollectedFile, JobError, JobOutcome } from '../../../src/protocol/job/job-result.js';
 import { jobError, toJobTermination } from '../../shared/job-termination.js';
 import { requestStop } from '../../stop/request-stop.js';
 import type { JobState } from '../job-state.js';
@@ -88,15 +88,7 @@ function mayHaveWritten({ input, carried: { prompts, commandsDone, command } }: 
 async function endSandbox(job: JobState, sandboxId: string, end: JobEnd): Promise<void> {
   if (end === 'stop') await stopSandbox(job, sandboxId);
   if (end === 'delete') await deleteSandbox(job, sandboxId);
-  if (end !== 'keep') return;
-  markKept(job, sandboxId);
-  await storeTranscriptOfKept(job, sandboxId);
-}
-
-function markKept({ input }: JobState, sandboxId: string): void {
-  const memo: KeptMemo = { kept: sandboxId };
-  // The name of somebody else's sandbox does not lead to this job.
-  if (input.source.kind !== 'existing') upsertMemo({ ...memo });
+  if (end === 'keep') await storeTranscriptOfKept(job, sandboxId);
 }
 
 async function collectWhatIsLeft(job: JobState, sandboxId: string, ms: number): Promise<void> {
