@@ -157,6 +157,9 @@ export interface FanoutBlocked {
 /** From an item to its chunk. */
 export const fanoutBlockedSignal = defineSignal<[FanoutBlocked]>('fanoutBlocked');
 
+/** The type of a refusal of `addChunk` and `seal` by a run that ends before the result store answers. Send it again. */
+export const notStored = 'not_stored';
+
 /** Adds items to a batch. Returns once they are stored. Safe to repeat: a known chunk changes nothing. */
 export const addChunkUpdate = defineUpdate<{ readonly isNew: boolean }, [ChunkSubmission]>('addChunk');
 
