@@ -53,10 +53,15 @@ it('while items are submitted: they are sent again to the next run, and run once
   await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
   const first = await runOf(input);
   away.add('chunks/0.json');
-  const adding = addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });
+  const add = () => addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });
+  const adding = add();
   await expect.poll(() => runOf(input)).not.toBe(first);
   away.clear();
   await adding;
+  const next = await runOf(input);
+  await add();
+  await expect.poll(() => runOf(input)).not.toBe(next);
+  await add();
   await sealFanout(stand.client, input, { chunks: 1, items: 2 });
   expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { items: 2, completed: 2 } });
   expect(forks(stand, input)).toHaveLength(2);
