@@ -131,6 +131,14 @@ export function throwIfClaimed(sandboxId: string, held: HoldAnswer): void {
   if (held.claimedBy.length > 0) throw claimedFailure(sandboxId, held);
 }
 
+/** @throws `sandbox_claimed` as `throwIfClaimed`, or `sandbox_leased` if a lease conflicts with the claim */
+export function throwIfHeld(sandboxId: string, held: HoldAnswer): void {
+  throwIfClaimed(sandboxId, held);
+  if (held.granted) return;
+  const message = `the sandbox is leased by ${held.leasedBy.join(', ')}`;
+  throw finalFailure({ ...unanswered, code: 'sandbox_leased', message, meaning: 'unavailable' });
+}
+
 function claimedFailure(sandboxId: string, { claimedBy }: HoldAnswer) {
   const message =
     claimedBy.length > 0

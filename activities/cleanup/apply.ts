@@ -42,7 +42,9 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
       if (!planned) throw new RangeError(`The chunk ${chunkRef} has no action ${index}.`);
       const { policy, allowed, deployment, readSinceMs } = chunk;
       const requestId = activityInfo().workflowExecution?.workflowId ?? '';
-      const claimOptions = { purpose: `action ${planned.number}`, ends: 'any' } as const;
+      // A job that waits for the end of the stop needs the escalation.
+      const ends = planned.action === 'escalate' ? 'work' : 'any';
+      const claimOptions = { purpose: `action ${planned.number}`, ends } as const;
       const claim = createClaim(planned.facts.id, claimOptions, taskQueue);
       return repeatable((attempt) => {
         const ports: ActionPorts = {

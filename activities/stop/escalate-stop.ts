@@ -3,13 +3,13 @@
  * claims the sandbox and reads it right before it acts, because somebody may have resumed or leased it.
  */
 import type { SandboxClient } from '../../src/client/index.js';
-import { escalationClaim } from '../../src/protocol/messages.js';
+import { deletionClaim, stopAgainClaim } from '../../src/protocol/messages.js';
 import { type ReadFirst, readFirst } from '../retry/read-first.js';
 import { deletionOfAnswer } from '../sandbox/accepted-operation.js';
 import type { BeforeRequest } from '../sandbox/decide-stop-call.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import { sandboxView } from '../sandbox/view.js';
-import { createClaim, releaseClaim, throwIfClaimed } from '../watch.js';
+import { type ClaimOptions, createClaim, releaseClaim, throwIfHeld } from '../watch.js';
 import { type FailingStopSeen, failingStopSeen } from './decide-escalation.js';
 
 export interface EscalateStopInput {
@@ -26,17 +26,15 @@ export interface EscalateStopInput {
 export type EscalatedStop =
   /** `resumed`: by this activity. `deleting`: accepted. `unnamed`: accepted, without an id to follow. */
   | { readonly did: 'resumed' | 'deleting' | 'unnamed'; readonly operationId: string | null }
-  /** Nothing was done: others lease the sandbox. */
-  | { readonly did: 'leased'; readonly leasedBy: readonly string[] }
   /** Nothing was done. `resumed_by_others`: somebody resumed it, and nothing is known of a resume by this activity. */
   | { readonly did: 'resumed_by_others' | Exclude<FailingStopSeen, 'failing' | 'resumed'> };
 
 export function createStopEscalation(client: SandboxClient, taskQueue: string) {
   return {
     /**
-     * Resumes a sandbox whose stop has failed, unless somebody leases it. Safe to repeat: if an answer was lost and the
-     * sandbox was resumed since, the resume counts as this one.
-     * @throws `sandbox_claimed` while somebody else has claimed it
+     * Resumes a sandbox whose stop has failed. Safe to repeat: if an answer was lost and the sandbox was resumed since, the
+     * resume counts as this one.
+     * @throws `sandbox_claimed` while somebody else has claimed it; `sandbox_leased` while somebody leases it to work
      */
     resumeFailingStop: (input: EscalateStopInput): Promise<EscalatedStop> =>
       readFirst(client, input, (tools) =>
@@ -44,6 +42,7 @@ export function createStopEscalation(client: SandboxClient, taskQueue: string) {
           input,
           { tools, taskQueue },
           {
+            claimOptions: stopAgainClaim,
             async act() {
               await tools.send({ previousStopId: input.stopId }, () => client.resumeSandbox(input.sandboxId));
               return { did: 'resumed', operationId: null };
@@ -54,9 +53,9 @@ export function createStopEscalation(client: SandboxClient, taskQueue: string) {
       ),
 
     /**
-     * Deletes a sandbox whose stop has failed, unless somebody leases it. The deletion cannot be cancelled; follow the
-     * operation to `completed`, then release the claim. Safe to repeat.
-     * @throws `sandbox_claimed` while somebody else has claimed it
+     * Deletes a sandbox whose stop has failed. The deletion cannot be cancelled; follow the operation to `completed`, then
+     * release the claim. Safe to repeat.
+     * @throws `sandbox_claimed` while somebody else has claimed it; `sandbox_leased` while somebody leases it
      */
     deleteFailingStop: (input: EscalateStopInput): Promise<EscalatedStop> =>
       readFirst(client, input, async (tools) => {
@@ -65,6 +64,7 @@ export function createStopEscalation(client: SandboxClient, taskQueue: string) {
             input,
             { tools, taskQueue },
             {
+              claimOptions: deletionClaim,
               async act() {
                 const send = () => orNullWhenMissing(client.deleteSandbox(input.sandboxId));
                 const operationId = deletionOfAnswer(await tools.send({ previousStopId: input.stopId }, send));
@@ -84,6 +84,7 @@ export function createStopEscalation(client: SandboxClient, taskQueue: string) {
 const unnamed = { did: 'unnamed', operationId: null } as const;
 
 interface Act {
+  readonly claimOptions: ClaimOptions;
   readonly act: () => Promise<EscalatedStop>;
   /** The result if the sandbox was resumed after a request whose answer was lost. Default: others resumed it. */
   readonly after?: EscalatedStop;
@@ -93,20 +94,17 @@ interface Act {
 async function ifFailing(
   { sandboxId, stopId }: EscalateStopInput,
   { tools, taskQueue }: { readonly tools: ReadFirst; readonly taskQueue: string },
-  { act, after }: Act,
+  { claimOptions, act, after }: Act,
 ): Promise<EscalatedStop> {
-  const claim = createClaim(sandboxId, escalationClaim, taskQueue);
+  const claim = createClaim(sandboxId, claimOptions, taskQueue);
   let keepsClaim = false;
   try {
     const held = await claim.ask();
-    throwIfClaimed(sandboxId, held);
-    if (!held.granted) return { did: 'leased', leasedBy: held.leasedBy };
+    throwIfHeld(sandboxId, held);
     const seen = failingStopSeen(sandboxView(await tools.look()), stopId);
     const isOurs = seen === 'resumed' && tools.before() !== null && after !== undefined;
     if (!isOurs && seen !== 'failing') return { did: seen === 'resumed' ? 'resumed_by_others' : seen };
-    const confirmed = await claim.confirm();
-    throwIfClaimed(sandboxId, confirmed);
-    if (!confirmed.granted) return { did: 'leased', leasedBy: confirmed.leasedBy };
+    throwIfHeld(sandboxId, await claim.confirm());
     keepsClaim = true;
     return isOurs ? after : await act();
   } catch (error) {
@@ -115,6 +113,6 @@ async function ifFailing(
     throw error;
   } finally {
     // A failed release is ignored, since a claim expires by itself.
-    if (!keepsClaim) await releaseClaim(sandboxId, escalationClaim).catch(() => undefined);
+    if (!keepsClaim) await releaseClaim(sandboxId, claimOptions).catch(() => undefined);
   }
 }

@@ -83,8 +83,8 @@ export const watchRegisterSignal = defineSignal<[WatchRegistration]>('watchRegis
 export const watchUnregisterSignal = defineSignal<[{ readonly workflowId: string }]>('watchUnregister');
 
 /**
- * The use of a lease. `work`: the holder works in the machine, which must keep running. `fork`: the holder copies the
- * content.
+ * The use of a lease. `work`: the holder works in the machine, which must keep running. `fork`: the holder needs only the
+ * content: it copies it, or waits for the end of a stop.
  */
 export type LeaseUse = 'work' | 'fork';
 
@@ -110,11 +110,11 @@ export interface ClaimRequest {
   readonly lastsMs: number;
 }
 
-/**
- * The claim of a stop workflow that resumes a sandbox to stop it again, or deletes it. It is released once the next stop
- * is accepted, or the deletion has ended.
- */
-export const escalationClaim = { purpose: 'escalate', ends: 'any' } as const satisfies Partial<ClaimRequest>;
+/** The claim of a stop workflow that resumes a sandbox to stop it again. It is released once the next stop is accepted. */
+export const stopAgainClaim = { purpose: 'escalate', ends: 'work' } as const satisfies Partial<ClaimRequest>;
+
+/** The claim of a stop workflow that deletes a sandbox. It is released once the deletion has ended. */
+export const deletionClaim = { purpose: 'escalate', ends: 'any' } as const satisfies Partial<ClaimRequest>;
 
 export interface HoldAnswer {
   readonly granted: boolean;
@@ -156,6 +156,9 @@ export interface FanoutBlocked {
 }
 /** From an item to its chunk. */
 export const fanoutBlockedSignal = defineSignal<[FanoutBlocked]>('fanoutBlocked');
+
+/** The type of a refusal of `addChunk` and `seal` by a run that ends before the result store answers. Send it again. */
+export const notStored = 'not_stored';
 
 /** Adds items to a batch. Returns once they are stored. Safe to repeat: a known chunk changes nothing. */
 export const addChunkUpdate = defineUpdate<{ readonly isNew: boolean }, [ChunkSubmission]>('addChunk');

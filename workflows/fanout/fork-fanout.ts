@@ -25,6 +25,9 @@ import { resumeFromStore } from './batch/resume.js';
 import { startBatchTimers } from './batch/timers.js';
 import { obtainSource } from './source/obtain.js';
 
+/** How long a run that must end waits for the result store. Items that are not stored by then are sent again. */
+const storedWithin = '10 seconds';
+
 /** Runs a batch from a `FanoutInput` to a `FanoutResult`. Its items arrive by Update. */
 export function forkFanout(input: BatchInput): Promise<FanoutResult> {
   return runForkFanout(input);
@@ -32,10 +35,15 @@ export function forkFanout(input: BatchInput): Promise<FanoutResult> {
 
 async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
   const batch = new BatchState(input);
-  handleBatchMessages(batch);
+  // Holds what may wait for the result store. A cancel of the batch does not reach it.
+  const untilPause = new CancellationScope({
+    cancellable: true,
+    parent: new CancellationScope({ cancellable: false }),
+  });
+  handleBatchMessages(batch, untilPause);
   CancellationScope.current().cancelRequested.catch(() => batch.end('cancelled'));
   return CancellationScope.nonCancellable(async () => {
-    if (input.resume && !batch.isSurveyed) await resumeFromStore(batch, input.resume);
+    if (!(await survey(batch, untilPause))) return goOnAsNew(batch, untilPause);
     const clocks = startBatchTimers(batch);
     const sourcing = startSourcing(batch);
     for (;;) {
@@ -43,12 +51,10 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
       if (batch.carried.ending) sourcing.cancel();
       dispatchGrants(batch);
       if (isOver(batch)) break;
-      if (hasLongHistory(batch.pace.maxHistoryEvents) || hasManyMessages(batch)) {
-        batch.isPausing = true;
+      if (isFull(batch)) {
         sourcing.cancel();
         clocks.cancel();
-        await condition(() => allHandlersFinished() && batch.isQuiet);
-        return continueWithStart<typeof forkFanout>(new Date(batch.carried.startedAtMs).toISOString(), batch.carry());
+        return goOnAsNew(batch, untilPause);
       }
       const seen = batch.changes;
       await condition(() => batch.changes !== seen || hasManyMessages(batch));
@@ -58,6 +64,23 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
     await condition(allHandlersFinished);
     return result;
   });
+}
+
+/** Reads what an earlier execution left. @returns false if the run has grown too long in the meantime */
+async function survey(batch: BatchState, untilPause: CancellationScope): Promise<boolean> {
+  const { resume } = batch.input;
+  if (!resume || batch.carried.isSurveyed) return true;
+  await Promise.race([untilPause.run(() => resumeFromStore(batch, resume)), condition(() => isFull(batch))]);
+  return batch.carried.isSurveyed;
+}
+
+async function goOnAsNew(batch: BatchState, untilPause: CancellationScope): Promise<never> {
+  const summary = 'until the result store has what has arrived';
+  if (!allHandlersFinished()) await condition(allHandlersFinished, storedWithin, { summary });
+  // The store may be away for hours, in which the run would grow past the limits of Temporal.
+  untilPause.cancel();
+  await condition(() => allHandlersFinished() && batch.isQuiet);
+  return continueWithStart<typeof forkFanout>(new Date(batch.carried.startedAtMs).toISOString(), batch.carry());
 }
 
 /** Obtains the source in parallel, because items arrive in the meantime. */
@@ -93,6 +116,10 @@ function isOver(batch: BatchState): boolean {
     ({ state, attempt }) => state === 'ended' || (ending && state === 'waiting' && attempt === 0),
   );
   return isDone && batch.isQuiet && batch.arriving.size === 0 && !batch.takesItems;
+}
+
+function isFull(batch: BatchState): boolean {
+  return hasLongHistory(batch.pace.maxHistoryEvents) || hasManyMessages(batch);
 }
 
 function hasManyMessages({ messages, pace }: BatchState): boolean {

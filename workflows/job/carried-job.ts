@@ -101,6 +101,8 @@ interface SandboxFacts {
   resumedAtMs: number | null;
   /** True if events arrive through the watch, because the sandbox's name is not this job's. */
   watched: boolean;
+  /** True while the job waits until a stop has ended: its lease then holds back no escalation of that stop. */
+  waitsForStop: boolean;
   /** True once another job has leased the sandbox. This job must then claim the sandbox before it stops it. */
   isShared: boolean;
 }
@@ -168,6 +170,7 @@ export function newJob(input: JobInput, nowMs: number): CarriedJob {
     previousStopId: null,
     resumedAtMs: null,
     watched: false,
+    waitsForStop: false,
     isShared: false,
     commandsDone: 0,
     command: null,

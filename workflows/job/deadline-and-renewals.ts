@@ -6,6 +6,7 @@ import { renewAutoStopInMs, renewLeaseInMs } from '../shared/wait-intervals.js';
 import { renewLease } from '../watch/acquire-lease.js';
 import type { JobState } from './job-state.js';
 import { renewAutoStop } from './renew-auto-stop.js';
+import { leaseOf } from './sandbox/watch-sandbox.js';
 
 /** Renews what expires while the job runs, and calls `onDeadline` at the deadline, even if a renewal is waiting. */
 export async function startTimers(job: JobState, onDeadline: () => void): Promise<void> {
@@ -37,8 +38,7 @@ async function renewWhatExpires(job: JobState): Promise<void> {
     if (isOther()) continue;
     // The two renewals are separate, so that a refusal of one does not affect the other.
     if (Date.now() >= leaseDueAtMs) {
-      const lease = { use: 'work', lastsMs: job.timing.leaseLastsMs } as const;
-      const isRenewed = job.sandbox === null || (await renewLease(job.sandbox.id, lease));
+      const isRenewed = job.sandbox === null || (await renewLease(job.sandbox.id, leaseOf(job)));
       leaseDueAtMs = Date.now() + renewLeaseInMs(job.timing, isRenewed);
     }
     if (Date.now() >= ttlDueAtMs) {

@@ -1,6 +1,6 @@
 /** Builds the progress of a running job, and its result at the end. */
 import { degradedOf } from '../../src/contract/workflow-safe/sandbox-view.js';
-import type { JobProgress, JobTimes } from '../../src/protocol/job/job-progress.js';
+import type { AwaitedStop, JobProgress, JobTimes } from '../../src/protocol/job/job-progress.js';
 import type { JobError, JobOutcome, JobResult, PromptResult } from '../../src/protocol/job/job-result.js';
 import { apiCalls } from '../shared/count-api-calls.js';
 import type { Milestone } from './carried-job.js';
@@ -17,6 +17,7 @@ export function progressOf(job: JobState): JobProgress {
     blocked: job.blocked,
     sandboxId: job.sandbox?.id ?? null,
     degraded: job.sandbox && degradedOf(job.sandbox),
+    awaitedStop: awaitedStopOf(job),
     autoStop: job.carried.autoStop,
     prompts: promptResults(job),
     wakes: job.carried.wakes,
@@ -48,6 +49,12 @@ export function resultOf(job: JobState, outcome: JobOutcome, error: JobError | n
     durationMs: Date.now() - job.carried.startedAtMs,
     error,
   });
+}
+
+/** The stop whose end the job waits for; null if it waits for none. */
+export function awaitedStopOf({ sandbox, outcome, carried: { waitsForStop } }: JobState): AwaitedStop | null {
+  const stop = waitsForStop && outcome === null ? sandbox?.stop : null;
+  return stop ? { stopId: stop.id, status: stop.status, error: stop.error } : null;
 }
 
 function timesOf({ carried: { startedAtMs, reachedAtMs } }: JobState): JobTimes {

@@ -13,7 +13,7 @@ import { collectDiff, recordDiffBase } from './end/collect-diff.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
 import type { JobState } from './job-state.js';
 import { runPrompts } from './prompts/run-prompts.js';
-import { resultOf } from './report.js';
+import { awaitedStopOf, resultOf } from './report.js';
 import { runCommands } from './run-commands.js';
 import { adoptSandbox } from './sandbox/adopt-sandbox.js';
 import { createSandbox } from './sandbox/create-sandbox.js';
@@ -98,12 +98,14 @@ function endOf(error: unknown, work: CancellationScope): WorkEnd {
 /** The outcome of the job, and the facts that its cleanup needs. */
 function endingOf(job: JobState, end: FinalEnd): JobEnding {
   const { input, blocked } = job;
+  const stop = awaitedStopOf(job);
   const cutShort = (outcome: 'cancelled' | 'deadline_exceeded', message: string): JobEnding => ({
     outcome,
     error: jobError(outcome, message),
     cutShort: true,
   });
-  const waitedFor = blocked === null ? '' : `; it was waiting: ${blocked.message}`;
+  const cause = blocked?.message ?? (stop && `the stop ${stop.stopId} is ${stop.status}: ${stop.error ?? 'not ended'}`);
+  const waitedFor = cause === null ? '' : `; it was waiting: ${cause}`;
   switch (end.kind) {
     case 'completed':
       return { outcome: end.kind, error: null, cutShort: false };

@@ -18,7 +18,7 @@ import {
 import type { EscalatedStop, EscalateStopInput } from '../../activities/stop/escalate-stop.js';
 import { stepText } from '../../src/contract/workflow-safe/escalation.js';
 import { type ServiceFailure, unanswered } from '../../src/contract/workflow-safe/service-failure.js';
-import { escalationClaim } from '../../src/protocol/messages.js';
+import { deletionClaim } from '../../src/protocol/messages.js';
 import type { EscalationStepRecord, StopRecord } from '../../src/protocol/stop.js';
 import { followDeletion } from '../shared/follow-deletion.js';
 import { causeOf, serviceFailureOf, toJobTermination } from '../shared/job-termination.js';
@@ -122,7 +122,7 @@ export async function followStartedDeletion(stop: StopWorkflowState, record: Sto
   try {
     const { status, error } = await holdingClaim(
       sandboxId,
-      escalationClaim,
+      deletionClaim,
       () => followDeletion(follower, { operationId, isGone }),
       stop,
     );
@@ -159,7 +159,10 @@ async function attempt(
     const refusal = refusalOf(error);
     const delayMs = refusal && refusedCallDelayMs(refusal, step.refusals);
     const why = toJobTermination(error).jobError.message;
-    if (delayMs === undefined || (step.sent === null && isTooLate(record, step, Date.now()))) {
+    // Who leases a sandbox that this step may have resumed works in it.
+    const isGivenUp = step.sent === null ? isTooLate(record, step, Date.now()) : refusal?.code === 'sandbox_leased';
+    if (delayMs === undefined || isGivenUp) {
+      stop.mustRead = true;
       await leave(stop, record, step, why);
       return undefined;
     }
@@ -187,8 +190,6 @@ function refusalOf(error: unknown): ServiceFailure | undefined {
 function reasonOf(stop: StopWorkflowState, answer: EscalatedStop): string {
   stop.mustRead = true;
   switch (answer.did) {
-    case 'leased':
-      return `the sandbox is leased by ${answer.leasedBy.join(', ')}`;
     case 'resumed_by_others':
       return 'somebody has resumed the sandbox';
     case 'stopped_again':

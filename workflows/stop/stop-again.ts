@@ -2,7 +2,7 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
 import { isCreating, isOpenStop, isUsable } from '../../src/contract/workflow-safe/states.js';
-import { escalationClaim } from '../../src/protocol/messages.js';
+import { stopAgainClaim } from '../../src/protocol/messages.js';
 import type { StopRecord } from '../../src/protocol/stop.js';
 import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
@@ -27,7 +27,7 @@ export function requestNextStop(stop: StopWorkflowState, record: StopRecord): Pr
     const call = { sandboxId, timing: stop.timing, memory: record, unlessWorking: true };
     return requestStop(stop.callerFor(record), call);
   };
-  return holdingClaim(sandboxId, escalationClaim, ask, stop);
+  return holdingClaim(sandboxId, stopAgainClaim, ask, stop);
 }
 
 /** A stop before the restore has ended could save a sandbox without all of its files. */

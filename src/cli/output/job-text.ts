@@ -3,7 +3,7 @@
 import type { PreservedWork } from '../../contract/workflow-safe/preserved-work.js';
 import type { DegradedSandbox } from '../../contract/workflow-safe/sandbox-view.js';
 import type { JobPhase } from '../../protocol/job/job-phases.js';
-import type { JobProgress, UnrenewedAutoStop } from '../../protocol/job/job-progress.js';
+import type { AwaitedStop, JobProgress, UnrenewedAutoStop } from '../../protocol/job/job-progress.js';
 import type { LeftBehind, PromptResult } from '../../protocol/job/job-result.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { formatDuration } from '../units.js';
@@ -28,16 +28,23 @@ export const phaseNames: Readonly<Record<JobPhase, string>> = {
 };
 
 /** The phase, the sandbox and, with several prompts, how many are done. */
-export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'degraded' | 'prompts'>): string {
-  const { sandboxId, prompts } = progress;
+export function phaseText(
+  progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'awaitedStop' | 'degraded' | 'prompts'>,
+): string {
+  const { sandboxId, awaitedStop, prompts } = progress;
   const parts: string[] = [phaseNames[progress.phase] ?? oneLine(progress.phase)];
   if (prompts.length > 1 && progress.phase === 'following') {
     const done = prompts.filter(({ endedAt }) => endedAt !== null).length;
     parts.push(`${done} of ${prompts.length} prompts done`);
   }
   if (sandboxId) parts.push(oneLine(sandboxId));
+  if (awaitedStop) parts.push(awaitedStopText(awaitedStop));
   if (progress.degraded) parts.push('degraded');
   return parts.join(' · ');
+}
+
+function awaitedStopText({ stopId, status, error }: AwaitedStop): string {
+  return oneLine(`until its stop ${stopId} has ended, which is ${status}${error === null ? '' : `: ${error}`}`);
 }
 
 /** The state of a prompt of a running job, in words. The job does not read the status while the prompt runs. */

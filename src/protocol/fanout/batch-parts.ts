@@ -249,6 +249,8 @@ export type BatchClock = 'checks' | 'recovery';
 /** The state that a run of the batch passes to the next one. A thousand chunks at their largest must fit one payload. */
 export interface CarriedBatch {
   readonly startedAtMs: number;
+  /** False until the work of an earlier execution is known. */
+  isSurveyed: boolean;
   phase: FanoutPhase;
   /** When that phase began, in ms since the epoch. */
   sinceMs: number;

@@ -29,6 +29,15 @@ export interface UnrenewedAutoStop {
   readonly message: string;
 }
 
+/** A stop whose end a job waits for, before it resumes the sandbox. */
+export interface AwaitedStop {
+  readonly stopId: string;
+  /** `pending` or `failing`, or a status that is not listed. */
+  readonly status: string;
+  /** Why the last attempt failed; null if it did not. */
+  readonly error: string | null;
+}
+
 /** Result of the progress query. */
 export interface JobProgress {
   readonly jobId: string;
@@ -49,6 +58,8 @@ export interface JobProgress {
   readonly sandboxId: string | null;
   /** Set while the newest read shows that the sandbox is alive but not fully reachable; absent or null otherwise. */
   readonly degraded?: DegradedSandbox | null;
+  /** Set while the job waits until the sandbox is archived, so that it can resume it; absent or null otherwise. */
+  readonly awaitedStop?: AwaitedStop | null;
   /** Set while the job cannot renew the auto-stop of its sandbox; absent or null otherwise. */
   readonly autoStop?: UnrenewedAutoStop | null;
   /** One entry per prompt so far, in order. */

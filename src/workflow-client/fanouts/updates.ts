@@ -1,10 +1,11 @@
 /** Sends items to batches and seals batches. Retries after failures that pass by themselves. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import type { ChunkSubmission, SealRequest } from '../../protocol/fanout/batch-parts.js';
 import type { FanoutItem } from '../../protocol/fanout/fanout-input.js';
-import { addChunkUpdate, sealUpdate } from '../../protocol/messages.js';
+import { addChunkUpdate, notStored, sealUpdate } from '../../protocol/messages.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { withAnswerTimeout } from '../../temporal/calls.js';
 import { isBusy, isClosing, isSlow } from '../../temporal/errors.js';
@@ -92,8 +93,9 @@ export async function sendSeal(
 }
 
 /**
- * Sends an update, and repeats it after a temporary failure. There are three such failures: a run that continues as new
- * may refuse an update, Temporal accepts only ten updates at once, and a busy worker may answer late.
+ * Sends an update, and repeats it after a temporary failure. There are four such failures: a run that continues as new
+ * may refuse an update, or not wait for the result store, Temporal accepts only ten updates at once, and a busy worker may
+ * answer late.
  */
 async function persist<T>(
   client: Client,
@@ -107,11 +109,17 @@ async function persist<T>(
       return await withAnswerTimeout(client, send);
     } catch (error) {
       signal?.throwIfAborted();
-      const passes = isBusy(error) || isSlow(error) || (isClosing(error) && (await runs(client, batch)));
+      const passes =
+        isBusy(error) || isSlow(error) || isNotStored(error) || (isClosing(error) && (await runs(client, batch)));
       if (!passes || Date.now() + pauseMs >= untilMs) throw await explainError(error, client, askedBatch(batch));
       await sleep(pauseMs);
     }
   }
+}
+
+function isNotStored(error: unknown): boolean {
+  if (!(error instanceof WorkflowUpdateFailedError)) return false;
+  return error.cause instanceof ApplicationFailure && error.cause.type === notStored;
 }
 
 async function runs(client: Client, batch: FanoutAddress): Promise<boolean> {

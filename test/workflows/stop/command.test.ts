@@ -4,7 +4,9 @@ import { sandboxStopId } from '../../../src/contract/workflow-safe/addresses.js'
 import { stopProgress } from '../../../src/workflow-client/stops/read-stops.js';
 import { type InProcessOptions, cli as runCli } from '../../unit/cli/in-process.js';
 import { stopForGood } from '../../unit/house/snippets/stop-sandbox.js';
-import { createStand, type Stand, script } from '../workflow-harness.js';
+import { progressOf } from '../job-progress.js';
+import { createStand, deployment, type Stand, script } from '../workflow-harness.js';
+import { callsOf, steps } from './escalation-harness.js';
 import { ask, heal, outcomeOf, readySandbox } from './stop-harness.js';
 
 let stand: Stand;
@@ -25,6 +27,7 @@ const cli = (args: readonly string[], options: InProcessOptions = {}) =>
       SANDBOX_API_KEY: 'test-key',
       TEMPORAL_ADDRESS: inject('temporalAddress'),
       SANDFLOW_TASK_QUEUE: stand.taskQueue,
+      ...options.env,
     },
   });
 const failing = () => stand.fault({ kind: 'stop_fails', times: 1_000 });
@@ -153,6 +156,20 @@ describe('sandflow stops', () => {
     const after = JSON.parse((await cli(['stops', 'explain', watched, '--json'])).stdout);
     expect(after).toMatchObject({ state: 'completed', kept: 'saved', stop: { status: 'completed' }, error: null });
     expect((await list()).map(({ sandboxId }) => sandboxId)).not.toContain(watched);
+  });
+
+  it('escalates a stop although a job waits for its end, and the job names the stop, then works', async () => {
+    const sandboxId = await readySandbox(stand);
+    await failing();
+    const requested = await ask(stand, { sandboxId, escalate: steps('4s: resume-and-stop') });
+    const job = await stand.start({ source: { kind: 'existing', sandboxId }, end: 'keep' });
+    const { jobId } = await progressOf(job);
+    const shown = async () => (await cli(['jobs', 'show', jobId], { env: { SANDFLOW_DEPLOYMENT: deployment } })).stdout;
+    await expect.poll(shown).toContain(`until its stop ${requested.accepted.stopId} has ended, which is failing: `);
+    await expect.poll(() => callsOf(stand, sandboxId, 'resumeSandbox').length).toBe(1);
+    await heal(stand);
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', escalation: [{ state: 'done' }] });
+    expect(await job.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }], left: [] });
   });
 
   it('explains that a sandbox does not exist, and that one was never stopped', async () => {

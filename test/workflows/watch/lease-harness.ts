@@ -4,6 +4,7 @@ import { sandboxWatchId } from '../../../src/contract/workflow-safe/addresses.js
 import {
   claimSandboxUpdate,
   type HoldAnswer,
+  type LeaseUse,
   leaseSandboxUpdate,
   releaseClaimSignal,
   type sandboxWatch,
@@ -28,10 +29,10 @@ export function leaseAs(
   stand: Stand,
   sandboxId: string,
   workflowId: string,
-  over: { readonly lastsMs?: number; readonly limits?: WatchLimits } = {},
+  over: { readonly use?: LeaseUse; readonly lastsMs?: number; readonly limits?: WatchLimits } = {},
 ): Promise<HoldAnswer> {
   return stand.client.workflow.executeUpdateWithStart(leaseSandboxUpdate, {
-    args: [{ workflowId, use: 'work', lastsMs: over.lastsMs ?? 600_000 }],
+    args: [{ workflowId, use: over.use ?? 'work', lastsMs: over.lastsMs ?? 600_000 }],
     startWorkflowOperation: watchStart(stand, sandboxId, over.limits),
   });
 }

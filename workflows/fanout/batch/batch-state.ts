@@ -42,10 +42,6 @@ export class BatchState {
   /** Chunks to which a grant is being sent, or that are being started. */
   readonly sending = new Set<number>();
   readonly starts = new ChildStartLimit();
-  /** False until the work of an earlier execution is known. */
-  isSurveyed: boolean;
-  /** True while the run prepares to continue as new. */
-  isPausing = false;
   /** True once the time limit for the end is over, even if items still run. */
   isGivenUp = false;
   /** True once an ending batch no longer waits for items that are still to be submitted. */
@@ -60,7 +56,6 @@ export class BatchState {
     this.pace = { ...defaultFanoutIntervals, ...input.pace };
     this.carried = input.carried ?? newCarriedBatch(input, Date.now());
     this.deadlineAtMs = this.carried.startedAtMs + input.policy.deadlineMs;
-    this.isSurveyed = input.carried !== undefined || input.resume === undefined;
   }
 
   get place() {
@@ -252,9 +247,10 @@ export class BatchState {
   }
 }
 
-function newCarriedBatch({ source, policy }: BatchInput, nowMs: number): CarriedBatch {
+function newCarriedBatch({ source, policy, resume }: BatchInput, nowMs: number): CarriedBatch {
   return {
     startedAtMs: nowMs,
+    isSurveyed: resume === undefined,
     phase: source.kind === 'prepare' ? 'preparing' : 'checking_source',
     sinceMs: nowMs,
     chunks: {},

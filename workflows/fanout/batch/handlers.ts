@@ -1,5 +1,11 @@
 /** The message handlers of a batch: items, their seal, and the reports of chunks. */
-import { ApplicationFailure, CancellationScope, condition, setHandler } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  type CancellationScope,
+  condition,
+  isCancellation,
+  setHandler,
+} from '@temporalio/workflow';
 import { maxChunks, maxItemsInChunk } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { ChunkSubmission, SealRequest } from '../../../src/protocol/fanout/batch-parts.js';
 import {
@@ -7,6 +13,7 @@ import {
   chunkReportSignal,
   fanoutPlacesQuery,
   fanoutProgressQuery,
+  notStored,
   sandboxEventSignal,
   sealUpdate,
 } from '../../../src/protocol/messages.js';
@@ -15,7 +22,8 @@ import type { BatchState } from './batch-state.js';
 import { newRecord } from './chunk-record.js';
 import { placeProblem, sealProblem } from './validate-seal.js';
 
-export function handleBatchMessages(batch: BatchState): void {
+/** @param untilPause the scope of what may wait for the result store; cancelled when the run must end */
+export function handleBatchMessages(batch: BatchState, untilPause: CancellationScope): void {
   setHandler(fanoutProgressQuery, () => batch.progress());
   setHandler(fanoutPlacesQuery, () =>
     [...batch.known.values()].map(({ chunk, firstIndex, items, digest }) => ({ chunk, firstIndex, items, digest })),
@@ -25,16 +33,27 @@ export function handleBatchMessages(batch: BatchState): void {
     batch.receiveReport(report);
   });
   setHandler(sandboxEventSignal, (event) => batch.sourceJob?.inbox.record(event));
-  setHandler(addChunkUpdate, (submission) => CancellationScope.nonCancellable(() => addChunk(batch, submission)), {
+  setHandler(addChunkUpdate, (submission) => within(untilPause, () => addChunk(batch, submission)), {
     validator: (submission) => refuseNonsense(submission),
   });
-  setHandler(sealUpdate, (request) => CancellationScope.nonCancellable(() => seal(batch, request)));
+  setHandler(sealUpdate, (request) => within(untilPause, () => seal(batch, request)));
+}
+
+/** Handles a request that may wait for the result store. @throws `notStored` if the run must end before that */
+async function within<Answer>(untilPause: CancellationScope, handle: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await untilPause.run(handle);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    const message = 'the result store did not take this in time. Send it again.';
+    throw ApplicationFailure.nonRetryable(message, notStored);
+  }
 }
 
 /** Stores the items before it answers, so that an accepted item is never lost. */
 async function addChunk(batch: BatchState, submission: ChunkSubmission): Promise<{ readonly isNew: boolean }> {
   batch.messages += 1;
-  await condition(() => batch.isSurveyed && !batch.arriving.has(submission.chunk));
+  await condition(() => batch.carried.isSurveyed && !batch.arriving.has(submission.chunk));
   const known = batch.known.find(({ chunk }) => chunk === submission.chunk);
   if (known) {
     if (known.digest === submission.digest) return { isNew: false };
@@ -63,7 +82,7 @@ async function addChunk(batch: BatchState, submission: ChunkSubmission): Promise
 
 async function seal(batch: BatchState, request: SealRequest): Promise<{ readonly isNew: boolean }> {
   batch.messages += 1;
-  await condition(() => batch.isSurveyed && batch.arriving.size === 0);
+  await condition(() => batch.carried.isSurveyed && batch.arriving.size === 0);
   const { carried } = batch;
   if (carried.seal?.chunks === request.chunks && carried.seal.items === request.items) return { isNew: false };
   if (carried.seal) throw refused(`the batch was sealed with ${carried.seal.items} items, not ${request.items}.`);

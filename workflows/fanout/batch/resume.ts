@@ -27,7 +27,7 @@ export async function resumeFromStore(
     if (open.has(record.chunk)) requestReport(batch, record);
   }
   batch.carried.seal = seal;
-  batch.isSurveyed = true;
+  batch.carried.isSurveyed = true;
   batch.noteChange();
 }
 

@@ -24,12 +24,10 @@ export async function adoptSandbox(job: JobState, source: ExistingSource): Promi
   job.enter('waiting_for_sandbox');
   const since = job.inbox.mark();
   // Register before the first read, so that no event in between is lost.
-  await watchSandbox(job, sandboxId);
-  let sandbox = await readOrEnd(job, sandboxId);
-  await notifyOwner(sandbox);
+  job.carried.watched = true;
+  const sandbox = await waitUntilNotStopping(job, sandboxId);
   job.carried.previousStopId = sandbox.stop?.id ?? null;
   if (isUsable(sandbox.state)) return sandboxId;
-  if (sandbox.state === 'archiving') sandbox = await waitArchived(job, sandboxId);
   if (sandbox.state === 'archived') await resume(job, source);
   else if ((await waitUntilUsable(job, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
   return sandboxId;
@@ -40,7 +38,7 @@ export async function adoptSandbox(job: JobState, source: ExistingSource): Promi
  * @throws JobTermination, or the error of the activity, if the sandbox cannot be resumed
  */
 export async function resumeSandbox(job: JobState, sandboxId: string): Promise<void> {
-  if (job.sandbox?.state === 'archiving') await waitArchived(job, sandboxId);
+  if (job.sandbox?.state === 'archiving') await waitUntilNotStopping(job, sandboxId);
   await resume(job, { kind: 'existing', sandboxId });
 }
 
@@ -75,18 +73,33 @@ async function resume(job: JobState, source: ExistingSource): Promise<void> {
   if ((await waitUntilUsable(job, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
 }
 
-async function waitArchived(job: JobState, sandboxId: string): Promise<SandboxView> {
-  const archived = await until<SandboxView>(sandboxId, {
+/**
+ * Reads the sandbox until no stop is under way. A lease to work would hold back the escalation of a stop that goes on
+ * failing, while the job waits for the end of that stop. So the job leases only the content for as long as it waits.
+ */
+async function waitUntilNotStopping(job: JobState, sandboxId: string): Promise<SandboxView> {
+  const { carried } = job;
+  for (;;) {
+    if (carried.watched) await watchSandbox(job, sandboxId);
+    if (carried.waitsForStop) await waitArchived(job, sandboxId);
+    else {
+      const sandbox = await readOrEnd(job, sandboxId);
+      await notifyOwner(sandbox);
+      if (sandbox.state !== 'archiving') return sandbox;
+    }
+    carried.waitsForStop = !carried.waitsForStop;
+  }
+}
+
+async function waitArchived(job: JobState, sandboxId: string): Promise<void> {
+  await until<true>(sandboxId, {
     ...waitOptions(job),
     waitedFor: 'archived',
     wakeOn: ['sandbox.archived', 'sandbox.error', 'sandbox.ready'],
     since: job.inbox.mark(),
-    read: async () => {
-      const sandbox = await readOrEnd(job, sandboxId);
-      return sandbox.state === 'archiving' ? undefined : sandbox;
-    },
+    readFirst: true,
+    read: async () => ((await readOrEnd(job, sandboxId)).state === 'archiving' ? undefined : true),
   });
-  return archived ?? readOrEnd(job, sandboxId);
 }
 
 /** The sandbox may be very new, so only a 404 that lasts is final. */

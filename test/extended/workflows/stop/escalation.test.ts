@@ -2,12 +2,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { stopProgress } from '../../../../src/workflow-client/stops/read-stops.js';
 import type { RequestedStop } from '../../../../src/workflow-client/stops/stop-client.js';
-import type { HoldAnswer } from '../../../../workflows/index.js';
+import { type HoldAnswer, watchUnregisterSignal } from '../../../../workflows/index.js';
 import { createIntercept } from '../../../workflows/intercept.js';
 import { openListener } from '../../../workflows/notification/listener.js';
 import { callsOf, failing, failingStop, healAtResume, steps } from '../../../workflows/stop/escalation-harness.js';
 import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from '../../../workflows/stop/stop-harness.js';
-import { claimAs, leaseAs, releaseAs } from '../../../workflows/watch/lease-harness.js';
+import { claimAs, leaseAs, releaseAs, watchOf } from '../../../workflows/watch/lease-harness.js';
 import { createStand, type Stand, script } from '../../../workflows/workflow-harness.js';
 
 const intercept = createIntercept();
@@ -82,11 +82,23 @@ describe('resume-and-stop', () => {
     expect(stops(sandboxId)).toHaveLength(1);
   });
 
-  it('is left while somebody leases the sandbox, and the step says who', async () => {
-    const { sandboxId, requested } = await failingStop(stand, steps('1s: resume-and-stop, 1m: notify'));
+  it('waits while somebody leases the sandbox to work in it, and the step says who', async () => {
+    const { sandboxId, requested } = await failingStop(stand, steps('2s: resume-and-stop'));
+    healAtResume(stand, intercept);
     await leaseAs(stand, sandboxId, 'another-job');
-    await expect.poll(async () => (await view(requested)).escalation[0]?.state).toBe('left');
-    expect((await view(requested)).escalation[0]?.why).toBe('the sandbox is leased by another-job');
+    const why = async () => (await view(requested)).escalation[0]?.why;
+    await expect.poll(why).toBe('the sandbox is leased by another-job');
+    expect(calls(sandboxId, 'resumeSandbox')).toHaveLength(0);
+    await watchOf(stand, sandboxId).signal(watchUnregisterSignal, { workflowId: 'another-job' });
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', escalation: [{ state: 'done' }] });
+  });
+
+  it('is left if somebody leases the sandbox until the next step is due', async () => {
+    const { sandboxId, requested } = await failingStop(stand, steps('2s: resume-and-stop, 3s: notify'));
+    await leaseAs(stand, sandboxId, 'another-job');
+    await expect
+      .poll(async () => (await view(requested)).escalation)
+      .toMatchObject([{ state: 'left', why: 'the sandbox is leased by another-job' }, { state: 'done' }]);
     await heal(stand);
     expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived' });
     expect(calls(sandboxId, 'resumeSandbox')).toHaveLength(0);
@@ -153,10 +165,12 @@ describe('delete', () => {
     expect(calls(sandboxId, 'deleteSandbox')).toHaveLength(1);
   });
 
-  it('is left while somebody leases the sandbox', async () => {
+  it.each(['work', 'fork'] as const)('waits while somebody leases the sandbox to %s', async (use) => {
     const { sandboxId, requested } = await failingStop(stand, steps('2s: delete'));
-    await leaseAs(stand, sandboxId, 'another-job');
-    await expect.poll(async () => (await view(requested)).escalation[0]?.state).toBe('left');
+    await leaseAs(stand, sandboxId, 'another-job', { use });
+    const step = async () => (await view(requested)).escalation[0];
+    await expect.poll(async () => (await step())?.why).toBe('the sandbox is leased by another-job');
+    expect((await step())?.state).toBe('announced');
     await heal(stand);
     expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived' });
     expect(calls(sandboxId, 'deleteSandbox')).toHaveLength(0);

@@ -1,5 +1,6 @@
 /** The stop workflow while others act, reads lag, answers are wrong, or requests are many. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { requestStopUpdate, stopReportQuery } from '../../../../src/protocol/messages.js';
 import { createIntercept, lost } from '../../../workflows/intercept.js';
 import { ask, heal, outcomeOf, readySandbox, signalEvent, stopWorkflow } from '../../../workflows/stop/stop-harness.js';
 import { believesNothing, createStand, type Stand } from '../../../workflows/workflow-harness.js';
@@ -125,6 +126,11 @@ describe('a workflow of stops', () => {
       await signalEvent(stand, sandboxId, { id: `evt_${number}`, type: 'sandbox.ready' });
     }
     expect(new Set(requested.map(({ runId }) => runId)).size).toBeGreaterThan(1);
+    // An id of an earlier run, which Temporal no longer knows.
+    const known = { requestId: 'r0', deadlineMs: 600_000, alertAfterMs: null };
+    const workflow = stopWorkflow(stand, sandboxId);
+    await workflow.executeUpdate(requestStopUpdate, { args: [known], updateId: 'r0' });
+    expect((await workflow.query(stopReportQuery)).requests).toHaveLength(requested.length);
     await heal(stand);
     const ended = await Promise.all(requested.map((one) => outcomeOf(stand, one)));
     // The next run makes a request that was carried over before its acceptance, possibly after the end.

@@ -1,0 +1,138 @@
+/**
+ * Jobs and batches that wait for the end of a stop that goes on failing, while its escalation yields to leases. Extended:
+ * `test/workflows/stop/command.test.ts` has the promise. It costs 10 CPU seconds.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sweepPolicy } from '../../../../src/retention/index.js';
+import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
+import { stopProgress } from '../../../../src/workflow-client/stops/read-stops.js';
+import type { RequestedStop } from '../../../../src/workflow-client/stops/stop-client.js';
+import { cleaned } from '../../../workflows/cleanup/cleanup-harness.js';
+import { ended, fanoutInput, items, source, submit } from '../../../workflows/fanout/fanout-harness.js';
+import { createIntercept } from '../../../workflows/intercept.js';
+import { progressOf } from '../../../workflows/job-progress.js';
+import { callsOf, failing, failingStop, healAtResume, steps } from '../../../workflows/stop/escalation-harness.js';
+import { ask, heal, outcomeOf, readySandbox } from '../../../workflows/stop/stop-harness.js';
+import {
+  createStand,
+  deployment,
+  type Stand,
+  script,
+  shortTiming,
+  untilGo,
+} from '../../../workflows/workflow-harness.js';
+
+const intercept = createIntercept();
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand({ through: intercept.through, worker: { forksPerSecond: 1_000 } });
+});
+afterEach(async () => {
+  intercept.clear();
+  await heal(stand);
+});
+afterAll(() => stand.close());
+
+const view = (requested: RequestedStop) => stopProgress(stand.client, requested);
+const stateOf = async (sandboxId: string) => (await stand.api.getSandbox(sandboxId)).sandbox.state;
+const isFailing = (requested: RequestedStop) => expect.poll(async () => (await view(requested)).status).toBe('failing');
+type Over = Parameters<Stand['start']>[0];
+const startIn = (sandboxId: string, over: Over = {}) =>
+  stand.start({ source: { kind: 'existing', sandboxId }, end: 'keep', ...over });
+const awaited = async (job: Awaited<ReturnType<Stand['start']>>) => (await progressOf(job)).awaitedStop?.stopId;
+
+describe('a job that starts while a stop goes on failing', () => {
+  it.each([
+    ['before an attempt has failed', false, {}],
+    ['after an attempt has failed', true, {}],
+    ['and renews its lease meanwhile', true, { timing: { ...shortTiming, renewLeaseEveryMs: 100 } }],
+    ['and continues as new meanwhile', true, { maxHistoryEvents: 30 }],
+    ['and stops the sandbox at its end', true, { end: 'stop' }],
+  ] as const)('%s: the sandbox is resumed and stopped, and then the job works in it', async (_, isLate, over) => {
+    healAtResume(stand, intercept);
+    const { sandboxId, requested } = await failingStop(stand, steps('3s: resume-and-stop'));
+    if (isLate) await isFailing(requested);
+    const job = await startIn(sandboxId, over);
+    await expect.poll(() => awaited(job)).toBe(requested.accepted.stopId);
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', escalation: [{ state: 'done' }] });
+    expect(await job.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }], left: [] });
+    expect(callsOf(stand, sandboxId, 'resumeSandbox')).toHaveLength(2);
+    const { runId } = await stand.client.workflow.getHandle(job.workflowId).describe();
+    expect(runId !== job.firstExecutionRunId).toBe('maxHistoryEvents' in over);
+  });
+
+  it('is one of two: both work in it', async () => {
+    healAtResume(stand, intercept);
+    const { sandboxId, requested } = await failingStop(stand, steps('3s: resume-and-stop'));
+    const jobs = [await startIn(sandboxId), await startIn(sandboxId)];
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived' });
+    for (const job of jobs) expect(await job.result()).toMatchObject({ outcome: 'completed', left: [] });
+  });
+
+  it('keeps the sandbox from being deleted as long as it waits, and no longer', async () => {
+    const { sandboxId, requested } = await failingStop(stand, steps('2s: delete'));
+    const job = await startIn(sandboxId);
+    await expect.poll(async () => (await view(requested)).escalation[0]?.why).toContain(job.workflowId);
+    await job.cancel();
+    expect(await job.result()).toMatchObject({ outcome: 'cancelled' });
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'deleted', escalation: [{ state: 'done' }] });
+  });
+
+  it('and does not end until its deadline: its error names the stop', async () => {
+    const { sandboxId, requested } = await failingStop(stand, steps('1s: notify'));
+    const job = await startIn(sandboxId, { deadlineMs: 4_000 });
+    const { outcome, error } = await job.result();
+    expect({ outcome, message: error?.message }).toEqual({
+      outcome: 'deadline_exceeded',
+      message: expect.stringContaining(`it was waiting: the stop ${requested.accepted.stopId} is failing`),
+    });
+    expect((await view(requested)).escalation).toMatchObject([{ state: 'done' }]);
+  });
+
+  it('works in it if a person resumes it, whose stop then ends', async () => {
+    const { sandboxId, requested } = await failingStop(stand, steps('5m: resume-and-stop'));
+    const job = await startIn(sandboxId);
+    await expect.poll(() => awaited(job)).toBe(requested.accepted.stopId);
+    await stand.api.resumeSandbox(sandboxId, {});
+    expect(await job.result()).toMatchObject({ outcome: 'completed' });
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'superseded' });
+  });
+});
+
+it('a job that works in the sandbox before the stop holds its escalation back until it has ended', async () => {
+  healAtResume(stand, intercept);
+  const sandboxId = await readySandbox(stand);
+  const job = await startIn(sandboxId, { prompts: [{ prompt: script(untilGo) }] });
+  await expect.poll(() => stateOf(sandboxId)).toBe('running');
+  await failing(stand);
+  const requested = await ask(stand, { sandboxId, escalate: steps('1s: resume-and-stop') });
+  const { outcome, left } = await job.result();
+  expect({ outcome, left }).toEqual({ outcome: 'sandbox_failed', left: [] });
+  expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', escalation: [{ state: 'done' }] });
+});
+
+it('a sweep escalates a stop that nobody but a job waits for', async () => {
+  healAtResume(stand, intercept);
+  const sandboxId = await readySandbox(stand);
+  await failing(stand);
+  await stand.api.stopSandbox(sandboxId);
+  const job = await startIn(sandboxId);
+  const isFailing = async () => (await progressOf(job)).awaitedStop?.status;
+  await expect.poll(isFailing).toBe('failing');
+  const handle = await startCleanup(stand.client, {
+    ...{ deployment, taskQueue: stand.taskQueue, mode: 'apply', settings: { settleMs: 0, timing: shortTiming } },
+    policy: sweepPolicy({ escalate: steps('1s: resume-and-stop'), failingForMs: 1, name: 'sweep' }),
+  });
+  const { of } = await cleaned(stand, await handle.result());
+  // `escalating` if the step was not due yet.
+  expect(['stopped', 'escalating']).toContain(of(sandboxId));
+  expect(await job.result()).toMatchObject({ outcome: 'completed' });
+});
+
+it('a batch that waits for the stop of its source holds no escalation back', async () => {
+  healAtResume(stand, intercept);
+  const { sandboxId, requested } = await failingStop(stand, steps('3s: resume-and-stop'));
+  const input = await submit(stand, fanoutInput(source(sandboxId)), items(1));
+  expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', escalation: [{ state: 'done' }] });
+  expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { completed: 1 } });
+});
