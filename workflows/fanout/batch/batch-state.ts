@@ -13,6 +13,7 @@ import type { FanoutIntervals, FanoutOutcome } from '../../../src/protocol/fanou
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../src/protocol/fanout/fanout-progress.js';
 import type { JobError, LeftBehind } from '../../../src/protocol/job/job-result.js';
 import type { JobState } from '../../job/job-state.js';
+import { sourceChangedCode } from '../../shared/job-termination.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks } from './chunk-record.js';
@@ -125,6 +126,22 @@ export class BatchState {
   }
 
   /**
+   * Without its source, a batch ends. If the source is only no longer in the state of the first forks, no further item
+   * starts, and those that run go on.
+   */
+  loseSource(error: JobError): void {
+    if (error.code === sourceChangedCode) this.carried.sourceChange ??= cutError(error);
+    else this.end('source_failed', error);
+  }
+
+  /** True once the source has changed, and no item of the state before runs or can start. */
+  get isDrained(): boolean {
+    const isIdle = ({ state, charged, report }: ChunkRecord) =>
+      state !== 'open' || (charged.window === 0 && report?.running === 0);
+    return this.carried.sourceChange !== null && this.records.every(isIdle);
+  }
+
+  /**
    * True while the batch accepts items. A batch that is ending still accepts items. It does not start them, but its
    * results list them.
    */
@@ -152,7 +169,7 @@ export class BatchState {
       const refusal = { untilMs: throttledUntilMs, nowMs: Date.now() };
       carried.throttle = throttled(carried.throttle, refusal, this.throttleRules);
     }
-    if (sourceError) this.end('source_failed', sourceError);
+    if (sourceError) this.loseSource(sourceError);
     // An earlier execution of the batch ended this chunk early. This execution is a resume, so it starts the chunk
     // again.
     if (record.state === 'ended' && record.isAttached && report.wasCut && !carried.ending) {
@@ -263,10 +280,13 @@ function newCarriedBatch({ source, policy }: BatchInput, nowMs: number): Carried
     clockedAtMs: {},
     seal: null,
     source: null,
+    startedFrom: [],
+    sourceChange: null,
     preparedSandboxId: null,
     ending: null,
     throttle: freshThrottle(policy.concurrency),
     leasedAtMs: null,
+    leasedSandboxId: null,
   };
 }
 

@@ -129,9 +129,9 @@ async function recovery(batch: BatchState): Promise<void> {
  * once if the last renewal was more than half an interval ago.
  */
 async function lease(batch: BatchState): Promise<void> {
-  await condition(() => batch.carried.source !== null);
-  const sandboxId = batch.carried.source?.sandboxId;
-  if (sandboxId == null) return;
+  await condition(() => batch.carried.leasedAtMs !== null);
+  const sandboxId = batch.carried.leasedSandboxId;
+  if (sandboxId === null) return;
   const timing = { ...defaultTiming, ...batch.input.timing };
   let dueAtMs = (batch.carried.leasedAtMs ?? 0) + renewEarlierLeaseInMs(timing);
   for (;;) {
