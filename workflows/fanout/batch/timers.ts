@@ -129,7 +129,7 @@ async function recovery(batch: BatchState): Promise<void> {
  * once if the last renewal was more than half an interval ago.
  */
 async function lease(batch: BatchState): Promise<void> {
-  await condition(() => batch.carried.leasedAtMs !== null);
+  await condition(() => batch.carried.source !== null);
   const sandboxId = batch.carried.leasedSandboxId;
   if (sandboxId === null) return;
   const timing = { ...defaultTiming, ...batch.input.timing };

@@ -51,7 +51,7 @@ export async function obtainSource(batch: BatchState): Promise<ReadySource> {
     // Lease before the first read, so that nobody deletes the source in between.
     await leaseForForks(batch, job, sandboxId);
     const allowStale = source.kind === 'sandbox' && source.allowStale;
-    const sandbox = await makeFresh(job, { sandboxId, allowStale });
+    const sandbox = await makeFresh(batch, job, { sandboxId, allowStale });
     const state = stateOfSandbox(sandbox);
     return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId, state };
   } finally {
@@ -65,6 +65,13 @@ async function leaseForForks(batch: BatchState, job: JobState, sandboxId: string
   batch.carried.leasedSandboxId = sandboxId;
   await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
   batch.carried.leasedAtMs = Date.now();
+}
+
+/** The wait for a source may last for hours. No timer renews the lease before the source is ready. */
+async function keepLease(batch: BatchState, job: JobState, sandboxId: string): Promise<void> {
+  const { leasedAtMs } = batch.carried;
+  const isOld = leasedAtMs === null || Date.now() - leasedAtMs >= job.timing.renewLeaseEveryMs;
+  if (isOld) await leaseForForks(batch, job, sandboxId);
 }
 
 /**
@@ -97,6 +104,7 @@ export function changeSinceEarlier(
 }
 
 async function makeFresh(
+  batch: BatchState,
   job: JobState,
   { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
 ): Promise<SandboxView> {
@@ -113,7 +121,7 @@ async function makeFresh(
     if (freshness.kind === 'stop') {
       const stopped = await stopUnused(job, { sandboxId, allowStale });
       if (stopped?.state === 'archived') return stopped;
-    } else await waitSettled(job, sandboxId);
+    } else await waitSettled(batch, job, sandboxId);
   }
 }
 
@@ -163,13 +171,14 @@ async function userOf({ name }: SandboxView): Promise<string | null> {
   return status === 'RUNNING' ? owner : null;
 }
 
-async function waitSettled(job: JobState, sandboxId: string): Promise<void> {
+async function waitSettled(batch: BatchState, job: JobState, sandboxId: string): Promise<void> {
   await untilStopped<true>(job, sandboxId, {
     waitedFor: 'archived or usable',
     since: 0,
     readFirst: true,
     read: async () => {
       const sandbox = await readSandbox(job, sandboxId);
+      await keepLease(batch, job, sandboxId);
       const isMoving = sandbox !== null && (sandbox.state === 'archiving' || isCreating(sandbox.state));
       return isMoving ? undefined : true;
     },
