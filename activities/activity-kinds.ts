@@ -17,7 +17,13 @@ type Changing = { [Name in Called]: Row[Name] extends { method: 'GET' } | { retr
 /** They change nothing, or only the result store in a way that can be repeated. */
 export type ReadActivities = Pick<
   SandflowActivities,
-  Reading | 'findPrompt' | 'findSandboxByName' | 'readPromptRecord' | 'storeTranscript'
+  | Reading
+  | 'findNamedSnapshot'
+  | 'findPrompt'
+  | 'findSandboxByName'
+  | 'readPromptRecord'
+  | 'readSourceChange'
+  | 'storeTranscript'
 >;
 
 /** They change something outside Temporal, each with the evidence or the key of its retry class. */

@@ -31,6 +31,7 @@ import { createFileActivities } from './sandbox/files.js';
 import { followSetupActivity } from './sandbox/follow-setup.js';
 import { createReads } from './sandbox/read.js';
 import { createSandboxReads } from './sandbox/read-details.js';
+import { createSourceReads } from './sandbox/source-state.js';
 import { resumeSandboxActivity, stopSandboxActivity } from './sandbox/stop-resume.js';
 import { createWrites } from './sandbox/write.js';
 import { sendScheduledItemsActivity } from './schedule/send-items.js';
@@ -88,6 +89,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createAccountReads(client),
     ...createAccountWrites(client, secrets),
     ...createSandboxReads(client),
+    ...createSourceReads(client),
     ...createCommandActivities(client, results),
     ...createSecretActivities(client, secrets, rotation),
     ...createWatchActivities(client, results, taskQueue),

@@ -2,6 +2,7 @@
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
+import { isSameSource, type SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import type { KnownItem, SealRequest, StoredChunk } from '../../src/protocol/fanout/batch-parts.js';
 import type { ItemOutcome } from '../../src/protocol/fanout/fanout-input.js';
 import type { FanoutResult, ItemEnding, ItemResult } from '../../src/protocol/fanout/fanout-result.js';
@@ -48,6 +49,8 @@ export interface SurveyedChunk {
 
 export interface Survey {
   readonly chunks: readonly SurveyedChunk[];
+  /** The states that the forks started from: one for each source. */
+  readonly startedFrom: readonly SourceState[];
   readonly seal: SealRequest | null;
 }
 
@@ -73,12 +76,14 @@ export interface SettleItemInput {
 }
 
 export function createFanoutStore(results: ResultStore) {
-  async function survey(place: FanoutPlace, object: ListedObject): Promise<SurveyedChunk> {
+  async function survey(place: FanoutPlace, object: ListedObject, startedFrom: SourceState[]): Promise<SurveyedChunk> {
     const { chunk, items, firstIndex, digest } = await readListedChunk(results, object);
     const byOutcome: Partial<Record<ItemOutcome, number>> = {};
     let spentSeconds = 0;
     for (const at of items.keys()) {
       const known = await readKnownItem(results, place, firstIndex + at);
+      const state = known?.startsFrom;
+      if (state && !startedFrom.some((other) => isSameSource(state, other))) startedFrom.push(state);
       // An item whose fork must still be ended does not count, because it will be started again.
       if (!known || known.toEnd) continue;
       byOutcome[known.outcome] = (byOutcome[known.outcome] ?? 0) + 1;
@@ -131,8 +136,11 @@ export function createFanoutStore(results: ResultStore) {
     async surveyFanout(place: FanoutPlace): Promise<Survey> {
       return withHeartbeat(async () => {
         const chunks: SurveyedChunk[] = [];
-        for (const object of (await storedChunks(results, place)).values()) chunks.push(await survey(place, object));
-        return { chunks, seal: await readSeal(results, place) };
+        const startedFrom: SourceState[] = [];
+        for (const object of (await storedChunks(results, place)).values()) {
+          chunks.push(await survey(place, object, startedFrom));
+        }
+        return { chunks, startedFrom, seal: await readSeal(results, place) };
       });
     },
 

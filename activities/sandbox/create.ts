@@ -2,20 +2,30 @@
 import type { SandboxClient } from '../../src/client/index.js';
 import type { CreateSandboxBody, ForkBody } from '../../src/contract/requests/sandbox-requests.js';
 import type { OtherFields } from '../../src/contract/workflow-safe/other-fields.js';
+import type { SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import { bytesOf, type Text } from '../../src/contract/workflow-safe/stored-text.js';
 import { timeToSend } from '../../src/contract/workflow-safe/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { repeatable } from '../retry/attempt.js';
+import { type Attempt, repeatable } from '../retry/attempt.js';
 import { createIdempotently, type KeyedCall, type KeyedSandbox } from '../retry/keyed-create.js';
 import { sendRecorded } from '../retry/recorded-call.js';
 import { readText } from '../store/texts.js';
+import { sourceChange } from './source-state.js';
 
-interface RecordedKey {
-  /** Key of the record of this call in the result store, for items of batches. Default: no record. */
-  readonly record?: string;
+/** A sandbox that started from a source. */
+export interface StartedSandbox extends KeyedSandbox {
+  /** Why it may not have started from the wanted state; null if it has. Absent if nothing was wanted or read. */
+  readonly sourceChange?: string | null;
 }
 
-export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
+interface ItemCall {
+  /** Key of the record of this call in the result store, for items of batches. Default: no record. */
+  readonly record?: string;
+  /** The state that the sandbox must start from, for items of batches. Default: any. */
+  readonly startsFrom?: SourceState;
+}
+
+export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, ItemCall {
   /** The same bytes in every attempt, because it comes from the history. `name` contains the id of the owner. */
   readonly body: Omit<CreateSandboxBody, 'setupScript'> & {
     readonly name: string;
@@ -25,7 +35,7 @@ export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey
   readonly idempotencyKey: string;
 }
 
-export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
+export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, ItemCall {
   /** Id of the sandbox to fork. */
   readonly sandboxId: string;
   /** The same bytes in every attempt, because it comes from the history. `name` contains the id of the owner. */
@@ -39,9 +49,9 @@ export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the create took effect
  */
 export function createSandboxActivity(client: SandboxClient, results: ResultStore) {
-  return async function createSandbox(input: CreateSandboxInput): Promise<KeyedSandbox> {
+  return async function createSandbox(input: CreateSandboxInput): Promise<StartedSandbox> {
     const { idempotencyKey } = input;
-    return repeatable((attempt) => {
+    return repeatable(async (attempt) => {
       const send = async (call: CreateSandboxInput) => {
         const { setupScript, ...rest } = call.body;
         const body = setupScript === undefined ? rest : { ...rest, setupScript: await readText(results, setupScript) };
@@ -52,7 +62,7 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
           { client, attempt, endpoint: 'createSandbox', send: make },
         );
       };
-      return sendRecorded(input, { results, send });
+      return withSourceChange(await sendRecorded(input, { results, send }), input, { client, attempt });
     });
   };
 }
@@ -62,9 +72,9 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the fork took effect
  */
 export function forkSandboxActivity(client: SandboxClient, results: ResultStore) {
-  return async function forkSandbox(input: ForkSandboxInput): Promise<KeyedSandbox> {
+  return async function forkSandbox(input: ForkSandboxInput): Promise<StartedSandbox> {
     const { sandboxId, idempotencyKey } = input;
-    return repeatable((attempt) => {
+    return repeatable(async (attempt) => {
       const send = (call: ForkSandboxInput) => {
         const make = (signal: AbortSignal) => client.forkSandbox(sandboxId, call.body, { idempotencyKey, signal });
         return createIdempotently(
@@ -72,7 +82,21 @@ export function forkSandboxActivity(client: SandboxClient, results: ResultStore)
           { client, attempt, endpoint: 'forkSandbox', send: make },
         );
       };
-      return sendRecorded(input, { results, send });
+      return withSourceChange(await sendRecorded(input, { results, send }), input, { client, attempt });
     });
   };
+}
+
+/** A failed read must not look like a failed create. The workflow then reads the source itself. */
+async function withSourceChange(
+  made: KeyedSandbox,
+  { startsFrom }: ItemCall,
+  { client, attempt }: { readonly client: SandboxClient; readonly attempt: Attempt },
+): Promise<StartedSandbox> {
+  if (startsFrom === undefined) return made;
+  try {
+    return { ...made, sourceChange: await sourceChange(client, attempt, startsFrom) };
+  } catch {
+    return made;
+  }
 }

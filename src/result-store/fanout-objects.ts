@@ -86,7 +86,7 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
   let known: KnownItem | null = null;
   for (const object of await itemGenerations(store, place, index)) {
     const result = await readStoredJson<ItemResult>(store, object.ref);
-    const { generation, outcome, job, machineSeconds } = result;
+    const { generation, outcome, job, machineSeconds, startsFrom = null } = result;
     const before: number = known?.machineSeconds ?? 0;
     const toEnd = itemToEnd(result);
     const errorCode = job?.error?.code ?? null;
@@ -97,6 +97,7 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
       errorCode,
       machineSeconds: toEnd ? before : before + machineSeconds,
       newestSeconds: toEnd ? 0 : machineSeconds,
+      startsFrom,
       toEnd,
     };
   }

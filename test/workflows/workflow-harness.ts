@@ -80,6 +80,11 @@ export const untilGo = 'until [ -e go ]; do sleep 0.1; done';
 export const letGo = ({ api }: Pick<Stand, 'api'>, sandboxId: string | null | undefined) =>
   api.writeFile(sandboxId ?? '', { path: 'go', content: '' });
 
+/** Ends all faults that are armed. */
+export async function endFaults({ service }: Pick<Stand, 'service'>): Promise<void> {
+  await fetch(`${service.adminUrl}/faults`, { method: 'DELETE', headers: { authorization: `Bearer ${apiKey}` } });
+}
+
 export const script = (commands: string) => ['Please run this.', '```sh', commands, '```'].join('\n');
 
 export function jobInput(over: Partial<JobInput> = {}): JobInput {

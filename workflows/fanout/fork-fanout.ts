@@ -23,7 +23,7 @@ import { finish } from './batch/finish.js';
 import { handleBatchMessages } from './batch/handlers.js';
 import { resumeFromStore } from './batch/resume.js';
 import { startBatchTimers } from './batch/timers.js';
-import { obtainSource } from './source/obtain.js';
+import { changeSinceEarlier, obtainSource } from './source/obtain.js';
 
 /** How long a run that must end waits for the result store. Items that are not stored by then are sent again. */
 const storedWithin = '10 seconds';
@@ -90,7 +90,9 @@ function startSourcing(batch: BatchState): CancellationScope {
   if (batch.carried.source !== null || batch.carried.ending !== null || isDone) return scope;
   batch.inBackground(async () => {
     try {
-      batch.carried.source = await scope.run(() => obtainSource(batch));
+      const source = await scope.run(() => obtainSource(batch));
+      batch.carried.sourceChange ??= changeSinceEarlier(batch.carried.startedFrom, source);
+      batch.carried.source = source;
       batch.enter('running');
     } catch (error) {
       if (scope.consideredCancelled) return;
@@ -102,6 +104,8 @@ function startSourcing(batch: BatchState): CancellationScope {
 
 function decide(batch: BatchState): void {
   const { policy } = batch.input;
+  const { sourceChange } = batch.carried;
+  if (sourceChange && batch.isDrained) batch.end('source_failed', sourceChange);
   const reason = endReasonOf(batch.counts, policy);
   if (reason) batch.end(reason);
   if (isBudgetSpent(policy.budgetSeconds, batch.records.map(budgetHolderOf))) batch.end('budget_spent');

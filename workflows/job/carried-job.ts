@@ -74,6 +74,8 @@ interface Creation {
   isFound: boolean;
   /** Name of a sandbox that may or may not have been created. */
   unconfirmedName: string | null;
+  /** What the refused create or fork starts from, while the job leases it; null otherwise. */
+  heldSource: { readonly sandboxId: string; readonly untilMs: number } | null;
   /** Sandboxes that were created, but could not be found for longer than a read may lag. */
   lost: SandboxView[];
 }
@@ -159,6 +161,7 @@ export function newJob(input: JobInput, nowMs: number): CarriedJob {
     resends: 0,
     isFound: false,
     unconfirmedName: null,
+    heldSource: null,
     lost: [],
     sandbox: null,
     degraded: null,

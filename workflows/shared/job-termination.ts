@@ -4,11 +4,15 @@ import { ActivityFailure, ApplicationFailure, TemporalFailure, TimeoutFailure } 
 import type { JobErrorCode, ResultErrorCode } from '../../src/contract/workflow-safe/result-error-codes.js';
 import type { ForeignCode } from '../../src/contract/workflow-safe/sandflow-error.js';
 import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/workflow-safe/service-failure.js';
+import type { SourceState } from '../../src/contract/workflow-safe/source-state.js';
 import { cut } from '../../src/contract/workflow-safe/stored-text.js';
 import type { JobError, JobOutcome } from '../../src/protocol/job/job-result.js';
 
 /** Longest error message, in characters. A message may quote output of any length. */
 const maxMessageLength = 4_000;
+
+/** Code of an item whose fork may have started from another state than the forks before it. */
+export const sourceChangedCode = 'source_changed' satisfies ResultErrorCode;
 
 /** Thrown by a step to end the job. Never leaves the workflow. */
 export class JobTermination extends Error {
@@ -28,6 +32,13 @@ export class JobTermination extends Error {
 export function jobError(code: JobErrorCode | ForeignCode, given: string): JobError {
   const own = { status: null, requestId: null, details: null };
   return { ...own, code: typeof code === 'string' ? code : code.foreign, message: cut(given, maxMessageLength) };
+}
+
+/** @param change why the source is no longer in this state */
+export function sourceChanged(state: SourceState, change: string): JobError {
+  const what = state.kind === 'snapshot' ? `The snapshot "${state.name}"` : `The source ${state.sandboxId}`;
+  const why = `may not be in the state from which the first forks of the batch started: ${change}`;
+  return jobError(sourceChangedCode, `${what} ${why}. Run the other items as a new batch.`);
 }
 
 export function sandboxFailed(code: ResultErrorCode, message: string): JobTermination {

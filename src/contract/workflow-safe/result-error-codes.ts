@@ -40,6 +40,8 @@ export const resultErrors = {
   source_not_hydrated: 'The source is still copying its snapshot. Wait until it is hydrated.',
   source_stale: 'The source changed after its last snapshot. Stop it first, or pass `--allow-stale`.',
   source_unknown: 'The service does not report when the source was last saved. Stop it first, or pass `--allow-stale`.',
+  source_changed:
+    'The source may have changed since the first fork of the batch. Run the other items as a new batch, from the source as it is now.',
   plan_deadline: 'The plan of the cleanup exceeded its time limit. Run the cleanup again.',
   stop_not_accepted: 'The service did not accept the stop by the deadline. `sandflow stops explain` says why.',
   stop_not_ended: 'The sandbox was not archived by the deadline. `sandflow stops explain` says why.',

@@ -1,5 +1,6 @@
 /** The messages between the workflows of one batch, and the state that they carry over. Types only. */
 
+import type { SourceState } from '../../contract/workflow-safe/source-state.js';
 import type { JobTiming, SandboxSource } from '../job/job-input.js';
 import type { JobError, LeftBehind } from '../job/job-result.js';
 import type {
@@ -109,6 +110,8 @@ export interface ChunkInput {
   /** True if items that failed in an earlier execution of the batch are retried, even beyond `retries`. */
   readonly retryFailed: boolean;
   readonly source: ItemSource;
+  /** The state that every fork must start from. Default: any. */
+  readonly startsFrom?: SourceState;
   /** Default machine size of forks. */
   readonly sourceType: MachineType;
   readonly policy: FanoutPolicy;
@@ -192,6 +195,8 @@ export interface KnownItem {
   readonly machineSeconds: number;
   /** Machine-seconds of the newest generation. */
   readonly newestSeconds: number;
+  /** The state that its forks started from; null if unknown. */
+  readonly startsFrom: SourceState | null;
   /** Set unless the fork of the newest generation has certainly been stopped, deleted or kept as requested. */
   readonly toEnd: ItemToEnd | null;
 }
@@ -273,6 +278,10 @@ export interface CarriedBatch {
   readonly clockedAtMs: Partial<Record<BatchClock, number>>;
   seal: SealRequest | null;
   source: ReadySource | null;
+  /** The states that forks of earlier executions started from: one for each source. */
+  startedFrom: readonly SourceState[];
+  /** Why no further item can start from the state of the first ones; null while items can. */
+  sourceChange: JobError | null;
   preparedSandboxId: string | null;
   ending: { readonly reason: EndReason; readonly error: JobError | null; readonly atMs: number } | null;
   /** Why the items of a chunk cannot be read: the first that was found. */
@@ -280,6 +289,8 @@ export interface CarriedBatch {
   throttle: Throttle;
   /** When the lease on the source was last granted, in ms since the epoch, or null. */
   leasedAtMs: number | null;
+  /** The sandbox that the batch leases: its source, or the holder of its named snapshot. */
+  leasedSandboxId: string | null;
 }
 
 /** A source that is ready to be forked. */
@@ -288,6 +299,8 @@ export interface ReadySource {
   readonly type: MachineType;
   /** Null if the source is a named snapshot. */
   readonly sandboxId: string | null;
+  /** Null if each fork starts from the moment of its call, or if the service does not show the state. */
+  readonly state: SourceState | null;
 }
 
 /** The input of the workflow: the user's input, and the fields that a resume or an earlier run adds. */

@@ -1,5 +1,6 @@
 /** The results of a batch and its items. Types only. */
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
+import type { SourceState } from '../../contract/workflow-safe/source-state.js';
 import type { JobError, JobResult, LeftBehind } from '../job/job-result.js';
 import type { FanoutOutcome, ItemOutcome } from './fanout-input.js';
 import type { FanoutProgress } from './fanout-progress.js';
@@ -35,6 +36,8 @@ export interface ItemResult {
   readonly labels: Readonly<Record<string, string>>;
   /** Machine size of the fork. */
   readonly type: MachineType;
+  /** The state that all forks of the batch start from. Absent if the service does not show it. */
+  readonly startsFrom?: SourceState;
   /** When the generation reached each step. */
   readonly times: ItemTimes;
   /** Machine-seconds from the fork to its end, weighted by machine size; charged to the budget. */

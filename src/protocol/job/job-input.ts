@@ -3,6 +3,7 @@ import type { Chat } from '../../contract/workflow-safe/chats.js';
 import type { Escalation } from '../../contract/workflow-safe/escalation.js';
 import type { MachineType } from '../../contract/workflow-safe/machine-types.js';
 import type { OtherFields } from '../../contract/workflow-safe/other-fields.js';
+import type { SourceState } from '../../contract/workflow-safe/source-state.js';
 import type { Text } from '../../contract/workflow-safe/stored-text.js';
 
 /** Time limits and intervals of a job. `wait-intervals.ts` holds the default of every field; tests shorten them. */
@@ -86,6 +87,8 @@ export interface JobOrigin {
   readonly lookFirst: boolean;
   /** Prefix of the records that the item's runs keep in the result store: see `itemRecords`. Default: no records. */
   readonly records?: string;
+  /** The state that the sandbox must start from. Default: any. */
+  readonly startsFrom?: SourceState;
 }
 
 /** One prompt for the agent. Further fields are sent unchanged. */

@@ -24,6 +24,7 @@ const known = (outcome: ItemOutcome, generation = 1) => ({
   machineSeconds: 1,
   newestSeconds: 1,
   toEnd: null,
+  startsFrom: null,
 });
 
 describe('an ended item', () => {

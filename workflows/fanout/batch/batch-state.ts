@@ -13,6 +13,7 @@ import type { FanoutIntervals, FanoutOutcome } from '../../../src/protocol/fanou
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../src/protocol/fanout/fanout-progress.js';
 import type { JobError, LeftBehind } from '../../../src/protocol/job/job-result.js';
 import type { JobState } from '../../job/job-state.js';
+import { sourceChangedCode } from '../../shared/job-termination.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { applyReport, keptReport, startAgain, sumEndedChunks, withKnown } from './chunk-record.js';
@@ -120,6 +121,22 @@ export class BatchState {
   }
 
   /**
+   * Without its source, a batch ends. If the source is only no longer in the state of the first forks, no further item
+   * starts, and those that run go on.
+   */
+  loseSource(error: JobError): void {
+    if (error.code === sourceChangedCode) this.carried.sourceChange ??= cutError(error);
+    else this.end('source_failed', error);
+  }
+
+  /** True once the source has changed, and no item of the state before runs or can start. */
+  get isDrained(): boolean {
+    const isIdle = ({ state, charged, report }: ChunkRecord) =>
+      state !== 'open' || (charged.window === 0 && report?.running === 0);
+    return this.carried.sourceChange !== null && this.records.every(isIdle);
+  }
+
+  /**
    * True while the batch accepts items. A batch that is ending still accepts items. It does not start them, but its
    * results list them.
    */
@@ -149,7 +166,7 @@ export class BatchState {
       const refusal = { untilMs: throttledUntilMs, nowMs: Date.now() };
       carried.throttle = throttled(carried.throttle, refusal, this.throttleRules);
     }
-    if (sourceError) this.end('source_failed', sourceError);
+    if (sourceError) this.loseSource(sourceError);
     if (report.unreadable) carried.unreadable ??= cutError(report.unreadable);
     // An earlier execution of the batch ended this chunk early. This execution is a resume, so it starts the chunk
     // again.
@@ -262,10 +279,13 @@ function newCarriedBatch({ source, policy, resume }: BatchInput, nowMs: number):
     clockedAtMs: {},
     seal: null,
     source: null,
+    startedFrom: [],
+    sourceChange: null,
     preparedSandboxId: null,
     ending: null,
     throttle: freshThrottle(policy.concurrency),
     leasedAtMs: null,
+    leasedSandboxId: null,
   };
 }
 

@@ -13,12 +13,14 @@ import { dueGrants } from './due-grants.js';
 /** Sends a grant to every chunk whose window, budget, pause or end has changed. */
 export function dispatchGrants(batch: BatchState): void {
   const { input } = batch;
-  const { source, ending, throttle } = batch.carried;
+  const { source, sourceChange, ending, throttle } = batch.carried;
+  // A batch that is ending starts chunks only to end what they run.
+  const mayFork = sourceChange === null || ending !== null;
   const due = dueGrants(batch.records, {
     limit: throttle.limit,
     budgetSeconds: input.policy.budgetSeconds,
     pausedUntilMs: throttle.pausedUntilMs,
-    hasSource: source !== null,
+    hasSource: source !== null && mayFork,
     isEnding: ending !== null,
     nowMs: Date.now(),
     isBusy: (chunk) => batch.sending.has(chunk),
@@ -111,6 +113,7 @@ function chunkInput(
     isFresh: record.isFresh,
     retryFailed: record.retryFailed,
     source: source.item,
+    ...(source.state && { startsFrom: source.state }),
     sourceType: source.type,
     policy: policy.escalate ? { ...policy, escalate: { notify, ...policy.escalate } } : policy,
     deadlineAtMs: batch.deadlineAtMs,

@@ -45,11 +45,9 @@ export async function finish(batch: BatchState): Promise<FanoutResult> {
  */
 async function endSource(batch: BatchState): Promise<JobError | null> {
   const { source } = batch.input;
-  const { preparedSandboxId, source: ready } = batch.carried;
-  const sandboxId = preparedSandboxId ?? ready?.sandboxId ?? (source.kind === 'sandbox' ? source.sandboxId : null);
-  if (sandboxId === null) return null;
-  await releaseLease(sandboxId);
-  if (source.kind !== 'prepare') return null;
+  const { preparedSandboxId: sandboxId, leasedSandboxId } = batch.carried;
+  if (leasedSandboxId !== null) await releaseLease(leasedSandboxId);
+  if (source.kind !== 'prepare' || sandboxId === null) return null;
   const job = sourceJob(batch, sandboxId);
   batch.sourceJob = job;
   const end = async () => {

@@ -19,13 +19,14 @@ export async function resumeFromStore(
   batch: BatchState,
   { retryFailed }: { readonly retryFailed: boolean },
 ): Promise<void> {
-  const { chunks, seal } = await bulk.surveyFanout(batch.place);
+  const { chunks, startedFrom, seal } = await bulk.surveyFanout(batch.place);
   const records = chunks.map((chunk) => recordOf(chunk, { retryFailed, nowMs: Date.now() }));
   const open = await stillOpen(batch, records);
   for (const record of records) {
     batch.take(record);
     if (open.has(record.chunk)) requestReport(batch, record);
   }
+  batch.carried.startedFrom = startedFrom;
   batch.carried.seal = seal;
   batch.carried.isSurveyed = true;
   batch.noteChange();

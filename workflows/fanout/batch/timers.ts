@@ -130,8 +130,8 @@ async function recovery(batch: BatchState): Promise<void> {
  */
 async function lease(batch: BatchState): Promise<void> {
   await condition(() => batch.carried.source !== null);
-  const sandboxId = batch.carried.source?.sandboxId;
-  if (sandboxId == null) return;
+  const sandboxId = batch.carried.leasedSandboxId;
+  if (sandboxId === null) return;
   const timing = { ...defaultTiming, ...batch.input.timing };
   let dueAtMs = (batch.carried.leasedAtMs ?? 0) + renewEarlierLeaseInMs(timing);
   for (;;) {

@@ -6,6 +6,7 @@ import type { FanoutItem, ItemOutcome } from '../../../src/protocol/fanout/fanou
 import type { ItemSummary } from '../../../src/protocol/fanout/fanout-result.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { addApiCalls } from '../../shared/count-api-calls.js';
+import { sourceChangedCode } from '../../shared/job-termination.js';
 import { ChildStartLimit } from '../child-start-limit.js';
 import { addLeft } from '../left-list.js';
 import { accounted, freeSeconds, reservedBy } from './budget.js';
@@ -120,7 +121,7 @@ export class ChunkState {
     const { window, pausedUntilMs } = this.carried.grant;
     const toEnd = waiting.find(({ carried }) => carried.toEnd);
     if (toEnd && running.filter(({ carried }) => carried.toEnd).length < endsAtOnce) return toEnd;
-    if (this.isEnding || running.length >= window) return undefined;
+    if (this.isEnding || this.carried.sourceError || running.length >= window) return undefined;
     if (pausedUntilMs !== null && nowMs < pausedUntilMs) return undefined;
     const free = this.freeSeconds;
     return waiting.find(({ carried, costSeconds }) => !carried.toEnd && (free === null || costSeconds <= free));
@@ -231,7 +232,10 @@ export class ChunkState {
     const isEnough = stopAt.kind === 'successes' && (byOutcome.completed ?? 0) >= stopAt.count;
     const hasFailed =
       stopAt.kind === 'fail_fast' && this.carried.items.some(({ outcome }) => outcome && isFailure(outcome));
-    if (isEnough || hasFailed || this.carried.sourceError) this.cut();
+    const { sourceError } = this.carried;
+    // Items that started before the source changed go on.
+    const isLost = sourceError !== null && sourceError.code !== sourceChangedCode;
+    if (isEnough || hasFailed || isLost) this.cut();
   }
 
   noteChange(when: 'now' | 'soon'): void {

@@ -28,7 +28,7 @@ export function itemInput(
   },
   places: FanoutPlaces,
 ): FanoutItemInput {
-  const { deployment, batchId, batchKey, policy, timing } = chunk;
+  const { deployment, batchId, batchKey, policy, timing, startsFrom } = chunk;
   const { index, item, generation, lookFirst, queuedAt, toEnd } = slot;
   const step = itemStep(index);
   return {
@@ -58,6 +58,7 @@ export function itemInput(
         firstGeneration: generation,
         lookFirst,
         records: places.item(index),
+        ...(startsFrom && { startsFrom }),
       },
       timing,
     },

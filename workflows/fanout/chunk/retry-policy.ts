@@ -2,6 +2,7 @@
 
 import type { KnownItem, Resumption } from '../../../src/protocol/fanout/batch-parts.js';
 import type { FanoutPolicy, ItemOutcome } from '../../../src/protocol/fanout/fanout-input.js';
+import { sourceChangedCode } from '../../shared/job-termination.js';
 
 export interface EndedItem {
   readonly outcome: ItemOutcome;
@@ -50,8 +51,9 @@ export function isFailure(outcome: ItemOutcome): boolean {
   return outcome !== 'completed' && outcome !== 'cancelled' && outcome !== 'not_started';
 }
 
-/** True if the source can no longer be forked. */
+/** True if the source can no longer be forked, or is no longer in the state that all items must start from. */
 export function isSourceLost({ errorCode }: EndedItem, sandboxId: string | null): boolean {
+  if (errorCode === sourceChangedCode) return true;
   return sandboxId === null && errorCode !== null && sourceCodes.has(errorCode);
 }
 

@@ -42,6 +42,7 @@ export function itemResult(
     outcome: result.outcome,
     labels,
     type,
+    ...(input.job.origin?.startsFrom && { startsFrom: input.job.origin.startsFrom }),
     times: {
       queuedAt,
       forkedAt: at('made'),

@@ -5,14 +5,22 @@ import { ownerWorkflowId } from '../../../src/contract/workflow-safe/addresses.j
 import { machineTypes } from '../../../src/contract/workflow-safe/machine-types.js';
 import type { JobErrorCode } from '../../../src/contract/workflow-safe/result-error-codes.js';
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
+import {
+  changeOfState,
+  isSameSource,
+  type SourceState,
+  stateOfSandbox,
+} from '../../../src/contract/workflow-safe/source-state.js';
 import { isCreating } from '../../../src/contract/workflow-safe/states.js';
 import type { ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
 import type { MachineType } from '../../../src/protocol/fanout/fanout-input.js';
+import type { JobError } from '../../../src/protocol/job/job-result.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
 import type { JobState } from '../../job/job-state.js';
 import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
+import { findNamedSnapshot } from '../../shared/find-named-snapshot.js';
 import { untilStopped } from '../../shared/follow-stop.js';
-import { JobTermination, jobError } from '../../shared/job-termination.js';
+import { JobTermination, jobError, sourceChanged } from '../../shared/job-termination.js';
 import { effects, lookups } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
@@ -32,7 +40,8 @@ export async function obtainSource(batch: BatchState): Promise<ReadySource> {
   const { source } = batch.input;
   if (source.kind === 'snapshot') {
     const { from, body } = source;
-    return { item: { kind: 'create', body: { ...body, from } }, type: body.type ?? 'default', sandboxId: null };
+    const state = await holdSnapshot(batch, from);
+    return { item: { kind: 'create', body: { ...body, from } }, type: body.type ?? 'default', sandboxId: null, state };
   }
   const sandboxId = source.kind === 'sandbox' ? source.sandboxId : await prepare(batch, source);
   batch.enter('checking_source');
@@ -40,17 +49,62 @@ export async function obtainSource(batch: BatchState): Promise<ReadySource> {
   batch.sourceJob = job;
   try {
     // Lease before the first read, so that nobody deletes the source in between.
-    await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
-    batch.carried.leasedAtMs = Date.now();
+    await leaseForForks(batch, job, sandboxId);
     const allowStale = source.kind === 'sandbox' && source.allowStale;
-    const sandbox = await makeFresh(job, { sandboxId, allowStale });
-    return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId };
+    const sandbox = await makeFresh(batch, job, { sandboxId, allowStale });
+    const state = stateOfSandbox(sandbox);
+    return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId, state };
   } finally {
     batch.sourceJob = null;
   }
 }
 
+/** Nobody then deletes the sandbox before the batch has ended. */
+async function leaseForForks(batch: BatchState, job: JobState, sandboxId: string): Promise<void> {
+  // Set before the answer arrives, because the lease may be granted although the wait for the answer is cancelled.
+  batch.carried.leasedSandboxId = sandboxId;
+  await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
+  batch.carried.leasedAtMs = Date.now();
+}
+
+/** The wait for a source may last for hours. No timer renews the lease before the source is ready. */
+async function keepLease(batch: BatchState, job: JobState, sandboxId: string): Promise<void> {
+  const { leasedAtMs } = batch.carried;
+  const isOld = leasedAtMs === null || Date.now() - leasedAtMs >= job.timing.renewLeaseEveryMs;
+  if (isOld) await leaseForForks(batch, job, sandboxId);
+}
+
+/**
+ * Leases the sandbox that holds a named snapshot, because a deletion of that sandbox deletes the snapshot.
+ * @returns what the name stands for; null if the service does not show it
+ */
+async function holdSnapshot(batch: BatchState, name: string): Promise<SourceState | null> {
+  batch.enter('checking_source');
+  const state = await findNamedSnapshot(sourceJob(batch, ''), name);
+  if (state === null) return null;
+  const job = sourceJob(batch, state.sandboxId);
+  batch.sourceJob = job;
+  try {
+    await leaseForForks(batch, job, state.sandboxId);
+  } finally {
+    batch.sourceJob = null;
+  }
+  return state;
+}
+
+/** Why the source of a resumed batch is not in the state that its earlier items started from, or null. */
+export function changeSinceEarlier(
+  earlier: readonly SourceState[],
+  { state, sandboxId }: ReadySource,
+): JobError | null {
+  const before = earlier.find((known) => (state ? isSameSource(known, state) : known.sandboxId === sandboxId));
+  if (before === undefined) return null;
+  const change = state === null ? 'it is running again' : changeOfState(before, state);
+  return change === null ? null : sourceChanged(before, change);
+}
+
 async function makeFresh(
+  batch: BatchState,
   job: JobState,
   { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
 ): Promise<SandboxView> {
@@ -66,8 +120,8 @@ async function makeFresh(
     if (freshness.kind === 'refuse') throw new JobTermination('rejected', freshness.error);
     if (freshness.kind === 'stop') {
       const stopped = await stopUnused(job, { sandboxId, allowStale });
-      if (stopped) return stopped;
-    } else await waitSettled(job, sandboxId);
+      if (stopped?.state === 'archived') return stopped;
+    } else await waitSettled(batch, job, sandboxId);
   }
 }
 
@@ -103,7 +157,7 @@ async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxV
   }
   const stale = staleness(sandbox.id, kept);
   if (stale) throw sourceFailed(stale.code, `The source ${sandbox.id} ${stale.message}`);
-  return sandbox;
+  return job.sandbox ?? sandbox;
 }
 
 /**
@@ -117,13 +171,14 @@ async function userOf({ name }: SandboxView): Promise<string | null> {
   return status === 'RUNNING' ? owner : null;
 }
 
-async function waitSettled(job: JobState, sandboxId: string): Promise<void> {
+async function waitSettled(batch: BatchState, job: JobState, sandboxId: string): Promise<void> {
   await untilStopped<true>(job, sandboxId, {
     waitedFor: 'archived or usable',
     since: 0,
     readFirst: true,
     read: async () => {
       const sandbox = await readSandbox(job, sandboxId);
+      await keepLease(batch, job, sandboxId);
       const isMoving = sandbox !== null && (sandbox.state === 'archiving' || isCreating(sandbox.state));
       return isMoving ? undefined : true;
     },

@@ -1,6 +1,6 @@
 /** Creates or forks the job's own sandbox. Each generation gets one sandbox, whose name contains the job's id. */
 import { sleep, workflowInfo } from '@temporalio/workflow';
-import type { KeyedSandbox } from '../../../activities/retry/keyed-create.js';
+import type { StartedSandbox } from '../../../activities/sandbox/create.js';
 import { forkTaskQueue } from '../../../src/contract/workflow-safe/addresses.js';
 import { itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
@@ -10,7 +10,13 @@ import { bytesOf } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { SandboxSource } from '../../../src/protocol/job/job-input.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
-import { JobTermination, jobError, outcomeUnknown, serviceFailureOf } from '../../shared/job-termination.js';
+import {
+  JobTermination,
+  jobError,
+  outcomeUnknown,
+  serviceFailureOf,
+  sourceChanged,
+} from '../../shared/job-termination.js';
 import { effects, forkProxies, timeForSending } from '../../shared/proxies.js';
 import { reads } from '../../shared/reads.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
@@ -20,6 +26,7 @@ import { idempotencyKeyOf, sandboxNameOf } from '../idempotency-key.js';
 import type { JobState } from '../job-state.js';
 import { resolveUnknownOutcome } from '../prompts/await-resolution.js';
 import { wasReset } from '../was-reset.js';
+import { retryWithSource } from './hold-source.js';
 import { mayBeOfEarlierRun, recoverStopped, settleGone } from './recover-sandbox.js';
 import { readSandbox, waitUntilUsable } from './wait-until-usable.js';
 import { watchSandbox } from './watch-sandbox.js';
@@ -27,7 +34,7 @@ import { watchSandbox } from './watch-sandbox.js';
 const whyMayExist = 'It is unknown whether it was created; the decision was to create another one.';
 
 type OwnSource = Exclude<SandboxSource, { kind: 'existing' }>;
-type Created = { readonly kind: 'created'; readonly sandbox: KeyedSandbox };
+type Created = { readonly kind: 'created'; readonly sandbox: StartedSandbox };
 
 /** The outcome of the call that creates or forks the sandbox of a generation. */
 type Attempt = Created | { readonly kind: 'unknown'; readonly error: unknown; readonly message: string };
@@ -84,13 +91,15 @@ function noMachine(tries: number): JobTermination {
 
 async function runGeneration(job: JobState, source: OwnSource): Promise<GenerationEnd> {
   const since = job.inbox.mark();
-  let created: KeyedSandbox | null = job.sandbox;
+  // A run that continues another one does not know what that one has read of the source.
+  let created: StartedSandbox | null = job.sandbox;
   if (created === null) {
     job.enter('creating');
     const creation = await createGeneration(job, source);
     if (creation.kind === 'resend') return creation;
     created = take(job, creation.sandbox);
   }
+  await requireState(job, created);
   const standing = await standingOf(job, created);
   if (standing === 'dead') return { kind: 'dead' };
   return untilUsable(job, source, { created, since, readFirst: standing === 'usable' });
@@ -100,6 +109,18 @@ function take<T extends SandboxView>(job: JobState, created: T): T {
   job.carried.unconfirmedName = null;
   job.recordCreated(created);
   return created;
+}
+
+/**
+ * Before its first prompt, a fork must be known to start from the state from which all forks of its batch start.
+ * @throws JobTermination `source_changed`
+ */
+async function requireState(job: JobState, { sourceChange }: StartedSandbox): Promise<void> {
+  const state = job.input.origin?.startsFrom;
+  if (state === undefined) return;
+  const change =
+    sourceChange === undefined ? await retryRefusals(job, 'read', () => reads.readSourceChange(state)) : sourceChange;
+  if (change !== null) throw new JobTermination('rejected', sourceChanged(state, change));
 }
 
 /**
@@ -125,7 +146,7 @@ async function standingOf(job: JobState, created: SandboxView): Promise<'usable'
 async function untilUsable(
   job: JobState,
   source: OwnSource,
-  first: { readonly created: KeyedSandbox; readonly since: InboxMark; readonly readFirst: boolean },
+  first: { readonly created: StartedSandbox; readonly since: InboxMark; readonly readFirst: boolean },
 ): Promise<GenerationEnd> {
   const name = sandboxNameOf(job.input, job.carried.generation);
   let { created } = first;
@@ -244,7 +265,7 @@ async function attemptToCreate(job: JobState, source: OwnSource): Promise<Attemp
   const name = sandboxNameOf(job.input, job.carried.generation);
   try {
     const call = () => finishDespiteCancel(job, name, () => sendCreate(job, source, name));
-    return { kind: 'created', sandbox: await retryRefusals(job, source.kind, call) };
+    return { kind: 'created', sandbox: await retryWithSource(job, source, call) };
   } catch (error) {
     const failure = serviceFailureOf(error);
     if (failure?.code !== outcomeUnknownCode) throw error;
@@ -252,7 +273,7 @@ async function attemptToCreate(job: JobState, source: OwnSource): Promise<Attemp
   }
 }
 
-function sendCreate(job: JobState, source: OwnSource, name: string): Promise<KeyedSandbox> {
+function sendCreate(job: JobState, source: OwnSource, name: string): Promise<StartedSandbox> {
   const { origin, ttlSeconds } = job.input;
   // The age of a key counts from the first call that may have been accepted, not from a refused one.
   job.carried.firstSentAtMs ??= wasReset(job.carried) ? job.carried.startedAtMs : Date.now();
@@ -261,6 +282,7 @@ function sendCreate(job: JobState, source: OwnSource, name: string): Promise<Key
     firstSentAtMs: job.carried.firstSentAtMs,
     lookFirst: wasReset(job.carried) || origin?.lookFirst === true,
     ...(origin && { ofAnyAge: true }),
+    ...(origin?.startsFrom && { startsFrom: origin.startsFrom }),
     ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(job.carried.generation) }),
   };
   const proxies = origin ? forkProxies(forkTaskQueue(workflowInfo().taskQueue)) : effects;

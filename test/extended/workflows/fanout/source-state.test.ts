@@ -1,0 +1,144 @@
+/** All: what is and what is not a change of the source of a batch. Costs 25 CPU seconds. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cancelFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
+import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
+import {
+  archivedSandbox,
+  ended,
+  fanoutInput,
+  items,
+  run,
+  source,
+  submit,
+} from '../../../workflows/fanout/fanout-harness.js';
+import {
+  changed,
+  forkOf,
+  holding,
+  meanwhile,
+  resumed,
+  stopped,
+  waiting,
+} from '../../../workflows/fanout/source-harness.js';
+import { createStand, letGo, type Stand, script, untilGo } from '../../../workflows/workflow-harness.js';
+
+/** A source that the worker cannot read. */
+let unreadable: string | null = null;
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand({
+    worker: { forksPerSecond: 1_000 },
+    through: (client) => ({
+      ...client,
+      getSandbox: (id, ...options) =>
+        id === unreadable ? Promise.reject(new Error('unreadable')) : client.getSandbox(id, ...options),
+    }),
+  });
+});
+afterAll(() => stand.close());
+
+const isRefused = { outcome: 'source_failed', error: { code: 'source_changed' } };
+const onlyFirst = ['completed', 'source_changed', 'not_started'];
+
+describe('a source', () => {
+  it('that changes does not end the items that started before', async () => {
+    const sandboxId = await archivedSandbox(stand);
+    const until = [0, 1, 2].map((at) => ({ id: `item-${at}`, prompts: [{ prompt: script(untilGo) }] }));
+    const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { concurrency: 2 } }), until);
+    const fork = (at: number) => forkOf(stand, input, at);
+    await expect.poll(() => [fork(0)?.state, fork(1)?.state]).toEqual(['running', 'running']);
+    await changed(stand, sandboxId);
+    await letGo(stand, fork(1)?.id);
+    await expect.poll(() => fork(2)?.gone).toBe('deleted');
+    expect(fork(0)?.state).toBe('running');
+    await letGo(stand, fork(0)?.id);
+    expect(await ended(stand, input)).toMatchObject({ ...isRefused, counts: { completed: 2, failed: 1 } });
+  });
+
+  it('that runs again is not forked', async () => {
+    const sandboxId = await archivedSandbox(stand);
+    const { result, rows } = await meanwhile(stand, source(sandboxId), () => resumed(stand, sandboxId));
+    expect(result).toMatchObject(isRefused);
+    expect(result.error?.message).toContain('somebody has resumed it');
+    expect(rows).toEqual(onlyFirst);
+  });
+
+  it('is read again if the read after the fork fails', async () => {
+    const sandboxId = await archivedSandbox(stand);
+    const { rows } = await meanwhile(stand, source(sandboxId), async (batch) => {
+      await changed(stand, sandboxId);
+      unreadable = sandboxId;
+      void expect
+        .poll(() => forkOf(stand, batch, 1)?.state)
+        .toBe('ready')
+        .finally(() => (unreadable = null));
+    });
+    expect(rows).toEqual(onlyFirst);
+  });
+
+  it('that the batch itself stops has not changed by that', async () => {
+    const sandboxId = await archivedSandbox(stand);
+    await resumed(stand, sandboxId);
+    expect(await run(stand, fanoutInput(source(sandboxId)), items(2))).toMatchObject({ outcome: 'completed' });
+    await resumed(stand, sandboxId);
+    const { result, rows } = await meanwhile(stand, source(sandboxId), () => changed(stand, sandboxId));
+    expect(result).toMatchObject(isRefused);
+    expect(rows).toEqual(onlyFirst);
+  });
+
+  it('is forked on if the service found nothing new at its stop', async () => {
+    const sandboxId = await archivedSandbox(stand);
+    const { result } = await meanwhile(stand, source(sandboxId), async () => {
+      await resumed(stand, sandboxId);
+      await stand.fault({ kind: 'snapshot_unchanged' });
+      await stopped(stand, sandboxId);
+    });
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 3 } });
+  });
+
+  it('that the batch prepared may change too', async () => {
+    const prepare = { kind: 'prepare', body: {}, put: [], commands: ['echo mine > seed'], prompts: [] } as const;
+    const { result, rows } = await meanwhile(
+      stand,
+      { ...prepare, end: 'stop', deadlineMs: 600_000 },
+      async ({ batchId }) => {
+        const own = stand.service.books
+          .sandboxes()
+          .find(({ name }) => name.includes(`${batchId}-`) && name.includes('-prep'));
+        await changed(stand, own?.id ?? '');
+      },
+    );
+    expect(result).toMatchObject(isRefused);
+    expect(rows).toEqual(onlyFirst);
+  });
+});
+
+it('a named snapshot is created from although its sandbox gets newer snapshots', async () => {
+  const sandboxId = await holding(stand, 'steady');
+  const from = { kind: 'snapshot', from: 'steady', body: {} } as const;
+  const { result } = await meanwhile(stand, from, () => changed(stand, sandboxId));
+  expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 3 } });
+});
+
+it.each([true, false])(
+  'a resumed batch goes on only from the state of its first items (changed: %s)',
+  async (isChanged) => {
+    const sandboxId = await archivedSandbox(stand);
+    const of = [...items(1), ...waiting(2)].map((item, at) => ({ ...item, id: `item-${at}` }));
+    const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { concurrency: 1 } }), of);
+    await expect.poll(() => forkOf(stand, input, 1)?.state).toBe('running');
+    await cancelFanout(stand.client, input);
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'cancelled', counts: { completed: 1 } });
+    if (isChanged) await changed(stand, sandboxId);
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    if (isChanged) {
+      expect(await ended(stand, input)).toMatchObject({ ...isRefused, counts: { completed: 1 } });
+      return;
+    }
+    const next = () =>
+      stand.service.books.sandboxes().find(({ name }) => name.includes(input.batchId) && name.endsWith('-i1-2'));
+    await expect.poll(() => next()?.state).toBe('running');
+    await letGo(stand, next()?.id);
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { completed: 3 } });
+  },
+);
