@@ -22,7 +22,8 @@ export interface StopRequest {
 
 /**
  * - `archived`: the stop that this request received has completed, or the stop after a `resume-and-stop` has.
- * - `already_archived`: there was nothing to stop.
+ *   So has the stop of another request, if this one came before that stop had ended.
+ * - `already_archived`: there was nothing to stop, and no other request waited for the last stop when this one came.
  * - `superseded`: somebody resumed the sandbox in the meantime; it is not stopped again.
  * - `gone`: the sandbox does not exist. It is `cancelled`, or reads have answered 404 for longer than they may lag.
  * - `deleted`: the escalation of this request deleted the sandbox.

@@ -51,14 +51,16 @@ const given = values.plan === undefined ? undefined : (JSON.parse(await readFile
 const workshop = await openWorkshop({ keep: values.keep === true, onProgress: print });
 const { play, signal } = workshop;
 
+const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
 let failed = 0;
-const totals = { jobs: 0, calls: 0, struck: 0 };
+const totals = { jobs: 0, calls: 0, struck: 0, excused: 0 };
 async function playSeed(seed: number): Promise<void> {
   const plan = given ?? drawPlan(seed, jobs, kinds);
   const end = await play(plan);
   totals.jobs += end.outcomes.length;
   totals.calls += end.calls;
   totals.struck += end.struck.size;
+  totals.excused += end.excused.length;
   if (values.json) {
     if (end.broken.length > 0) failed += 1;
     return print(JSON.stringify({ seed, ...end, evidence: undefined, struck: [...end.struck] }));
@@ -68,8 +70,13 @@ async function playSeed(seed: number): Promise<void> {
   const shown = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
   print(
     `seed ${seed}: ${end.outcomes.length} of ${plan.jobs.length} jobs told their end (${shown}); ` +
-      `${end.struck.size} of ${plan.troubles.length} troubles struck; ${end.calls} calls; ${Math.round(end.durationMs / 1_000)} s`,
+      `${end.struck.size} of ${plan.troubles.length} troubles struck; ${end.calls} calls; ${seconds(end.durationMs)}, of which the machine lost ${seconds(end.lostMs)}`,
   );
+  if (end.excused.length > 0) print(`  ${end.excused.length} excused, because the machine was late:`);
+  for (const { promise, job, what, late, lostMs } of end.excused)
+    print(
+      `  excused ${promise} (${job}): ${what}; it missed ${seconds(late.missedMs)}, and the machine lost ${seconds(lostMs)}`,
+    );
   if (end.broken.length === 0) return;
   failed += 1;
   const file = join(tmpdir(), `sandflow-world-${seed}-${jobs}.json`);
@@ -101,6 +108,6 @@ await Promise.all(Array.from({ length: parallel }, playSeeds));
 await workshop.close();
 if (!values.json)
   print(
-    `${worlds} worlds, ${totals.jobs} jobs, ${totals.calls} calls, ${totals.struck} troubles; ${failed} worlds broke a promise`,
+    `${worlds} worlds, ${totals.jobs} jobs, ${totals.calls} calls, ${totals.struck} troubles; ${totals.excused} excused by a late machine; ${failed} worlds broke a promise`,
   );
 process.exit(failed === 0 ? 0 : 1);

@@ -11,8 +11,10 @@ import { jobWorkflowId } from '../../src/contract/workflow-safe/addresses.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 import type { ProxiedCall } from '../slow/matrix/faults/fault-proxy.js';
+import { brokenCallers } from './oracle/callers.js';
 import { brokenCauses } from './oracle/causes.js';
 import { brokenEscalations } from './oracle/escalations.js';
+import { type Excused, judgeTimes, mostLostMs } from './oracle/lateness.js';
 import { brokenOutcomes } from './oracle/outcomes.js';
 import { brokenPrompts } from './oracle/prompts.js';
 import { type Broken, madeBy, type WorldRecord } from './oracle/record.js';
@@ -32,6 +34,7 @@ import { playStop } from './players/stop.js';
 import type { Told } from './players/told.js';
 import { createTraces } from './players/traces.js';
 import { crashAtEvents } from './stack/crash-at-events.js';
+import { measureLateness } from './stack/lateness.js';
 import { startParts } from './stack/parts.js';
 import { createPost } from './stack/post.js';
 import { createTerminal } from './stack/terminal.js';
@@ -49,6 +52,10 @@ export interface WorldOptions {
 
 export interface WorldEnd {
   readonly broken: readonly Broken[];
+  /** What the machine was too late for. */
+  readonly excused: readonly Excused[];
+  /** How late the machine was in the whole world, in ms. */
+  readonly lostMs: number;
   readonly outcomes: readonly { readonly job: string; readonly outcome: string; readonly lastedMs: number }[];
   /** What was told and what the books say, to find out why a promise was broken. */
   readonly evidence: unknown;
@@ -88,7 +95,8 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
     await ensureWebhook(api, { url: post.url, name: 'world', secretFile: parts.secretFile });
     await parts.startBridge();
 
-    const readBooks = () => persist(options.signal, () => fetchBooks(parts.serviceUrl, apiKey));
+    const readBooks = () =>
+      persist(options.signal, async () => (await fetchAdmin(parts.serviceUrl, apiKey, 'books')) as Books);
     const traces = createTraces();
     const admin = (path: string, body: unknown) =>
       persist(options.signal, () => callAdmin(parts.serviceUrl, apiKey, path, body));
@@ -156,6 +164,13 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
 
     const watching = new AbortController();
     open.push(async () => watching.abort());
+    const measuring = new AbortController();
+    open.push(async () => measuring.abort());
+    const measured = measureLateness({
+      service: () => fetchAdmin(parts.serviceUrl, apiKey, 'clock'),
+      temporal: () => client.workflowService.describeNamespace({ namespace: 'default' }),
+      signal: measuring.signal,
+    });
     const crashedAtEvents = crashAtEvents(client, plan, {
       deployment,
       signal: watching.signal,
@@ -166,15 +181,15 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
 
     const told: Told[] = [];
     const stuck: unknown[] = [];
-    const lasted = new Map<string, number>();
+    const played = new Map<string, { readonly fromMs: number; readonly untilMs: number }>();
     await Promise.all(
       plan.jobs.map(async (job, at) => {
         await sleep(at * startEveryMs);
-        const startedMs = Date.now();
+        const fromMs = Date.now();
         try {
           const end = await within(play(account, job, (given) => givenOf.set(job.key, given)));
           told.push(end);
-          lasted.set(job.key, Date.now() - startedMs);
+          played.set(job.key, { fromMs, untilMs: Date.now() });
         } catch (error) {
           broken.push({ promise: 'every job ends in a named outcome', job: job.key, what: reasonOf(error) });
           stuck.push(await stateOf(client, jobWorkflowId(deployment, job.key)));
@@ -197,37 +212,54 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         .split('\n')
         .filter((line) => line !== ''),
     ];
-    const judge = async (): Promise<Broken[]> => {
-      const struck = new Set([...wire.struck, ...post.struck, ...crashedAtEvents]);
-      const record = { plan, told, books: await readBooks(), calls: wire.calls, traces, struck, sourceId };
-      return [
+    const allStruck = () => new Set([...wire.struck, ...post.struck, ...crashedAtEvents]);
+    const judge = async () => {
+      const struck = allStruck();
+      const record = { plan, told, books: await readBooks(), calls: wire.calls, traces, struck, sourceId, played };
+      const found = [
         ...brokenSandboxes(record),
         ...brokenPrompts(record),
         ...brokenOutcomes(record),
+        ...brokenCallers(record),
         ...brokenCauses(record),
         ...brokenUses(record),
         ...brokenEscalations(record),
         ...brokenTimes(record),
       ];
+      return judgeTimes(found, measured);
     };
-    const untilMs = Date.now() + settleMs;
+    const endedMs = Date.now();
+    const lostSinceMs = (fromMs: number) => mostLostMs(measured, { fromMs, untilMs: Date.now() });
     let judged = await judge();
-    while (judged.length > 0 && Date.now() < untilMs) {
+    while (judged.broken.length > 0 && Date.now() < endedMs + settleMs + lostSinceMs(endedMs)) {
       await sleep(500);
       judged = await judge();
     }
     broken.push(
-      ...judged,
+      ...judged.broken,
       ...post.broken.map((what) => ({ promise: 'only signed events wake', job: null, what })),
       ...(await brokenRuns(client, { told, terminated: traces.terminated }, secrets)),
       ...brokenLogs(parts.logFiles, secrets),
     );
-    const evidence = { plan, broken, stuck, told, traces: shown(traces), books: await readBooks(), calls: wire.calls };
+    const { excused } = judged;
+    const evidence = {
+      plan,
+      broken,
+      excused,
+      measured,
+      stuck,
+      told,
+      traces: shown(traces),
+      books: await readBooks(),
+      calls: wire.calls,
+    };
     return {
       broken,
+      excused,
+      lostMs: lostSinceMs(beganMs),
       evidence,
-      outcomes: told.map(({ job, outcome }) => ({ job, outcome, lastedMs: lasted.get(job) ?? 0 })),
-      struck: new Set([...wire.struck, ...post.struck, ...crashedAtEvents]),
+      outcomes: told.map(({ job, outcome }) => ({ job, outcome, lastedMs: lastedMs(played.get(job)) })),
+      struck: allStruck(),
       calls: wire.calls.length,
       callsByJob: groupCalls(wire.calls),
       eventsByJob: await countEvents(client, told),
@@ -306,10 +338,14 @@ function shown(traces: object): object {
   );
 }
 
-async function fetchBooks(serviceUrl: string, apiKey: string): Promise<Books> {
-  const answer = await fetch(new URL('/_local/books', serviceUrl), { headers: { authorization: `Bearer ${apiKey}` } });
-  if (!answer.ok) throw new Error(`The books were refused with ${answer.status}`);
-  return (await answer.json()) as Books;
+const lastedMs = (played: { readonly fromMs: number; readonly untilMs: number } | undefined) =>
+  played === undefined ? 0 : played.untilMs - played.fromMs;
+
+async function fetchAdmin(serviceUrl: string, apiKey: string, path: string): Promise<unknown> {
+  const url = new URL(`/_local/${path}`, serviceUrl);
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } });
+  if (!answer.ok) throw new Error(`${path} was refused with ${answer.status}`);
+  return answer.json();
 }
 
 async function callAdmin(serviceUrl: string, apiKey: string, path: string, body: unknown): Promise<void> {

@@ -8,7 +8,7 @@ import type { StopRecord } from '../../src/protocol/stop.js';
 import { readKept } from '../shared/follow-stop.js';
 import { toJobTermination } from '../shared/job-termination.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
-import { awaitNextStop, recordStop } from './request-record.js';
+import { awaitNextStop, recordStop, sharesStop } from './request-record.js';
 import { requestStop } from './request-stop.js';
 import { requestNextStop } from './stop-again.js';
 import type { StopWorkflowState } from './stop-state.js';
@@ -60,8 +60,9 @@ export async function take(state: StopWorkflowState, record: StopRecord, answer:
   if (stop && how !== 'already_archived') return bind(state, record, stop);
   // There was nothing to stop. The last stop shows whether its work was saved.
   const kept = await readKept(state.callerFor(record), { sandbox, stop }, stop?.requestedAt ?? null);
+  const isShared = stop !== null && sharesStop(record, stop.id, state.carried.records);
   recordStop(record, stop, Date.now());
-  const outcome = record.askedAgain > 0 || wasResumed ? 'archived' : 'already_archived';
+  const outcome = record.askedAgain > 0 || wasResumed || isShared ? 'archived' : 'already_archived';
   state.settle(record, { outcome, kept });
 }
 

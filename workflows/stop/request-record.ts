@@ -93,6 +93,19 @@ export function awaitNextStop(record: StopRecord, endedStopId: string): void {
   record.stopsAgain = true;
 }
 
+/**
+ * True if the request came before the end of a stop that another request had received. Both waited for this stop,
+ * although only the other was told of it while it was open.
+ */
+export function sharesStop({ arrivedAtMs }: StopRecord, stopId: string, records: readonly StopRecord[]): boolean {
+  return records.some(
+    (other) =>
+      other.stopId === stopId &&
+      other.outcome !== 'already_archived' &&
+      arrivedAtMs < (other.endedAtMs ?? Number.POSITIVE_INFINITY),
+  );
+}
+
 export interface Settlement {
   readonly outcome: StopOutcome;
   readonly kept?: PreservedWork | null;

@@ -8,6 +8,7 @@ import {
   nextDueAtMs,
   recordStop,
   settleRecord,
+  sharesStop,
   viewOfRecord,
 } from '../../../workflows/stop/request-record.js';
 
@@ -103,5 +104,21 @@ describe('an ended request', () => {
     expect(viewOfRecord(one)).toMatchObject({ phase: 'asking', arrivedAt: at(0), deadlineAt: at(60) });
     for (const hidden of ['request', 'asked', 'requestedAt', 'arrivedAtMs'])
       expect(viewOfRecord(one)).not.toHaveProperty(hidden);
+  });
+});
+
+describe('a request that finds the sandbox archived', () => {
+  const late = record({ arrivedAtMs: nowMs + 1_000 });
+  const other = (over: Partial<StopRecord>) => record({ stopId: 'stop_1', ...over });
+  it.each([
+    ['a request that still waits for this stop', other({}), true],
+    ['one that it ended after the arrival', other({ outcome: 'archived', endedAtMs: nowMs + 2_000 }), true],
+    ['one that had no more time', other({ outcome: 'still_failing', endedAtMs: nowMs + 2_000 }), true],
+    ['one that it ended before the arrival', other({ outcome: 'archived', endedAtMs: nowMs + 500 }), false],
+    ['one that found the same', other({ outcome: 'already_archived', endedAtMs: nowMs + 2_000 }), false],
+    ['one that received another stop', other({ stopId: 'stop_0' }), false],
+    ['one that has received none', other({ stopId: null }), false],
+  ])('beside %s', (_, beside, isShared) => {
+    expect(sharesStop(late, 'stop_1', [late, beside])).toBe(isShared);
   });
 });

@@ -2,6 +2,7 @@
 import { allFaults, type FaultClass } from '../../slow/matrix/faults/faults.js';
 import type { RunPlan, Trouble } from '../plan/plan.js';
 import type { Told } from '../players/told.js';
+import { missedTime } from './missed-time.js';
 import { type Broken, hasStruck, planOf, troublesOf, type WorldRecord } from './record.js';
 
 const none = { sandbox: '', stop: '', prompt: '', conversation: '', snapshot: '', operation: '' };
@@ -97,7 +98,8 @@ export function brokenCauses(record: WorldRecord): Broken[] {
     const said = jobs.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : [])).join('; ');
     const broken = (promise: string, what: string) => [{ promise, job, what: `${what} after ${why}` }];
     if (!isExplained(record, told, plan)) {
-      return broken('every end has a cause', `ended ${outcome} (${said})`);
+      const late = missedTime(record, told);
+      return broken('every end has a cause', `ended ${outcome} (${said})`).map((one) => ({ ...one, late }));
     }
     const isStopWord = (one: Trouble) => isWire(one) && one.fault === 'unknown-stop';
     const left = jobs.flatMap((one) => one.left.map(({ why: text }) => text));

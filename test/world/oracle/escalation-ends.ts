@@ -1,19 +1,34 @@
 /** Each request of a stop that escalates ends in an outcome that the books confirm, and for a cause. */
 import type { EscalationStepView, StopRequestView } from '../../../src/protocol/stop.js';
 import { failsForEver } from '../plan/plan.js';
+import { escalatedDeadlineMs } from '../players/stop.js';
 import type { CallOfWorld } from '../stack/wire.js';
-import { type Escalated, hasStruck, troublesOf, type WorldRecord } from './record.js';
+import { type Escalated, hasStruck, type MissedTime, troublesOf, type WorldRecord } from './record.js';
 
-export function brokenStopEnds(record: WorldRecord, one: Escalated): string[] {
-  const ends = one.views.flatMap((view) => {
-    const why = untrue(record, one, view);
-    return why === undefined ? [] : [`${view.requestId} says ${view.outcome}, but ${why}`];
-  });
-  return [
-    ...ends,
-    ...one.views.flatMap(({ escalation }) => escalation.flatMap((step) => untrueStep(record, one, step))),
-  ];
+/** The end of a request, as a sentence. */
+export interface BrokenEnd {
+  readonly what: string;
+  readonly late?: MissedTime | undefined;
 }
+
+export function brokenStopEnds(record: WorldRecord, one: Escalated): BrokenEnd[] {
+  const played = record.played.get(one.told.job);
+  const ends = one.views.flatMap((view): BrokenEnd[] => {
+    const why = untrue(record, one, view);
+    if (why === undefined) return [];
+    const isLate = why === keptByNothing && played !== undefined;
+    const late = isLate ? { ...played, missedMs: spareMs(one) } : undefined;
+    return [{ what: `${view.requestId} says ${view.outcome}, but ${why}`, late }];
+  });
+  const steps = one.views.flatMap(({ escalation }) => escalation.flatMap((step) => untrueStep(record, one, step)));
+  return [...ends, ...steps.map((what) => ({ what }))];
+}
+
+const keptByNothing = 'nothing kept it from its end';
+
+/** From the last step to the deadline, in ms. */
+const spareMs = ({ views }: Escalated) =>
+  escalatedDeadlineMs - Math.max(0, ...views.flatMap(({ escalation }) => escalation.map(({ afterMs }) => afterMs)));
 
 function untrue(record: WorldRecord, one: Escalated, view: StopRequestView): string | undefined {
   const { books, traces } = record;
@@ -45,7 +60,7 @@ function untrue(record: WorldRecord, one: Escalated, view: StopRequestView): str
       if (endedMs < Date.parse(view.deadlineAt) - 100) return 'its deadline had not passed';
       const isHard = hits.length > 0 || isTaken || hasStruck(record, (of) => !('at' in of) || of.kind === 'crash');
       const isDue = view.escalation.some(({ action }) => action === 'delete') || plan.fails < failsForEver;
-      return isDue && !isHard ? 'nothing kept it from its end' : undefined;
+      return isDue && !isHard ? keptByNothing : undefined;
     }
     case 'rejected':
       return hits.length > 0 ? undefined : `nothing was refused (${view.error?.message})`;

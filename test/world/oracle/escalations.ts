@@ -22,7 +22,7 @@ export function brokenEscalations(record: WorldRecord): Broken[] {
       ...againstPeople(record, one).map((what) => broken('a person who resumes keeps the sandbox', what)),
       ...againstLeases(record, one).map((what) => broken('what is in use is not cleaned up', what)),
       ...leftRunning(record, one).map((what) => broken('no machine leaked', what)),
-      ...brokenStopEnds(record, one).map((what) => broken('the result says what is', what)),
+      ...brokenStopEnds(record, one).map(({ what, late }) => ({ ...broken('the result says what is', what), late })),
     ];
   });
 }

@@ -1,9 +1,12 @@
 /** A job that nothing happened to has completed. */
 import type { JobResult } from '../../../workflows/index.js';
 import type { Trouble } from '../plan/plan.js';
+import { missedTime } from './missed-time.js';
 import { type Broken, hasStruck, planOf, type WorldRecord } from './record.js';
 
-const good: readonly string[] = ['completed', 'archived', 'already_archived', 'applied', 'archived, already_archived'];
+const good: readonly string[] = ['completed', 'archived', 'already_archived', 'applied'];
+/** The callers of one stop may have different ends. */
+const isGood = (outcome: string) => outcome.split(', ').every((one) => good.includes(one));
 
 /** True if no part of the job ended worse than `outcome_unknown`. */
 function hasOnlyUnknown(outcome: string, jobs: readonly JobResult[]): boolean {
@@ -25,7 +28,7 @@ export function brokenOutcomes(record: WorldRecord): Broken[] {
   );
   const hasDied = hasStruck(record, (one) => one.kind === 'death' || one.kind === 'crash');
   const listsFailed = hasStruck(record, ({ kind }) => kind === 'lists');
-  return told.flatMap(({ job, outcome, jobs, isTerminated }) => {
+  return told.flatMap(({ job, outcome, jobs, isTerminated }): Broken[] => {
     const of = planOf(record, job);
     // A newcomer finds what the others leave. A stop that is made to fail has its own judge.
     if (of === undefined || isTerminated || (of.kind === 'stop' && of.fails > 0)) return [];
@@ -37,8 +40,9 @@ export function brokenOutcomes(record: WorldRecord): Broken[] {
     const isStoppedSoon = of?.kind === 'run' && of.ttlSeconds < 60 && outcome === 'sandbox_failed' && hasDied;
     // Whether a prompt was sent is unknown if its sender died, and by the policy of these jobs nobody asks.
     const isUnknown = (hasDied || !plan.service.promptIds) && hasOnlyUnknown(outcome, jobs);
-    if (touched.has(job) || isShort || isImpatient || isStoppedSoon || isUnknown || good.includes(outcome)) return [];
+    if (touched.has(job) || isShort || isImpatient || isStoppedSoon || isUnknown || isGood(outcome)) return [];
     const why = jobs.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : [])).join('; ');
-    return [{ promise: 'an undisturbed job completes', job, what: `ended ${outcome} (${why})` }];
+    const late = missedTime(record, { job, outcome, jobs });
+    return [{ promise: 'an undisturbed job completes', job, what: `ended ${outcome} (${why})`, late }];
   });
 }

@@ -15,6 +15,8 @@ export interface WorldRecord {
   readonly traces: Traces;
   /** Keys of the troubles that have struck. */
   readonly struck: ReadonlySet<string>;
+  /** When each job began, and when its end was told, in ms since the epoch. */
+  readonly played: ReadonlyMap<string, { readonly fromMs: number; readonly untilMs: number }>;
   /** The source of forks, which belongs to a person. */
   readonly sourceId: string;
 }
@@ -31,12 +33,25 @@ export interface Escalated {
   readonly accepted: readonly CallOfWorld[];
 }
 
+/** The time that a broken promise of time missed. */
+export interface MissedTime {
+  /** When the time ran, in ms since the epoch. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** How much time the work had to spare on a quiet machine, or how much too late it was, in ms. */
+  readonly missedMs: number;
+  /** The time was missed within a shorter stretch of the interval, such as one auto-stop, in ms. Default: the interval. */
+  readonly withinMs?: number;
+}
+
 /** A promise that a world broke. */
 export interface Broken {
   readonly promise: string;
   /** Key of the job; null if it concerns the whole world. */
   readonly job: string | null;
   readonly what: string;
+  /** For a promise of time: a machine that was as late as this explains it. Default: nothing explains it. */
+  readonly late?: MissedTime | undefined;
 }
 
 /** Sandboxes that the job created, by their names and by the answers to its creates: somebody may have renamed them. */

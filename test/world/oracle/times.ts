@@ -1,9 +1,12 @@
-/** Every job ends in time: within its deadline, its clean-up, and what a busy machine needs. */
+/** Every job ends in time: within its deadline and its clean-up. */
 import { timing } from '../players/account.js';
 import { type Broken, hasStruck, planOf, type WorldRecord } from './record.js';
 
-/** A call that is under way at the deadline, and a machine with more to do than two cores can. */
+/** A call that is under way at the deadline. */
 const marginMs = 25_000;
+
+/** Nothing explains the time of a job whose own times are unknown. */
+const playedOf = (record: WorldRecord, job: string) => record.played.get(job) ?? { fromMs: 0, untilMs: 0 };
 
 export function brokenTimes(record: WorldRecord): Broken[] {
   // Nobody works while a worker is replaced.
@@ -17,6 +20,7 @@ export function brokenTimes(record: WorldRecord): Broken[] {
       .map(({ durationMs, outcome }) => ({
         promise: 'every job ends in time',
         job,
+        late: { ...playedOf(record, job), missedMs: durationMs - mostMs },
         what: `ended ${outcome} after ${Math.round(durationMs / 1_000)} s, and had ${Math.round(mostMs / 1_000)} s`,
       }));
   });

@@ -1,4 +1,5 @@
 /** Promises about sandboxes in use: nobody cleans them up, and nobody begins to work in one that is being ended. */
+import { missedLease } from './missed-time.js';
 import { type Broken, hasStruck, type WorldRecord } from './record.js';
 
 export function brokenUses(record: WorldRecord): Broken[] {
@@ -7,10 +8,11 @@ export function brokenUses(record: WorldRecord): Broken[] {
   return [...cleanedInUse(record), ...endedUnder(record)];
 }
 
-function cleanedInUse({ traces }: WorldRecord): Broken[] {
-  return traces.cleaned.map(({ job, sandboxId }) => ({
+function cleanedInUse(record: WorldRecord): Broken[] {
+  return record.traces.cleaned.map(({ job, sandboxId }) => ({
     promise: 'what is in use is not cleaned up',
     job,
+    late: missedLease(record, job),
     what: `a cleanup deleted ${sandboxId} while the job used it`,
   }));
 }

@@ -7,9 +7,12 @@ import { type Account, archivedByPerson, madeByPerson, persist, timing } from '.
 import { promptText } from './run.js';
 import { type Told, tellingOf } from './told.js';
 
-const deadlineMs = 120_000;
+export const batchDeadlineMs = 120_000;
+export const itemDeadlineMs = 60_000;
+/** How long an item works. */
+export const itemSeconds = ({ tight }: Pick<BatchPlan, 'tight'>) => (tight ? 2 : 0);
 /** Shorter than the batch, and longer than a worker is away that was killed. */
-const shortLease = { leaseLastsMs: 9_000, renewLeaseEveryMs: 4_000 };
+export const tightLease = { leaseLastsMs: 9_000, renewLeaseEveryMs: 4_000 };
 
 async function sourceOf(account: Account, { source, key }: BatchPlan) {
   const sandbox = (sandboxId: string) => ({ kind: 'sandbox', sandboxId, allowStale: false }) as const;
@@ -48,7 +51,7 @@ export async function playBatch(
     deployment,
     batchId,
     source,
-    timing: plan.tight ? { ...timing, ...shortLease } : timing,
+    timing: plan.tight ? { ...timing, ...tightLease } : timing,
     pace: {
       ...{ reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 },
       // A run of the batch then lasts about a second.
@@ -58,8 +61,8 @@ export async function playBatch(
       concurrency: plan.concurrency,
       stopAt: { kind: 'go_on' },
       retries: plan.retries,
-      itemDeadlineMs: 60_000,
-      deadlineMs,
+      itemDeadlineMs,
+      deadlineMs: batchDeadlineMs,
       budgetSeconds: null,
       type: null,
       end: plan.end,
@@ -69,10 +72,10 @@ export async function playBatch(
   };
   const items = Array.from({ length: plan.items }, (_, at) => ({
     id: `item-${at}`,
-    prompts: [{ prompt: promptText(plan.key, at, plan.tight ? 2 : 0) }],
+    prompts: [{ prompt: promptText(plan.key, at, itemSeconds(plan)) }],
   }));
   await persist(signal, () => submitFanout(client, input, items, { taskQueue, results }));
-  const result = await persist(signal, () => awaitFanout(client, input, { lookEveryMs: 500 }), deadlineMs * 2);
+  const result = await persist(signal, () => awaitFanout(client, input, { lookEveryMs: 500 }), batchDeadlineMs * 2);
   const text = result.resultsRef === null ? '' : (await results.get(result.resultsRef)).toString('utf8').trim();
   const told = text
     .split('\n')

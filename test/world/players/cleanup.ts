@@ -16,7 +16,7 @@ rules:
 `;
 
 /** A cleanup has no deadline of its own: its user cancels it. */
-const patienceMs = 90_000;
+export const patienceMs = 90_000;
 
 export async function playCleanup(
   account: Account,

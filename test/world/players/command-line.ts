@@ -10,6 +10,7 @@ import { promptText } from './run.js';
 import { type Told, tellingOf } from './told.js';
 
 const main = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
+export const commandLineDeadlineMs = 60_000;
 /** The time for its clean-up is a quarter of an hour, as the command line has no shorter one. */
 const patienceMs = 75_000;
 /** Settings of the person who plays the world, which must not reach the program. */
@@ -20,7 +21,18 @@ export async function playCommandLine(account: Account, { key, workSeconds }: Co
   const workflowId = jobWorkflowId(deployment, key);
   watch(key, (tag) => tag.workflowId === workflowId);
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
-  const args = ['run', '--json', '--quiet', '--id', key, '--then', 'delete', '--deadline', '60s', '--on-unknown'];
+  const args = [
+    'run',
+    '--json',
+    '--quiet',
+    '--id',
+    key,
+    '--then',
+    'delete',
+    '--deadline',
+    `${commandLineDeadlineMs / 1_000}s`,
+    '--on-unknown',
+  ];
   const child = spawn(process.execPath, [main, ...args, 'abandon', '--prompt', promptText(key, 0, workSeconds)], {
     env: { ...inherited, ...terminal(key) },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -17,7 +17,7 @@ export const promptText = (job: string, at: number, workSeconds: number, answerK
 };
 
 /** Longer than a worker is away that was killed. */
-const shortLease = { leaseLastsMs: 12_000, renewLeaseEveryMs: 4_000 };
+export const shortLease = { leaseLastsMs: 12_000, renewLeaseEveryMs: 4_000 };
 
 /** Its answers differ, although the texts are equal. */
 const equalText = (job: string, workSeconds: number) =>

@@ -8,8 +8,8 @@ import { type Account, madeByPerson, persist, timing } from './account.js';
 import type { Told } from './told.js';
 
 /** Later than the last step of an escalation. */
-const deadlineMs = 60_000;
-const escalatedDeadlineMs = 30_000;
+export const stopDeadlineMs = 60_000;
+export const escalatedDeadlineMs = 30_000;
 
 export async function playStop(
   account: Account,
@@ -27,7 +27,7 @@ export async function playStop(
       const isEscalated = escalation !== null && caller < escalation.callers;
       const options = {
         ...{ sandboxId, requestId: `${key}-${caller}`, timing },
-        deadlineMs: escalation === null ? deadlineMs : escalatedDeadlineMs,
+        deadlineMs: escalation === null ? stopDeadlineMs : escalatedDeadlineMs,
         ...(isEscalated && { escalate: parseEscalation(escalation.steps, { mayDelete: true }) }),
       };
       const requested = await persist(signal, () => requestStop(client, options, { taskQueue, deployment }));
@@ -50,6 +50,8 @@ export async function playStop(
     given: [sandboxId],
     othersPromptIds: [],
     isTerminated: false,
-    stops: { views, acceptedAtMs: Number.isFinite(acceptedAtMs) ? acceptedAtMs : null },
+    stops: { views, acceptedAtMs: finite(acceptedAtMs), bindings: ends.map((one) => finite(one.acceptedAtMs)) },
   };
 }
+
+const finite = (ms: number) => (Number.isFinite(ms) ? ms : null);

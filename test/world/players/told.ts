@@ -20,7 +20,12 @@ export interface Told {
   /** True if somebody terminated the workflow: it told nothing. */
   readonly isTerminated: boolean;
   /** The ends of the requests of a stop, and when the service had accepted all of them; null if it refused one. */
-  readonly stops?: { readonly views: readonly StopRequestView[]; readonly acceptedAtMs: number | null };
+  readonly stops?: {
+    readonly views: readonly StopRequestView[];
+    readonly acceptedAtMs: number | null;
+    /** When each request was answered with its stop, in ms since the epoch; null if it was not. */
+    readonly bindings: readonly (number | null)[];
+  };
 }
 
 /** The part of the result that names sandboxes. */

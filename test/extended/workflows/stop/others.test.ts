@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { requestStopUpdate, stopReportQuery } from '../../../../src/protocol/messages.js';
 import { createIntercept, lost } from '../../../workflows/intercept.js';
 import { ask, heal, outcomeOf, readySandbox, signalEvent, stopWorkflow } from '../../../workflows/stop/stop-harness.js';
-import { believesNothing, createStand, type Stand } from '../../../workflows/workflow-harness.js';
+import { believesNothing, createStand, type Stand, withoutPolls } from '../../../workflows/workflow-harness.js';
 
 const intercept = createIntercept();
 let stand: Stand;
@@ -56,6 +56,29 @@ describe('a stop', () => {
     await stand.fault({ kind: 'error', endpoint: 'stopSandbox', status: 402, code: 'billing_required' });
     expect(await outcomeOf(stand, await ask(stand, { sandboxId }))).toMatchObject(seen);
     expect(stops(sandboxId)).toHaveLength(1);
+  });
+
+  it('that others received before its end is shared by a request that reaches the service later', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const first = await ask(stand, { sandboxId, timing: withoutPolls });
+    const late = { reads: 0, goOn: () => undefined as unknown };
+    const archived = new Promise((resolve) => {
+      late.goOn = () => resolve(undefined);
+    });
+    intercept.on('getSandbox', async (call, count) => {
+      late.reads = count;
+      if (count === 1) await archived;
+      return call();
+    });
+    const asking = ask(stand, { sandboxId, timing: withoutPolls });
+    await expect.poll(() => late.reads).toBe(1);
+    await heal(stand);
+    await expect.poll(() => stateOf(sandboxId)).toBe('archived');
+    late.goOn();
+    const seen = { outcome: 'archived', kept: 'saved', stopId: first.accepted.stopId };
+    expect(await outcomeOf(stand, await asking)).toMatchObject(seen);
+    expect(await outcomeOf(stand, first)).toMatchObject(seen);
   });
 
   it('that a person undid before its lost answer was repeated is superseded, and not repeated', async () => {

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { judgeTimes, mostLostMs } from '../../world/oracle/lateness.js';
+import type { Broken } from '../../world/oracle/record.js';
+import type { Late } from '../../world/stack/lateness.js';
+
+const second = 1_000;
+/** One step of so many seconds that came so late. */
+const step = (fromS: number, untilS: number, lateS = untilS - fromS): Late => ({
+  of: 'timer',
+  fromMs: fromS * second,
+  untilMs: untilS * second,
+  lateMs: lateS * second,
+});
+const missed = (missedS: number, withinS?: number): Broken => ({
+  promise: 'an undisturbed job completes',
+  job: 'j1',
+  what: 'ended deadline_exceeded',
+  late: {
+    fromMs: 100 * second,
+    untilMs: 160 * second,
+    missedMs: missedS * second,
+    ...(withinS !== undefined && { withinMs: withinS * second }),
+  },
+});
+const isExcused = (broken: Broken, measured: readonly Late[]) => judgeTimes([broken], measured).excused.length === 1;
+
+describe('a broken promise of time', () => {
+  it('is excused if the machine was late in its interval, by a comparable time', () => {
+    const lateMachine = [step(110, 130), step(140, 150)];
+    const { broken, excused } = judgeTimes([missed(40)], lateMachine);
+    expect(broken).toEqual([]);
+    expect(excused).toEqual([{ ...missed(40), lostMs: 30 * second }]);
+  });
+
+  it.each([
+    ['on a quiet machine', missed(40), []],
+    ['if the machine was late by less', missed(40), [step(110, 139)]],
+    ['if it was late before the interval', missed(40), [step(10, 90)]],
+    ['if it was late after the interval', missed(40), [step(161, 300)]],
+    ['if most of it was before the interval', missed(40), [step(60, 110)]],
+    ['if many small delays are less', missed(40), [step(100, 130, 5), step(130, 160, 5)]],
+    ['if the work had no time to spare, and the machine was hardly late', missed(0), [step(110, 110.5)]],
+    [
+      'if it was late in another stretch of the interval',
+      missed(7.5, 15),
+      [step(105, 108), step(125, 128), step(150, 153)],
+    ],
+  ])('remains %s', (_, broken, measured) => {
+    expect(judgeTimes([broken], measured)).toEqual({ broken: [broken], excused: [] });
+  });
+
+  it('counts a step by its part in the interval', () => {
+    expect(mostLostMs([step(90, 110, 10)], { fromMs: 100 * second, untilMs: 160 * second })).toBe(5 * second);
+  });
+
+  it('is excused by one late stretch that is as long as what was missed', () => {
+    expect(isExcused(missed(7.5, 15), [step(120, 126)])).toBe(true);
+    expect(isExcused(missed(7.5, 15), [step(105, 108), step(150, 153)])).toBe(false);
+  });
+});
+
+it('any other broken promise remains, however late the machine was', () => {
+  const { late: _, ...twice } = { ...missed(1), promise: 'no prompt twice', what: 'accepted 2 times' };
+  const { broken, excused } = judgeTimes([twice, missed(10)], [step(100, 160)]);
+  expect(broken).toEqual([twice]);
+  expect(excused).toHaveLength(1);
+});
