@@ -16,17 +16,21 @@ import { brokenCauses } from './oracle/causes.js';
 import { brokenEscalations } from './oracle/escalations.js';
 import { type Excused, judgeTimes, mostLostMs } from './oracle/lateness.js';
 import { brokenOutcomes } from './oracle/outcomes.js';
+import { brokenPeople } from './oracle/people.js';
 import { brokenPrompts } from './oracle/prompts.js';
 import { type Broken, madeBy, type WorldRecord } from './oracle/record.js';
 import { brokenSandboxes } from './oracle/sandboxes.js';
 import { brokenTimes } from './oracle/times.js';
 import { brokenUses } from './oracle/uses.js';
+import { brokenWaits } from './oracle/waits.js';
+import { brokenWork } from './oracle/work.js';
 import { brokenLogs, brokenRuns } from './oracle/workflows.js';
 import type { JobPlan, Plan } from './plan/plan.js';
 import { type Account, archivedByPerson, type Books, persist } from './players/account.js';
 import { playBatch } from './players/batch.js';
 import { playCleanup } from './players/cleanup.js';
 import { playCommandLine } from './players/command-line.js';
+import { happenLater } from './players/later.js';
 import { act } from './players/others.js';
 import { readOpenWorkflows } from './players/readers.js';
 import { playRun } from './players/run.js';
@@ -121,11 +125,13 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         const isBatch = plan.jobs.some(({ key, kind }) => key === job && kind === 'batch');
         // A terminated batch tells no end: only its items are terminated.
         if (trouble.kind === 'message' && isBatch && call.workflowId === `sf-${deployment}-${job}`) return;
-        const record = { books: await readBooks(), calls: wire.calls } as unknown as WorldRecord;
+        const record = { books: await readBooks(), calls: wire.calls, traces } as unknown as WorldRecord;
         const own = madeBy(record, { job, workflowId: `sf-${deployment}-${job}` });
         const isOwn = own.some(({ id }) => id === call.sandboxId) || givenOf.get(job)?.includes(call.sandboxId ?? '');
         const newest = own.filter(({ gone }) => gone === null).at(-1)?.id;
-        const sandboxId = isOwn ? (call.sandboxId ?? undefined) : newest;
+        // Who arrives at a create meets what the job was given, such as the holder of its snapshot.
+        const met = trouble.kind === 'newcomer' && call.sandboxId === null ? givenOf.get(job)?.[0] : undefined;
+        const sandboxId = met ?? (isOwn ? (call.sandboxId ?? undefined) : newest);
         const text = call.promptText ?? lastText(wire.calls.map((one) => one.call)) ?? 'hello';
         await act(account, trouble, { sandboxId, call, text }, traces);
       },
@@ -181,6 +187,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
 
     const told: Told[] = [];
     const stuck: unknown[] = [];
+    const happened = new Set<string>();
     const played = new Map<string, { readonly fromMs: number; readonly untilMs: number }>();
     await Promise.all(
       plan.jobs.map(async (job, at) => {
@@ -190,6 +197,10 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
           const end = await within(play(account, job, (given) => givenOf.set(job.key, given)));
           told.push(end);
           played.set(job.key, { fromMs, untilMs: Date.now() });
+          for (const trouble of plan.troubles) {
+            if (trouble.kind !== 'later' || trouble.at.job !== job.key) continue;
+            if (await within(happenLater(account, trouble, end, traces))) happened.add(trouble.key);
+          }
         } catch (error) {
           broken.push({ promise: 'every job ends in a named outcome', job: job.key, what: reasonOf(error) });
           stuck.push(await stateOf(client, jobWorkflowId(deployment, job.key)));
@@ -212,7 +223,7 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         .split('\n')
         .filter((line) => line !== ''),
     ];
-    const allStruck = () => new Set([...wire.struck, ...post.struck, ...crashedAtEvents]);
+    const allStruck = () => new Set([...wire.struck, ...post.struck, ...crashedAtEvents, ...happened]);
     const judge = async () => {
       const struck = allStruck();
       const record = { plan, told, books: await readBooks(), calls: wire.calls, traces, struck, sourceId, played };
@@ -225,6 +236,9 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
         ...brokenUses(record),
         ...brokenEscalations(record),
         ...brokenTimes(record),
+        ...brokenWork(record),
+        ...brokenPeople(record),
+        ...brokenWaits(record),
       ];
       return judgeTimes(found, measured);
     };

@@ -28,6 +28,7 @@ const isLong = (one: Trouble) =>
 export const isHarmless = (one: Trouble) =>
   one.kind === 'lag' ||
   one.kind === 'deploy' ||
+  one.kind === 'later' ||
   (isWire(one) && one.fault === 'slow') ||
   (isWire(one) && (one.fault === 'unknown-stop' || one.fault === 'unknown-state'));
 

@@ -24,7 +24,9 @@ export function brokenOutcomes(record: WorldRecord): Broken[] {
   const { plan, struck, told } = record;
   if (plan.troubles.some((one) => struck.has(one.key) && endsJobs(one))) return [];
   const touched = new Set(
-    plan.troubles.flatMap((one) => (struck.has(one.key) && 'at' in one && one.kind !== 'crash' ? [one.at.job] : [])),
+    plan.troubles.flatMap((one) =>
+      struck.has(one.key) && 'at' in one && one.kind !== 'crash' && one.kind !== 'later' ? [one.at.job] : [],
+    ),
   );
   const hasDied = hasStruck(record, (one) => one.kind === 'death' || one.kind === 'crash');
   const listsFailed = hasStruck(record, ({ kind }) => kind === 'lists');

@@ -55,13 +55,17 @@ export interface Broken {
 }
 
 /** Sandboxes that the job created, by their names and by the answers to its creates: somebody may have renamed them. */
-export function madeBy({ books, calls }: WorldRecord, told: Pick<Told, 'job' | 'workflowId'>): SandboxRecord[] {
+export function madeBy({ books, calls, traces }: WorldRecord, told: Pick<Told, 'job' | 'workflowId'>): SandboxRecord[] {
   const answered = new Set(
     calls
       .filter(({ job, call }) => job === told.job && ['createSandbox', 'forkSandbox'].includes(call.endpoint))
       .flatMap(({ call }) => idOf(call.answer) ?? []),
   );
-  return books.sandboxes.filter(({ id, name }) => answered.has(id) || name.startsWith(`${told.workflowId}-`));
+  // A fork by hand has the name of the job's sandbox.
+  const isByHand = (id: string) => traces.forks.some(({ sandboxId }) => sandboxId === id);
+  return books.sandboxes.filter(
+    ({ id, name }) => answered.has(id) || (name.startsWith(`${told.workflowId}-`) && !isByHand(id)),
+  );
 }
 
 function idOf(answer: unknown): string | undefined {

@@ -5,10 +5,10 @@ import { endpointsOf, often } from './draw-job.js';
 import type { BatchPlan, CleanupPlan, JobPlan, RunPlan, Trouble } from './plan.js';
 
 type WithoutKey<T> = T extends unknown ? Omit<T, 'key'> : never;
-type Drawn = readonly WithoutKey<Trouble>[];
+export type Drawn = readonly WithoutKey<Trouble>[];
 
 /** As often as a job makes calls in the longest wait. */
-const lasting = 1_000;
+export const lasting = 1_000;
 
 const wire = (job: string, endpoint: EndpointName, fault: string, times: number) =>
   ({ kind: 'wire', at: { job, endpoint, nth: 1 }, fault, times }) as const;
@@ -16,11 +16,11 @@ const cancelDuring = (job: string, endpoint: EndpointName, afterMs: number) =>
   ({ kind: 'message', at: { job, endpoint, nth: 1 }, message: 'cancel', afterMs }) as const;
 
 /** Ends long before its deadline unless it waits for nothing. */
-const isPatient = ({ deadlineMs, workSeconds, prompts }: RunPlan) =>
+export const isPatient = ({ deadlineMs, workSeconds, prompts }: RunPlan) =>
   deadlineMs >= 60_000 && workSeconds * prompts <= 10;
 
 /** What may happen to one of the jobs that `isMeant` picks. Nothing, if there is none. */
-function to<Job extends JobPlan>(
+export function to<Job extends JobPlan>(
   jobs: readonly JobPlan[],
   isMeant: (job: JobPlan) => job is Job,
   draw: (job: Job) => fc.Arbitrary<Drawn>,
@@ -29,11 +29,11 @@ function to<Job extends JobPlan>(
   return meant.length === 0 ? [] : [fc.constantFrom(...meant).chain(draw)];
 }
 
-const isRun =
+export const isRun =
   (isMeant: (job: RunPlan) => boolean) =>
   (job: JobPlan): job is RunPlan =>
     job.kind === 'run' && isMeant(job);
-const isBatch =
+export const isBatch =
   (isMeant: (job: BatchPlan) => boolean) =>
   (job: JobPlan): job is BatchPlan =>
     job.kind === 'batch' && isMeant(job);
@@ -41,7 +41,7 @@ const isBatch =
 /** The call with which a job gets its sandbox. */
 const beginOf = (job: RunPlan): EndpointName => endpointsOf(job)[0] ?? 'getSandbox';
 const createOf = ({ source }: RunPlan): EndpointName => (source === 'fork' ? 'forkSandbox' : 'createSandbox');
-const isOwn = ({ source }: RunPlan) => source === 'create' || source === 'fork';
+export const isOwn = ({ source }: RunPlan) => source === 'create' || source === 'fork';
 
 export function hardship(jobs: readonly JobPlan[]): fc.Arbitrary<Drawn> {
   const drawn = [

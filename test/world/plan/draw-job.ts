@@ -36,7 +36,7 @@ const run = fc.record({
 const batch = fc
   .record({
     kind: fc.constant('batch' as const),
-    source: often('archived' as const, 'usable' as const, 'prepare' as const),
+    source: often('archived' as const, 'usable' as const, 'prepare' as const, 'snapshot' as const),
     items: fc.integer({ min: 2, max: 6 }),
     concurrency: fc.integer({ min: 1, max: 6 }),
     retries: fc.integer({ min: 0, max: 2 }),

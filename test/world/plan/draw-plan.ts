@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { EndpointName } from '../../../src/contract/endpoints/endpoints.js';
 import { sandboxEventTypes } from '../../../src/contract/workflow-safe/states.js';
 import type { FaultInput } from '../../../src/local-service/index.js';
+import { crossing } from './draw-crossing.js';
 import { escalationTrouble } from './draw-escalation.js';
 import { faultFamilies } from './draw-fault.js';
 import { hardship } from './draw-hardship.js';
@@ -78,7 +79,7 @@ interface Climate {
 
 const troubleKinds = [
   ...(['lag', 'newcomer', 'lists', 'terminate', 'wire', 'act', 'message', 'webhook', 'death', 'hours'] as const),
-  ...(['service', 'meeting', 'hardship', 'escalation'] as const),
+  ...(['service', 'meeting', 'hardship', 'escalation', 'crossing'] as const),
 ];
 type TroubleKind = (typeof troubleKinds)[number];
 
@@ -167,6 +168,7 @@ function troublesOf(jobs: readonly JobPlan[], { isCalm, kinds, families }: Clima
     service: isCalm ? undefined : single(2, { kind: fc.constant('service' as const), afterCalls, fault: serviceFault }),
     meeting: { weight: 4, arbitrary: meeting(jobs) },
     hardship: { weight: 12, arbitrary: hardship(jobs) },
+    crossing: { weight: 6, arbitrary: crossing(jobs) },
     escalation: escalated.length === 0 ? undefined : { weight: 16, arbitrary: escalationTrouble(escalated) },
   };
   const chosen = kinds.flatMap((kind) => drawn[kind] ?? []);

@@ -35,7 +35,8 @@ export interface RunPlan {
 export interface BatchPlan {
   readonly kind: 'batch';
   readonly key: string;
-  readonly source: 'archived' | 'usable' | 'prepare';
+  /** `snapshot`: a named snapshot of a person's sandbox. */
+  readonly source: 'archived' | 'usable' | 'prepare' | 'snapshot';
   readonly items: number;
   readonly concurrency: number;
   readonly retries: number;
@@ -103,8 +104,17 @@ export const crashTimes = ['before', 'accepted', 'answered', 'recorded'] as cons
 export type CrashTime = (typeof crashTimes)[number];
 
 export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop', 'restart'] as const;
-/** `lease`: a job works in the sandbox for some seconds, or waits for it. */
-export type ActName = (typeof actNames)[number] | 'lease';
+/**
+ * `lease`: a job works in the sandbox for some seconds, or waits for it. `change`: somebody resumes an archived sandbox,
+ * changes a file and stops it again. `fork`: somebody forks the sandbox by hand, without a name, and works in the fork.
+ */
+export type ActName = (typeof actNames)[number] | 'lease' | 'change' | 'fork';
+
+/**
+ * What happens after a job has told its end. `orphans`: a cleanup stops what ended jobs have left. `nights`: somebody
+ * continues the job with `--then keep`, and a cleanup stops, and another one deletes, what ended jobs have left.
+ */
+export type LaterEvent = 'orphans' | 'nights';
 
 export const parts = ['worker', 'bridge', 'service', 'temporal'] as const;
 export type Part = (typeof parts)[number];
@@ -121,6 +131,7 @@ export type Trouble = { readonly key: string } & (
       /** Comes so long after the call has begun. Default: before it. */
       readonly afterMs?: number;
     }
+  | { readonly kind: 'later'; readonly at: { readonly job: string }; readonly brings: LaterEvent }
   /** Reads show the sandbox as it was before a write, for a while. */
   | { readonly kind: 'lag'; readonly at: CallOfJob; readonly ms: number }
   /** Somebody begins to work in the sandbox of a call by prompts or by commands, or cleans it up. The call waits. */

@@ -3,8 +3,7 @@ import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js'
 import { awaitFanout, submitFanout } from '../../../src/workflow-client/fanouts/submit-fanout.js';
 import type { FanoutInput, ItemResult } from '../../../workflows/index.js';
 import type { BatchPlan } from '../plan/plan.js';
-import { type Account, archivedByPerson, madeByPerson, persist, timing } from './account.js';
-import { promptText } from './run.js';
+import { type Account, archivedByPerson, madeByPerson, persist, script, timing } from './account.js';
 import { type Told, tellingOf } from './told.js';
 
 export const batchDeadlineMs = 120_000;
@@ -14,14 +13,25 @@ export const itemSeconds = ({ tight }: Pick<BatchPlan, 'tight'>) => (tight ? 2 :
 /** Shorter than the batch, and longer than a worker is away that was killed. */
 export const tightLease = { leaseLastsMs: 9_000, renewLeaseEveryMs: 4_000 };
 
+/** The answer says from which state its fork began: the first line is the item, the others are the state. */
+const itemText = (plan: BatchPlan, at: number) =>
+  script(`sleep ${itemSeconds(plan)}; echo ${plan.key} ${at}; cat seed`);
+
 async function sourceOf(account: Account, { source, key }: BatchPlan) {
   const sandbox = (sandboxId: string) => ({ kind: 'sandbox', sandboxId, allowStale: false }) as const;
   if (source === 'archived') {
     const sandboxId = await archivedByPerson(account, `person-${key}`);
     return { given: [sandboxId], source: sandbox(sandboxId) };
   }
+  if (source === 'snapshot') {
+    const sandboxId = await archivedByPerson(account, `person-${key}`);
+    const from = `snapshot-of-${key}`;
+    await persist(account.signal, () => account.api.updateSandbox(sandboxId, { snapshotName: from }));
+    return { given: [sandboxId], source: { kind: 'snapshot', from, body: {} } as const };
+  }
   if (source === 'usable') {
     const sandboxId = await madeByPerson(account, `person-${key}`);
+    await persist(account.signal, () => account.api.writeFile(sandboxId, { path: 'seed', content: 'from the source' }));
     return { given: [sandboxId], source: sandbox(sandboxId) };
   }
   const prepare: FanoutInput['source'] = {
@@ -72,7 +82,7 @@ export async function playBatch(
   };
   const items = Array.from({ length: plan.items }, (_, at) => ({
     id: `item-${at}`,
-    prompts: [{ prompt: promptText(plan.key, at, itemSeconds(plan)) }],
+    prompts: [{ prompt: itemText(plan, at) }],
   }));
   await persist(signal, () => submitFanout(client, input, items, { taskQueue, results }));
   const result = await persist(signal, () => awaitFanout(client, input, { lookEveryMs: 500 }), batchDeadlineMs * 2);

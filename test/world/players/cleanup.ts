@@ -7,30 +7,30 @@ import type { CleanupPlan } from '../plan/plan.js';
 import { type Account, archivedByPerson, madeByPerson, persist, timing } from './account.js';
 import type { Told } from './told.js';
 
-const policyFor = (key: string, action: string) => `name: ${key}
+interface Rule {
+  /** As a policy has it. */
+  readonly match: string;
+  readonly action: CleanupPlan['action'];
+}
+
+const policyFor = (key: string, { match, action }: Rule) => `name: ${key}
 limits: {maxActions: 1000, maxPercent: 100}
 rules:
   - rule: all of ${key}
-    match: {name: "${key}-*"}
+    match: ${match}
     action: ${action}
 `;
 
 /** A cleanup has no deadline of its own: its user cancels it. */
 export const patienceMs = 90_000;
 
-export async function playCleanup(
-  account: Account,
-  { key, action, sandboxes }: CleanupPlan,
-  onGiven: (given: readonly string[]) => void,
-): Promise<Told> {
+/** Runs a cleanup of one rule. Its calls are those of the job `key`. */
+export async function runCleanup(account: Account, key: string, rule: Rule) {
   const { client, deployment, taskQueue, results, signal } = account;
-  const make = action === 'stop' ? madeByPerson : archivedByPerson;
-  const given = await Promise.all(Array.from({ length: sandboxes }, (_, at) => make(account, `${key}-${at}`)));
   const workflowId = `${cleanupId(deployment, key)}-`;
-  onGiven(given);
   account.watch(key, (tag) => tag.workflowId.startsWith(workflowId));
   const settings = { settleMs: 0, actionDeadlineMs: 30_000, timing };
-  const policy = readPolicy(policyFor(key, action), key);
+  const policy = readPolicy(policyFor(key, rule), key);
   const { workflowId: startedId } = await persist(signal, () =>
     startCleanup(client, { deployment, taskQueue, policy, mode: 'apply', settings }),
   );
@@ -42,22 +42,34 @@ export async function playCleanup(
       summary.reportRef === null
         ? undefined
         : (JSON.parse((await results.get(summary.reportRef)).toString('utf8')) as CleanupReport);
-    const didTo = (sandboxId: string, what: string) =>
-      report?.plan?.entries.some((one) => one.sandboxId === sandboxId && one.results.some((of) => of.outcome === what));
-    return {
-      job: key,
-      workflowId,
-      outcome: summary.outcome,
-      jobs: [],
-      // What the cleanup did not do is in its report; the sandboxes are a person's.
-      left: given,
-      saysArchived: given.filter((id) => didTo(id, 'stopped')),
-      saysDeleted: given.filter((id) => didTo(id, 'deleted')),
-      given,
-      othersPromptIds: [],
-      isTerminated: false,
-    };
+    return { workflowId, outcome: summary.outcome, report };
   } finally {
     clearTimeout(timer);
   }
+}
+
+export async function playCleanup(
+  account: Account,
+  { key, action, sandboxes }: CleanupPlan,
+  onGiven: (given: readonly string[]) => void,
+): Promise<Told> {
+  const make = action === 'stop' ? madeByPerson : archivedByPerson;
+  const given = await Promise.all(Array.from({ length: sandboxes }, (_, at) => make(account, `${key}-${at}`)));
+  onGiven(given);
+  const { workflowId, outcome, report } = await runCleanup(account, key, { match: `{name: "${key}-*"}`, action });
+  const didTo = (sandboxId: string, what: string) =>
+    report?.plan?.entries.some((one) => one.sandboxId === sandboxId && one.results.some((of) => of.outcome === what));
+  return {
+    job: key,
+    workflowId,
+    outcome,
+    jobs: [],
+    // What the cleanup did not do is in its report; the sandboxes are a person's.
+    left: given,
+    saysArchived: given.filter((id) => didTo(id, 'stopped')),
+    saysDeleted: given.filter((id) => didTo(id, 'deleted')),
+    given,
+    othersPromptIds: [],
+    isTerminated: false,
+  };
 }

@@ -6,6 +6,7 @@ import { promptJob } from '../../../src/workflow-client/jobs/job-client.js';
 import type { ProxiedCall } from '../../slow/matrix/faults/fault-proxy.js';
 import type { AroundCall } from '../stack/wire.js';
 import { type Account, script, untilState } from './account.js';
+import { changeArchived, forkByHand } from './by-hand.js';
 import { leaseForSeconds } from './lease.js';
 import { bring } from './newcomer.js';
 import type { Traces } from './traces.js';
@@ -77,6 +78,8 @@ async function actOn(
 ): Promise<void> {
   const { api, signal } = account;
   const acts = {
+    fork: () => forkByHand(account, trouble.at.job, sandboxId, traces),
+    change: () => changeArchived(account, sandboxId, traces),
     lease: () => leaseForSeconds(account, sandboxId, trouble.key, traces),
     stop: async () => {
       traces.stopped.push(sandboxId);

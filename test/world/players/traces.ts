@@ -24,6 +24,10 @@ export interface Traces {
   readonly terminated: Set<string>;
   /** Who arrived while a job worked. */
   readonly newcomers: Promise<Told | undefined>[];
+  /** Forks that somebody made by hand of a sandbox of this job. */
+  readonly forks: { readonly job: string; readonly sandboxId: string }[];
+  /** Sandboxes that somebody kept on purpose by continuing this job. */
+  readonly kept: { readonly job: string; readonly sandboxId: string }[];
   /** Sandboxes that a newcomer deleted while this job used them. */
   readonly cleaned: { readonly job: string; readonly sandboxId: string }[];
 }
@@ -41,5 +45,7 @@ export const createTraces = (): Traces => ({
   followUps: new Set(),
   terminated: new Set(),
   newcomers: [],
+  forks: [],
+  kept: [],
   cleaned: [],
 });
