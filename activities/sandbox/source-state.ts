@@ -25,7 +25,7 @@ export function createSourceReads(client: SandboxClient) {
 }
 
 /**
- * A source never returns to an earlier state. So if it is still in this state after a fork was answered, the fork
+ * A source hardly ever returns to an earlier state. So if it is still in this state after a fork was answered, the fork
  * started from this state.
  */
 export async function sourceChange(

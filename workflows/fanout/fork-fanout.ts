@@ -9,7 +9,7 @@
  * workflow id.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import type { BatchInput } from '../../src/protocol/fanout/batch-parts.js';
+import type { BatchInput, ChunkRecord } from '../../src/protocol/fanout/batch-parts.js';
 import type { FanoutResult } from '../../src/protocol/fanout/fanout-result.js';
 import { hasLongHistory } from '../shared/continue-as-new.js';
 import { toJobTermination } from '../shared/job-termination.js';
@@ -18,6 +18,7 @@ import { isBudgetSpent } from './batch/allocate.js';
 import { BatchState } from './batch/batch-state.js';
 import { budgetHolderOf } from './batch/chunk-record.js';
 import { dispatchGrants } from './batch/dispatch-grants.js';
+import { mayHaveItems } from './batch/due-grants.js';
 import { endReasonOf } from './batch/end-decision.js';
 import { finish } from './batch/finish.js';
 import { handleBatchMessages } from './batch/handlers.js';
@@ -105,20 +106,21 @@ function startSourcing(batch: BatchState): CancellationScope {
 function decide(batch: BatchState): void {
   const { policy } = batch.input;
   const { sourceChange } = batch.carried;
-  if (sourceChange && batch.isDrained) batch.end('source_failed', sourceChange);
   const reason = endReasonOf(batch.counts, policy);
-  if (reason) batch.end(reason);
+  // An item that must not start because the source has changed has not failed.
+  if (reason && !(sourceChange && reason === 'failed_fast')) batch.end(reason);
+  if (sourceChange && batch.isDrained) batch.end('source_failed', sourceChange);
   if (isBudgetSpent(policy.budgetSeconds, batch.records.map(budgetHolderOf))) batch.end('budget_spent');
 }
 
 function isOver(batch: BatchState): boolean {
   if (batch.isGivenUp) return true;
   const { records } = batch;
-  const { ending } = batch.carried;
-  // A chunk that was never started has nothing to end.
-  const isDone = records.every(
-    ({ state, attempt }) => state === 'ended' || (ending && state === 'waiting' && attempt === 0),
-  );
+  const { ending, source } = batch.carried;
+  // A chunk that was never started has nothing to end. Without a source, none can be started.
+  const hasNothing = (record: ChunkRecord) =>
+    record.state === 'waiting' && record.attempt === 0 && (source === null || !mayHaveItems(record));
+  const isDone = records.every((record) => record.state === 'ended' || (ending && hasNothing(record)));
   return isDone && batch.isQuiet && batch.arriving.size === 0 && !batch.takesItems;
 }
 

@@ -129,11 +129,13 @@ export class BatchState {
     else this.end('source_failed', error);
   }
 
-  /** True once the source has changed, and no item of the state before runs or can start. */
+  /** True once the source has changed, no item of the state before runs or can start, and an item remains. */
   get isDrained(): boolean {
+    const { sourceChange, seal } = this.carried;
+    if (sourceChange === null || (seal !== null && this.counts.completed === this.counts.items)) return false;
     const isIdle = ({ state, charged, report }: ChunkRecord) =>
       state !== 'open' || (charged.window === 0 && report?.running === 0);
-    return this.carried.sourceChange !== null && this.records.every(isIdle);
+    return this.records.every(isIdle);
   }
 
   /**

@@ -41,10 +41,15 @@ export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGr
     }))
     .filter(({ record, grant }) => {
       // When the batch ends, a chunk that waits for a restart must start once more, to end its items.
-      if (record.state === 'waiting') return hasSource && (isEnding ? record.attempt > 0 : grant.window > 0);
+      if (record.state === 'waiting') return hasSource && (isEnding ? mayHaveItems(record) : grant.window > 0);
       const isReachable = record.state === 'open' && !terms.isBusy(record.chunk) && (!record.awaitsReport || isEnding);
       return isReachable && differs(record.sent, grant, nowMs);
     });
+}
+
+/** True if the chunk has started items, in this execution of the batch or, as far as is known, in an earlier one. */
+export function mayHaveItems({ attempt, isFresh }: ChunkRecord): boolean {
+  return attempt > 0 || !isFresh;
 }
 
 function differs(a: Required<ChunkGrant>, b: Required<ChunkGrant>, nowMs: number): boolean {

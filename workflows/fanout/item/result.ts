@@ -8,6 +8,7 @@ import type { JobResult, LeftBehind } from '../../../src/protocol/job/job-result
 import type { Milestone } from '../../job/carried-job.js';
 import { hasEndedAsRequested } from '../../job/end/has-ended.js';
 import type { JobState } from '../../job/job-state.js';
+import { sourceChangedCode } from '../../shared/job-termination.js';
 
 const errorLength = 500;
 const whyLength = 200;
@@ -30,6 +31,7 @@ export function itemResult(
   { nowMs, hasEnded }: { readonly nowMs: number; readonly hasEnded: boolean },
 ): StartedItemResult {
   const { batchId, itemId, index, labels, type, queuedAt } = input;
+  const startsFrom = input.job.origin?.startsFrom;
   const at = (milestone: Milestone) => {
     const reachedAtMs = job.carried.reachedAtMs[milestone];
     return reachedAtMs === undefined ? null : new Date(reachedAtMs).toISOString();
@@ -42,7 +44,7 @@ export function itemResult(
     outcome: result.outcome,
     labels,
     type,
-    ...(input.job.origin?.startsFrom && { startsFrom: input.job.origin.startsFrom }),
+    ...(startsFrom && result.error?.code !== sourceChangedCode && { startsFrom }),
     times: {
       queuedAt,
       forkedAt: at('made'),

@@ -5,9 +5,11 @@ import { forkTaskQueue } from '../../../src/contract/workflow-safe/addresses.js'
 import { itemRecords } from '../../../src/contract/workflow-safe/fanout-addresses.js';
 import type { SandboxView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import { outcomeUnknownCode } from '../../../src/contract/workflow-safe/service-failure.js';
+import type { SourceState } from '../../../src/contract/workflow-safe/source-state.js';
 import { isUsable } from '../../../src/contract/workflow-safe/states.js';
 import { bytesOf } from '../../../src/contract/workflow-safe/stored-text.js';
 import type { SandboxSource } from '../../../src/protocol/job/job-input.js';
+import { confirmMissing } from '../../shared/confirm-missing.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import type { InboxMark } from '../../shared/event-inbox.js';
 import {
@@ -112,15 +114,33 @@ function take<T extends SandboxView>(job: JobState, created: T): T {
 }
 
 /**
- * Before its first prompt, a fork must be known to start from the state from which all forks of its batch start.
+ * Before its first prompt, a fork must be known to start from the state from which all forks of its batch start. The
+ * fork of an earlier workflow of the item may have been prompted long ago, before the source changed.
  * @throws JobTermination `source_changed`
  */
 async function requireState(job: JobState, { sourceChange }: StartedSandbox): Promise<void> {
-  const state = job.input.origin?.startsFrom;
-  if (state === undefined) return;
-  const change =
-    sourceChange === undefined ? await retryRefusals(job, 'read', () => reads.readSourceChange(state)) : sourceChange;
+  const { startsFrom: state, lookFirst } = job.input.origin ?? {};
+  if (state === undefined || sourceChange === null || lookFirst) return;
+  if (job.carried.reachedAtMs.prompted !== undefined) return;
+  const change = await lastingChange(job, state);
   if (change !== null) throw new JobTermination('rejected', sourceChanged(state, change));
+}
+
+/** Why the source has changed, if all reads say so for longer than a read may lag; otherwise null. */
+async function lastingChange(job: JobState, state: SourceState): Promise<string | null> {
+  let change: string | null = null;
+  const sameSource = async () => {
+    change = await retryRefusals(job, 'read', () => reads.readSourceChange(state));
+    return change === null ? state : null;
+  };
+  try {
+    await confirmMissing(job.timing.readLagMs, sameSource);
+    return change;
+  } catch (error) {
+    // A key that may not read the source may still fork it.
+    if (serviceFailureOf(error) === undefined) throw error;
+    return null;
+  }
 }
 
 /**
