@@ -1,5 +1,5 @@
 /** Reads from Temporal how jobs and items ended their sandboxes. */
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import { itemIndexOf, ownedSandboxName, parseOwnedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
@@ -7,7 +7,7 @@ import { splitCalls } from '../../src/contract/workflow-safe/counted-result.js';
 import { type EndedSandbox, endedSandboxId } from '../../src/contract/workflow-safe/ended-sandbox.js';
 import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.js';
 import type { ItemSummary } from '../../src/protocol/fanout/fanout-result.js';
-import { workflowTypes } from '../../src/protocol/messages.js';
+import { resolveUpdate, workflowTypes } from '../../src/protocol/messages.js';
 import { lastEnd, type SandboxEnd } from '../../src/retention/index.js';
 import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
 
@@ -55,8 +55,6 @@ export function endsIn({
 
 export interface ClosedExecution {
   readonly runId: string;
-  /** The first run of its chain, if known; it created the sandboxes. */
-  readonly firstRunId?: string;
   readonly status: string;
   readonly closedAtMs: number;
   /** What its memo tells. */
@@ -65,55 +63,83 @@ export interface ClosedExecution {
 
 /**
  * The sandboxes that an execution knew at its end. The memo of an item tells only which fork it kept; its summary tells
- * the rest. If an execution told nothing, its history shows which creates were answered.
+ * the rest. If an execution told nothing, the histories of its runs show which creates were answered. If Temporal has
+ * dropped one of them, an unreadable end stands for what it may have shown.
  * @param name of a sandbox of the job or item
  */
 export async function endsOf(
   client: Client,
-  { workflowId, name }: { readonly workflowId: string; readonly name: string },
+  owner: { readonly workflowId: string; readonly name: string },
   closed: ClosedExecution,
 ): Promise<readonly SandboxEnd[]> {
-  const { runId, firstRunId = runId, status, closedAtMs, ends } = closed;
-  if (ends.length > 0) return ends;
-  const end = { workflowId, atMs: closedAtMs };
-  const unreadableEnd = { ...end, sandboxId: '', ended: null };
-  if (itemIndexOf(workflowId) === undefined || status !== 'COMPLETED') {
-    const created = await createdIn(client, { workflowId, runId: firstRunId });
-    return created.map((sandbox) =>
-      sandbox === null ? unreadableEnd : { ...end, sandboxId: sandbox.id, ended: { name: sandbox.name, end: 'left' } },
-    );
+  if (closed.ends.length > 0) return closed.ends;
+  const { workflowId } = owner;
+  const unreadableEnd = { workflowId, atMs: closed.closedAtMs, sandboxId: '', ended: null };
+  try {
+    if (itemIndexOf(workflowId) !== undefined && closed.status === 'COMPLETED') {
+      return await endsOfItem(client, owner, { closed, unreadableEnd });
+    }
+    const created = await createdBy(client, workflowId, closed.runId);
+    return created.map((sandbox) => {
+      if (sandbox === null) return unreadableEnd;
+      return { ...unreadableEnd, sandboxId: sandbox.id, ended: { name: sandbox.name, end: 'left' } };
+    });
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return [unreadableEnd];
+    throw error;
   }
+}
+
+/** What the summary of a completed item tells. */
+async function endsOfItem(
+  client: Client,
+  { workflowId, name }: { readonly workflowId: string; readonly name: string },
+  { closed, unreadableEnd }: { readonly closed: ClosedExecution; readonly unreadableEnd: SandboxEnd },
+): Promise<readonly SandboxEnd[]> {
   const parts = parseOwnedSandboxName(name);
-  const handle = lenientClient(client).workflow.getHandle(workflowId, runId, { followRuns: false });
+  const handle = lenientClient(client).workflow.getHandle(workflowId, closed.runId, { followRuns: false });
   const { memo, unreadable } = memoOf({ summary: await handle.result() });
   if (unreadable !== null) return [unreadableEnd];
   const { sandboxId, generation, endedAsAsked } = memo.summary as ItemSummary;
   if (sandboxId === null || !parts) return [];
   const ended = { name: ownedSandboxName({ ...parts, generation }), end: endedAsAsked ? 'stopped' : 'left' } as const;
-  return [{ ...end, sandboxId, ended }];
+  return [{ ...unreadableEnd, sandboxId, ended }];
 }
 
 const creates: ReadonlySet<string> = new Set<EndpointName>(['createSandbox', 'forkSandbox']);
 
-/** The answers to the creates and forks of a run; null for an answer that cannot be read. */
-async function createdIn(
+/**
+ * The answers to the creates and forks of all runs of an execution; null for what cannot be read. A run that was
+ * continued as new leaves its creates to the next one, and a person may have named a sandbox.
+ * @param runId of the last run
+ * @throws WorkflowNotFoundError if Temporal has dropped a run
+ */
+async function createdBy(
   client: Client,
-  { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
+  workflowId: string,
+  runId: string,
 ): Promise<readonly (Pick<SandboxView, 'id' | 'name'> | null)[]> {
   const lenient = lenientClient(client);
   const { payloadCodecs, payloadConverter } = lenient.options.loadedDataConverter;
-  const { events } = await lenient.workflow.getHandle(workflowId, runId).fetchHistory();
-  const asked = new Set<string>();
   const answers: Payload[] = [];
-  for (const { eventId, activityTaskScheduledEventAttributes: scheduled, ...event } of events ?? []) {
-    if (creates.has(scheduled?.activityType?.name ?? '')) asked.add(String(eventId));
-    const { scheduledEventId, result } = event.activityTaskCompletedEventAttributes ?? {};
-    if (asked.has(String(scheduledEventId))) answers.push(...(result?.payloads ?? []));
+  let isNamed = false;
+  for (let id: string | null | undefined = runId; id; ) {
+    const { events } = await lenient.workflow.getHandle(workflowId, id).fetchHistory();
+    const asked = new Set<string>();
+    for (const { eventId, activityTaskScheduledEventAttributes: scheduled, ...event } of events ?? []) {
+      if (creates.has(scheduled?.activityType?.name ?? '')) asked.add(String(eventId));
+      const { scheduledEventId, result } = event.activityTaskCompletedEventAttributes ?? {};
+      if (asked.has(String(scheduledEventId))) answers.push(...(result?.payloads ?? []));
+      const { acceptedRequest } = event.workflowExecutionUpdateAcceptedEventAttributes ?? {};
+      isNamed ||= acceptedRequest?.input?.name === resolveUpdate.name;
+    }
+    id = events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
   }
   let readable = answers;
   for (const codec of payloadCodecs) readable = await codec.decode(readable);
-  return readable.map((payload) => {
+  const created = readable.map((payload) => {
     const { memo } = memoOf({ answer: payloadConverter.fromPayload(payload) });
     return (splitCalls(memo.answer).value as SandboxView | undefined) ?? null;
   });
+  return isNamed ? [...created, null] : created;
 }

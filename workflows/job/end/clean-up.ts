@@ -10,6 +10,7 @@ import { requestStop } from '../../stop/request-stop.js';
 import type { JobState } from '../job-state.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
 import { resultOf } from '../report.js';
+import { mayBeOfEarlierRun } from '../sandbox/recover-sandbox.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
 import { unwatchSandbox } from '../sandbox/watch-sandbox.js';
 import { collectDiff, nameMissingDiff } from './collect-diff.js';
@@ -80,9 +81,10 @@ function endOf(job: JobState, { outcome }: JobEnding): JobEnd {
 }
 
 /** False if the sandbox holds nothing but what it was created with. */
-function mayHaveWritten({ input, carried: { prompts, commandsDone, command } }: JobState): boolean {
+function mayHaveWritten(job: JobState): boolean {
+  const { prompts, commandsDone, command } = job.carried;
   const hasRun = commandsDone > 0 || command !== null || prompts.some(({ status }) => status !== 'not_sent');
-  return hasRun || input.source.kind === 'existing';
+  return hasRun || job.input.source.kind === 'existing' || mayBeOfEarlierRun(job);
 }
 
 async function endSandbox(job: JobState, sandboxId: string, end: JobEnd): Promise<void> {
@@ -136,7 +138,7 @@ function nameWhatIsLeft(job: JobState, problem: JobError | null, end: JobEnd): v
   const status = end === 'stop' ? stop?.status : deletion?.status;
   const seen = status === undefined ? 'was not accepted' : `was last seen ${status}`;
   const reason = (end === 'stop' ? stop?.error : deletion?.error) ?? problem?.message;
-  const why = `The ${end === 'stop' ? 'stop' : 'deletion'} ${seen}${reason ? `: ${reason}` : ''}.`;
+  const why = `The ${end === 'stop' ? 'stop' : 'deletion'} ${seen}${reason ? `: ${reason.replace(/\.$/, '')}` : ''}.`;
   job.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
 }
 

@@ -24,10 +24,12 @@ export function recordKeptFork(job: JobState): void {
   if (job.input.end === 'keep' && job.sandbox !== null) upsertMemo({ ...endedSandboxes(job) });
 }
 
-function endingOf({ input, deletion, carried: { stop } }: JobState): SandboxEnding {
+/** If `left` names the sandbox, the job did not end it, or not as it was asked to. */
+function endingOf({ input, sandbox, deletion, carried: { stop, left } }: JobState): SandboxEnding {
   const isOver = (ended: { readonly status: string } | null) =>
     ended?.status === 'completed' || ended?.status === 'gone';
   if (isOver(deletion)) return 'deleted';
+  if (left.some(({ kind, sandboxId }) => kind === 'sandbox' && sandboxId === sandbox?.id)) return 'left';
   if (isOver(stop)) return 'stopped';
   return input.end === 'keep' ? 'kept' : 'left';
 }
