@@ -1,5 +1,5 @@
 /** Reads from Temporal how jobs and items ended their sandboxes. */
-import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import type { EndpointName } from '../../src/contract/endpoints/endpoints.js';
 import { itemIndexOf, ownedSandboxName, parseOwnedSandboxName } from '../../src/contract/workflow-safe/addresses.js';
@@ -9,6 +9,7 @@ import type { SandboxView } from '../../src/contract/workflow-safe/sandbox-view.
 import type { ItemSummary } from '../../src/protocol/fanout/fanout-result.js';
 import { resolveUpdate, workflowTypes } from '../../src/protocol/messages.js';
 import { lastEnd, type SandboxEnd } from '../../src/retention/index.js';
+import { isNotFound } from '../../src/temporal/errors.js';
 import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
 
 const rowsPerPage = 1_000;
@@ -85,7 +86,7 @@ export async function endsOf(
       return { ...unreadableEnd, sandboxId: sandbox.id, ended: { name: sandbox.name, end: 'left' } };
     });
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return [unreadableEnd];
+    if (isNotFound(error)) return [unreadableEnd];
     throw error;
   }
 }
@@ -112,7 +113,7 @@ const creates: ReadonlySet<string> = new Set<EndpointName>(['createSandbox', 'fo
  * The answers to the creates and forks of all runs of an execution; null for what cannot be read. A run that was
  * continued as new leaves its creates to the next one, and a person may have named a sandbox.
  * @param runId of the last run
- * @throws WorkflowNotFoundError if Temporal has dropped a run
+ * @throws an error of Temporal; see `isNotFound` if it has dropped a run
  */
 async function createdBy(
   client: Client,

@@ -51,7 +51,12 @@ export function isSlow(error: unknown): boolean {
  * True if the workflow was ending or has ended. If the request is repeated, it reaches the next run of the workflow.
  */
 export function isClosing(error: unknown): boolean {
-  return error instanceof WorkflowNotFoundError || hasCode(error, ['notFound', 'aborted']);
+  return isNotFound(error) || hasCode(error, ['aborted']);
+}
+
+/** True if Temporal does not know the workflow or the run, or no longer. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError || hasCode(error, ['notFound']);
 }
 
 /** True if the workflow has as many open Updates as Temporal allows: ten. */

@@ -44,7 +44,14 @@ export function createIntercept(): Intercept {
   };
 }
 
-type Endpoint = 'stopSandbox' | 'resumeSandbox' | 'deleteSandbox' | 'getSandbox' | 'getStop' | 'listSandboxes';
+type Endpoint =
+  | 'createSandbox'
+  | 'stopSandbox'
+  | 'resumeSandbox'
+  | 'deleteSandbox'
+  | 'getSandbox'
+  | 'getStop'
+  | 'listSandboxes';
 
 /** The error of a call that may have arrived. */
 export const lost = (endpoint: Endpoint) => new ConnectionError(endpoint, true, 'UND_ERR_SOCKET');

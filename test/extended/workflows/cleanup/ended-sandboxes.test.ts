@@ -1,4 +1,4 @@
-/** The same as in `test/workflows/cleanup/ended-sandboxes.test.ts`, for other owners and other moments. Extended, 12 s. */
+/** The same as in `test/workflows/cleanup/ended-sandboxes.test.ts`, for other owners and other moments. Extended, 15 s. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FanoutPolicy } from '../../../../workflows/index.js';
 import {
@@ -12,15 +12,22 @@ import {
   untilState,
 } from '../../../workflows/cleanup/cleanup-harness.js';
 import { archivedSandbox, fanoutInput, items, lines, run, source } from '../../../workflows/fanout/fanout-harness.js';
+import { refusal } from '../../../workflows/intercept.js';
 import { createStand, type Stand, script } from '../../../workflows/workflow-harness.js';
 
 let stand: Stand;
+/** True while the service refuses creates for the moment. */
+let isFull = false;
 /** Runs once the sandboxes and the ends of jobs have been read for a plan. */
 let meanwhile: () => Promise<unknown> = async () => undefined;
 beforeAll(async () => {
   stand = await createStand({
     through: (client) => ({
       ...client,
+      createSandbox: (...args) => {
+        if (isFull) throw refusal('createSandbox', { status: 429, code: 'rate_limited', typed: true });
+        return client.createSandbox(...args);
+      },
       listSnapshots: async (...args) => {
         const listed = await client.listSnapshots(...args);
         await meanwhile();
@@ -72,6 +79,32 @@ describe('a fork by hand without a name', () => {
     const done = await clean(stand, orphanPolicy('delete-sandbox'));
     expect([id, fork].map(done.of)).toEqual(['deleted', 'owner_unknown']);
     expect((await clean(stand, orphanPolicy('delete-sandbox'))).of(fork)).toBe('owner_unknown');
+  });
+
+  it('is not an orphan of a job that created its sandbox in a later run, also if the first run is gone', async () => {
+    isFull = true;
+    const handle = await stand.start({ maxHistoryEvents: 15, prompts: [{ prompt: script('sleep 600') }] });
+    const newest = stand.client.workflow.getHandle(handle.workflowId);
+    await expect.poll(async () => (await newest.describe()).runId).not.toBe(handle.firstExecutionRunId);
+    isFull = false;
+    const own = () => stand.service.books.sandboxes().find(({ name }) => name.startsWith(`${handle.workflowId}-`));
+    await expect.poll(() => own()?.state).toBe('running');
+    await newest.terminate();
+    const { id = '' } = own() ?? {};
+    const fork = await forkByHand(stand, id);
+    await stand.api.interruptSandbox(id);
+    await untilState(stand, id, 'idle');
+    const plan = () => clean(stand, orphanPolicy('delete-sandbox'), { mode: 'plan' });
+    const known = await plan();
+    expect([id, fork].map(known.of)).toEqual(['delete-sandbox', 'owner_unknown']);
+    // Temporal drops the first runs of a chain before the last.
+    const first = { workflowId: handle.workflowId, runId: handle.firstExecutionRunId };
+    const { workflowService, options } = stand.client;
+    await workflowService.deleteWorkflowExecution({ namespace: options.namespace, workflowExecution: first });
+    const dropped = stand.client.workflow.getHandle(first.workflowId, first.runId);
+    await expect.poll(() => dropped.describe().catch(() => null)).toBeNull();
+    const unknown = await plan();
+    expect([id, fork].map(unknown.of)).toEqual(['owner_unknown', 'owner_unknown']);
   });
 
   it('is not an orphan of a job that knew none: both are left, and the one that remains is', async () => {

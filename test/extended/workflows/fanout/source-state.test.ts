@@ -1,12 +1,15 @@
-/** All: what is and what is not a change of the source of a batch. Costs 25 CPU seconds. */
+/** All: what is and what is not a change of the source of a batch. Costs 35 CPU seconds. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cancelFanout } from '../../../../src/workflow-client/fanouts/fanout-client.js';
 import { resumeFanout } from '../../../../src/workflow-client/fanouts/resume-fanout.js';
 import {
   archivedSandbox,
+  batchOf,
+  chunkOf,
   ended,
   fanoutInput,
   items,
+  leftForks,
   run,
   source,
   submit,
@@ -24,18 +27,28 @@ import { createStand, letGo, type Stand, script, untilGo } from '../../../workfl
 
 /** A source that the worker cannot read. */
 let unreadable: string | null = null;
+/** A source of which one read shows an earlier state. */
+let stale: string | null = null;
 let stand: Stand;
 beforeAll(async () => {
   stand = await createStand({
     worker: { forksPerSecond: 1_000 },
     through: (client) => ({
       ...client,
-      getSandbox: (id, ...options) =>
-        id === unreadable ? Promise.reject(new Error('unreadable')) : client.getSandbox(id, ...options),
+      getSandbox: async (id, ...options) => {
+        if (id === unreadable) throw new Error('unreadable');
+        const seen = await client.getSandbox(id, ...options);
+        if (id !== stale) return seen;
+        stale = null;
+        return { ...seen, sandbox: { ...seen.sandbox, state: 'archiving' } };
+      },
     }),
   });
 });
 afterAll(() => stand.close());
+
+/** Items of which the second one lasts until it is released. */
+const firstThenWaiting = () => [...items(1), ...waiting(2)].map((item, at) => ({ ...item, id: `item-${at}` }));
 
 const isRefused = { outcome: 'source_failed', error: { code: 'source_changed' } };
 const onlyFirst = ['completed', 'source_changed', 'not_started'];
@@ -74,6 +87,15 @@ describe('a source', () => {
         .finally(() => (unreadable = null));
     });
     expect(rows).toEqual(onlyFirst);
+  });
+
+  it('has not changed if one read is stale', async () => {
+    const sandboxId = await archivedSandbox(stand);
+    const { result } = await meanwhile(stand, source(sandboxId), async () => {
+      stale = sandboxId;
+    });
+    expect(stale).toBeNull();
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 3 } });
   });
 
   it('that the batch itself stops has not changed by that', async () => {
@@ -124,8 +146,11 @@ it.each([true, false])(
   'a resumed batch goes on only from the state of its first items (changed: %s)',
   async (isChanged) => {
     const sandboxId = await archivedSandbox(stand);
-    const of = [...items(1), ...waiting(2)].map((item, at) => ({ ...item, id: `item-${at}` }));
-    const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { concurrency: 1 } }), of);
+    const input = await submit(
+      stand,
+      fanoutInput(source(sandboxId), { policy: { concurrency: 1 } }),
+      firstThenWaiting(),
+    );
     await expect.poll(() => forkOf(stand, input, 1)?.state).toBe('running');
     await cancelFanout(stand.client, input);
     expect(await ended(stand, input)).toMatchObject({ outcome: 'cancelled', counts: { completed: 1 } });
@@ -142,3 +167,14 @@ it.each([true, false])(
     expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { completed: 3 } });
   },
 );
+
+it('a resumed batch whose source has changed ends what an earlier execution left running', async () => {
+  const sandboxId = await archivedSandbox(stand);
+  const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { concurrency: 1 } }), firstThenWaiting());
+  await expect.poll(() => forkOf(stand, input, 1)?.state).toBe('running');
+  for (const part of [batchOf(stand, input), chunkOf(stand, input, 0)]) await part.terminate();
+  await changed(stand, sandboxId);
+  await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+  expect(await ended(stand, input)).toMatchObject({ ...isRefused, counts: { completed: 1 } });
+  await expect.poll(() => leftForks(stand, input)).toEqual([]);
+});
