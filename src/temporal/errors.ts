@@ -54,7 +54,7 @@ export function isClosing(error: unknown): boolean {
   return isNotFound(error) || hasCode(error, ['aborted']);
 }
 
-/** True if Temporal does not know the workflow or the run, or no longer. */
+/** True if Temporal does not know what was asked for: the namespace, the workflow or the run, or no longer. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError || hasCode(error, ['notFound']);
 }

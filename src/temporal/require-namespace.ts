@@ -1,9 +1,8 @@
 /** Checks at the start of a server that Temporal has its namespace and accepts its credentials. */
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
-import { reasonOf, refusesCredentials, unreachable } from './errors.js';
+import { isNotFound, reasonOf, refusesCredentials, unreachable } from './errors.js';
 
-const notFound = 5;
 const timeoutMs = 10_000;
 
 /**
@@ -18,7 +17,7 @@ export async function requireNamespace(client: Client, address: string): Promise
   try {
     await client.withDeadline(Date.now() + timeoutMs, ask);
   } catch (cause) {
-    if (isGrpcServiceError(cause) && cause.code === notFound) {
+    if (isNotFound(cause)) {
       const mend = `Correct TEMPORAL_NAMESPACE, or create the namespace: \`temporal operator namespace create --namespace ${namespace}\``;
       const message = `Temporal at ${address} has no namespace "${namespace}". ${mend}.`;
       throw new SandflowError('bad_configuration', message, { cause });

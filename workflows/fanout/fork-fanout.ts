@@ -118,9 +118,10 @@ function isOver(batch: BatchState): boolean {
   const { records } = batch;
   const { ending, source } = batch.carried;
   // A chunk that was never started has nothing to end. Without a source, none can be started.
-  const hasNothing = (record: ChunkRecord) =>
-    record.state === 'waiting' && record.attempt === 0 && (source === null || !mayHaveItems(record));
-  const isDone = records.every((record) => record.state === 'ended' || (ending && hasNothing(record)));
+  const hasNothing = (record: ChunkRecord) => (source === null ? record.attempt === 0 : !mayHaveItems(record));
+  const isDone = records.every(
+    (record) => record.state === 'ended' || (ending && record.state === 'waiting' && hasNothing(record)),
+  );
   return isDone && batch.isQuiet && batch.arriving.size === 0 && !batch.takesItems;
 }
 

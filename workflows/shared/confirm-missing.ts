@@ -19,6 +19,6 @@ export async function confirmMissing<T>(
     const seen = await read();
     const leftMs = untilMs - Date.now();
     if (!isMissing(seen) || leftMs <= 0) return seen;
-    await sleep(Math.min(pauseMs, leftMs), { summary: 'a 404 may be a stale read' });
+    await sleep(Math.min(pauseMs, leftMs), { summary: 'the read may be stale' });
   }
 }
