@@ -29,7 +29,7 @@ import type { JobPlan, Plan } from './plan/plan.js';
 import { type Account, archivedByPerson, type Books, persist } from './players/account.js';
 import { playBatch } from './players/batch.js';
 import { playCleanup } from './players/cleanup.js';
-import { playCommandLine } from './players/command-line.js';
+import { commandLinePatienceMs, playCommandLine } from './players/command-line.js';
 import { happenLater } from './players/later.js';
 import { act } from './players/others.js';
 import { readOpenWorkflows } from './players/readers.js';
@@ -163,7 +163,11 @@ export async function playWorld(plan: Plan, options: WorldOptions): Promise<Worl
       terminal: (job) => ({
         ...{ TEMPORAL_ADDRESS: parts.temporalAddress, SANDBOX_API_URL: terminal.urlFor(job), SANDBOX_API_KEY: apiKey },
         ...{ SANDFLOW_HOME: options.directory, SANDFLOW_RESULTS: parts.resultsDirectory },
-        ...{ SANDFLOW_DEPLOYMENT: deployment, SANDFLOW_TASK_QUEUE: taskQueue, SANDFLOW_PATIENCE_SECONDS: '30' },
+        ...{
+          SANDFLOW_DEPLOYMENT: deployment,
+          SANDFLOW_TASK_QUEUE: taskQueue,
+          SANDFLOW_PATIENCE_SECONDS: `${commandLinePatienceMs / 1_000}`,
+        },
       }),
       signal: options.signal,
     };

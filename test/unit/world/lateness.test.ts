@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { judgeTimes, mostLostMs } from '../../world/oracle/lateness.js';
-import type { Broken } from '../../world/oracle/record.js';
+import { missedTime } from '../../world/oracle/missed-time.js';
+import type { Broken, WorldRecord } from '../../world/oracle/record.js';
 import type { Late } from '../../world/stack/lateness.js';
 
 const second = 1_000;
@@ -64,4 +65,17 @@ it('any other broken promise remains, however late the machine was', () => {
   const { broken, excused } = judgeTimes([twice, missed(10)], [step(100, 160)]);
   expect(broken).toEqual([twice]);
   expect(excused).toHaveLength(1);
+});
+
+it('a command that gave up is judged by its whole patience, however long the job took', () => {
+  const outcome = 'not_started: The service at http://127.0.0.1:1 cannot be reached for 30 s: No response';
+  const played = new Map([['j1', { fromMs: 100 * second, untilMs: 200 * second }]]);
+  const record = { plan: { jobs: [{ kind: 'command-line', key: 'j1', workSeconds: 3 }], troubles: [] }, played };
+  const ofRecord = (said: string) =>
+    missedTime({ ...record, struck: new Set() } as unknown as WorldRecord, { job: 'j1', outcome: said, jobs: [] });
+  expect(ofRecord(outcome)).toEqual({
+    ...{ fromMs: 100 * second, untilMs: 200 * second },
+    ...{ missedMs: 30 * second, withinMs: 30 * second },
+  });
+  expect(ofRecord('not_started: another server answers')).toBeUndefined();
 });

@@ -92,7 +92,7 @@ export function brokenCauses(record: WorldRecord): Broken[] {
     const hits = troublesOf(record, job);
     const isMeant = (one: Trouble) => isRefusal(one) || isLong(one) || one.kind === 'message';
     if (plan?.kind === 'command-line' && !isTerminated && outcome.startsWith('not_started') && !hits.some(isMeant)) {
-      return [{ promise: 'every end has a cause', job, what: outcome }];
+      return [{ promise: 'every end has a cause', job, what: outcome, late: missedTime(record, told) }];
     }
     if (plan?.kind !== 'run' || isTerminated) return [];
     const why = hits.map((one) => JSON.stringify(one)).join(' ') || 'nothing';

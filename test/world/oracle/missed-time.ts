@@ -2,7 +2,7 @@
 import type { JobResult } from '../../../workflows/index.js';
 import { batchDeadlineMs, itemDeadlineMs, itemSeconds, tightLease } from '../players/batch.js';
 import { patienceMs } from '../players/cleanup.js';
-import { commandLineDeadlineMs } from '../players/command-line.js';
+import { commandLineDeadlineMs, commandLinePatienceMs } from '../players/command-line.js';
 import { shortLease } from '../players/run.js';
 import { stopDeadlineMs } from '../players/stop.js';
 import type { Told } from '../players/told.js';
@@ -44,9 +44,13 @@ export function missedTime(
     case 'cleanup':
       return outcome === 'cancelled' ? spare(patienceMs) : undefined;
     case 'command-line':
+      // On a quiet machine, a read takes a few ms: all of the patience was lost.
+      if (isGivenUp(outcome)) return { ...spare(commandLinePatienceMs), withinMs: commandLinePatienceMs };
       return outcome === 'deadline_exceeded' ? spare(commandLineDeadlineMs - plan.workSeconds * 1_000) : undefined;
   }
 }
+
+const isGivenUp = (outcome: string) => outcome.startsWith('not_started') && outcome.includes('cannot be reached for');
 
 const wasStopped = (outcome: string, jobs: readonly JobResult[]) =>
   outcome === 'sandbox_failed' && jobs.every(({ error }) => error?.code === 'sandbox_stopped');
