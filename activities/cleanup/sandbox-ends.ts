@@ -50,7 +50,7 @@ export function endsIn({
     const sandboxId = endedSandboxId(key);
     if (sandboxId === undefined) return [];
     const ended = (readable[key] as EndedSandbox | undefined) ?? null;
-    return [{ sandboxId, workflowId, atMs: closeTime?.getTime() ?? 0, ended }];
+    return [{ sandboxId, workflowId, atMs: ended?.endedAtMs ?? closeTime?.getTime() ?? 0, ended }];
   });
 }
 
@@ -75,7 +75,8 @@ export async function endsOf(
 ): Promise<readonly SandboxEnd[]> {
   if (closed.ends.length > 0) return closed.ends;
   const { workflowId } = owner;
-  const unreadableEnd = { workflowId, atMs: closed.closedAtMs, sandboxId: '', ended: null };
+  const { closedAtMs: endedAtMs } = closed;
+  const unreadableEnd = { workflowId, atMs: endedAtMs, sandboxId: '', ended: null };
   try {
     if (itemIndexOf(workflowId) !== undefined && closed.status === 'COMPLETED') {
       return await endsOfItem(client, owner, { closed, unreadableEnd });
@@ -83,7 +84,7 @@ export async function endsOf(
     const created = await createdBy(client, workflowId, closed.runId);
     return created.map((sandbox) => {
       if (sandbox === null) return unreadableEnd;
-      return { ...unreadableEnd, sandboxId: sandbox.id, ended: { name: sandbox.name, end: 'left' } };
+      return { ...unreadableEnd, sandboxId: sandbox.id, ended: { name: sandbox.name, end: 'left', endedAtMs } };
     });
   } catch (error) {
     if (isNotFound(error)) return [unreadableEnd];
@@ -103,7 +104,8 @@ async function endsOfItem(
   if (unreadable !== null) return [unreadableEnd];
   const { sandboxId, generation, endedAsAsked } = memo.summary as ItemSummary;
   if (sandboxId === null || !parts) return [];
-  const ended = { name: ownedSandboxName({ ...parts, generation }), end: endedAsAsked ? 'stopped' : 'left' } as const;
+  const end = endedAsAsked ? 'stopped' : 'left';
+  const ended = { name: ownedSandboxName({ ...parts, generation }), end, endedAtMs: closed.closedAtMs } as const;
   return [{ ...unreadableEnd, sandboxId, ended }];
 }
 

@@ -39,7 +39,7 @@ export interface SandboxEnd {
   readonly sandboxId: string;
   /** The job, or the item. */
   readonly workflowId: string;
-  /** When the job ended, in ms since the epoch. */
+  /** When the job ended the sandbox, in ms since the epoch; when it closed, if it did not tell. */
   readonly atMs: number;
   /** What the job wrote; null if it cannot be read. */
   readonly ended: EndedSandbox | null;

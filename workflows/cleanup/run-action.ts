@@ -12,7 +12,7 @@ import { serviceFailureOf, toJobTermination } from '../shared/job-termination.js
 import { effects } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
-import { holdingClaim } from '../watch/hold-claim.js';
+import { holdingClaim, receivingEvents } from '../watch/hold-claim.js';
 import type { CleanupState } from './cleanup-state.js';
 import { followEscalation, handOverIfFailing } from './escalate-stops.js';
 
@@ -106,9 +106,13 @@ function resultOf({ number, guard, operationId }: AppliedAction, outcome: Action
   return { number, outcome, guard, why, operationId };
 }
 
-/** Until the action has ended, the claim prevents new leases, and the watch of the sandbox relays its events. */
-function holding<T>(cleanup: CleanupState, { sandboxId, claim }: AppliedAction, act: () => Promise<T>): Promise<T> {
-  return claim === null ? act() : holdingClaim(sandboxId, claim, act, cleanup);
+/** Until a deletion has ended, the claim prevents new leases. */
+function holding<T>(cleanup: CleanupState, applied: AppliedAction, act: () => Promise<T>): Promise<T> {
+  const { sandboxId, claim, did } = applied;
+  if (claim === null) return act();
+  return did === 'stopping'
+    ? receivingEvents(sandboxId, claim, act, cleanup)
+    : holdingClaim(sandboxId, claim, act, cleanup);
 }
 
 /** Only the record of this stop confirms its end. The state of the sandbox may belong to an earlier stop. */

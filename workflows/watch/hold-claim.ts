@@ -1,4 +1,4 @@
-/** Holds a claim on a sandbox while it is stopped or deleted, so that nobody leases it in the meantime. */
+/** Holds a claim on a sandbox until its stop is accepted or its deletion has ended, so that nobody leases it before. */
 import {
   CancellationScope,
   getExternalWorkflowHandle,
@@ -9,9 +9,10 @@ import {
 import type { ClaimOptions } from '../../activities/watch.js';
 import { sandboxWatchId } from '../../src/contract/workflow-safe/addresses.js';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
-import { releaseClaimSignal } from '../../src/protocol/messages.js';
+import { releaseClaimSignal, type WatchRegistration, watchRegisterSignal } from '../../src/protocol/messages.js';
 import { effects } from '../shared/proxies.js';
 import { defaultTiming, renewClaimInMs } from '../shared/wait-intervals.js';
+import { releaseLease } from './acquire-lease.js';
 
 /** Renews a claim while `act` runs, and releases it afterwards, whether `act` succeeds or throws. */
 export async function holdingClaim<T>(
@@ -33,6 +34,37 @@ export async function holdingClaim<T>(
   }
 }
 
+/**
+ * Releases the claim of a stop that was accepted, and receives the sandbox's events while `act` waits for its end. A
+ * claim would hold back the escalation of a stop that goes on failing.
+ */
+export async function receivingEvents<T>(
+  sandboxId: string,
+  options: ClaimOptions,
+  act: () => Promise<T>,
+  { timing = defaultTiming }: { readonly timing?: JobTiming } = {},
+): Promise<T> {
+  const { workflowId } = workflowInfo();
+  try {
+    await CancellationScope.nonCancellable(async () => {
+      // In this order, the watch does not end in between.
+      await registerForEvents(sandboxId, { workflowId, lastsMs: timing.leaseLastsMs });
+      await releaseClaim(sandboxId, options);
+    });
+    return await act();
+  } finally {
+    await CancellationScope.nonCancellable(() => releaseLease(sandboxId));
+  }
+}
+
+async function registerForEvents(sandboxId: string, registration: WatchRegistration): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(watchRegisterSignal, registration);
+  } catch {
+    // The watch has ended. Polls then show what an event would have told.
+  }
+}
+
 async function renewClaim(sandboxId: string, options: ClaimOptions, everyMs: number): Promise<void> {
   for (;;) {
     await sleep(everyMs, { summary: `renewal of the claim on ${sandboxId}` });
@@ -44,7 +76,8 @@ async function renewClaim(sandboxId: string, options: ClaimOptions, everyMs: num
   }
 }
 
-async function releaseClaim(sandboxId: string, { purpose }: ClaimOptions): Promise<void> {
+/** Releases a claim of the current workflow. Safe to repeat. */
+export async function releaseClaim(sandboxId: string, { purpose }: ClaimOptions): Promise<void> {
   const { workflowId: claimant } = workflowInfo();
   try {
     await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(releaseClaimSignal, { claimant, purpose });

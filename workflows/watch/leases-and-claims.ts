@@ -68,7 +68,8 @@ export function lease(given: WatchState, { workflowId, use, lastsMs }: LeaseRequ
 
 /**
  * Grants or renews a claim. Refuses if another workflow has claimed the sandbox, or holds a lease that conflicts with
- * the claim.
+ * the claim. A claimant that ends the work in the machine no longer works there: its own lease would hold back the
+ * escalation of its stop.
  */
 export function claim(given: WatchState, request: ClaimRequest, nowMs: number): HoldDecision {
   const state = expire(given, nowMs);
@@ -79,7 +80,12 @@ export function claim(given: WatchState, request: ClaimRequest, nowMs: number): 
   const answer = { granted, claimedBy, leasedBy: holders };
   if (!granted) return { state, answer };
   const others = state.claims.filter((known) => known.purpose !== purpose);
-  return { state: { ...state, claims: [...others, { claimant, purpose, expiresAtMs: nowMs + lastsMs }] }, answer };
+  const claims = [...others, { claimant, purpose, expiresAtMs: nowMs + lastsMs }];
+  const endsOwnWork = (known: Registered) => ends === 'work' && known.workflowId === claimant && known.lease === 'work';
+  const registrations = state.registrations.map((known) =>
+    endsOwnWork(known) ? { ...known, lease: 'fork' as const } : known,
+  );
+  return { state: { ...state, registrations, claims }, answer };
 }
 
 export function unregister(state: WatchState, workflowId: string): WatchState {

@@ -7,6 +7,8 @@ export interface EndedSandbox {
   /** The name that the job gave to it; null for a sandbox that the job was given. */
   readonly name: string | null;
   readonly end: SandboxEnding;
+  /** When the job ended it, in ms since the epoch. The job itself may have closed later. */
+  readonly endedAtMs: number;
 }
 
 const prefix = 'sandbox/';

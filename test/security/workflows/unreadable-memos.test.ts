@@ -107,7 +107,7 @@ describe('a cleanup with an unreadable memo', () => {
   ])('deletes no sandbox whose job kept it according to a memo that %s', async (_, writer, reader) => {
     const deployment = newDeployment();
     const workflowId = jobWorkflowId(deployment, 'kept');
-    const memo = { prompt: 'p', [endedKey('bx_kept')]: { name: null, end: 'kept' } };
+    const memo = { prompt: 'p', [endedKey('bx_kept')]: { name: null, end: 'kept', endedAtMs: 1 } };
     const handle = await hold(writer(), 'createThenPrompt', workflowId, memo);
     await handle.terminate();
     const execution = executionOf(handle.firstExecutionRunId);

@@ -15,7 +15,7 @@ const end = (
   over: { sandboxId?: string; name?: string | null; by?: string; atMs?: number } = {},
 ): SandboxEnd => {
   const { sandboxId = 'bx_a', name = of('mine'), by = 'sf-mine-a', atMs = 1_000 } = over;
-  return { sandboxId, workflowId: by, atMs, ended: { name, end: how } };
+  return { sandboxId, workflowId: by, atMs, ended: { name, end: how, endedAtMs: atMs } };
 };
 
 describe('Temporal is asked', () => {

@@ -73,6 +73,16 @@ describe('the state of a watch', () => {
     expect(claimed(both, 'b', { ends: 'work' }).answer.leasedBy).toEqual(['c']);
   });
 
+  it('lets a claim that ends work end the work of its claimant too, who goes on receiving events', () => {
+    const { state: ending } = claimed(leased(emptyWatch, 'a').state, 'a', { ends: 'work' });
+    const waiting = release(ending, { claimant: 'a', purpose: 'end' });
+    expect(claimed(waiting, 'b', { ends: 'work' }).answer).toEqual(granted);
+    expect(receivers(waiting)).toEqual(['a']);
+    const { state: deleting } = claimed(leased(emptyWatch, 'a').state, 'a', { ends: 'any' });
+    const kept = release(deleting, { claimant: 'a', purpose: 'end' });
+    expect(claimed(kept, 'b', { ends: 'work' }).answer.leasedBy, 'a deletion may have failed').toEqual(['a']);
+  });
+
   it('keeps the claims of one claimant apart, so that each is released alone', () => {
     const { state } = claimed(claimed(emptyWatch, 'a', { purpose: 'one' }).state, 'a', { purpose: 'two' });
     const one = release(state, { claimant: 'a', purpose: 'two' });

@@ -1,6 +1,8 @@
 /** Which sandbox is a job's, and whether it was kept, as cleanups see it after continued work and forks by hand. Gate, 8 s. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createStand, type Stand } from '../workflow-harness.js';
+import { jobWorkflowId } from '../../../src/contract/workflow-safe/addresses.js';
+import { type EndedSandbox, endedKey } from '../../../src/contract/workflow-safe/ended-sandbox.js';
+import { createStand, deployment, type Stand } from '../workflow-harness.js';
 import { clean, forkByHand, orphanPolicy, runIn, runJob, stateOf, untilState } from './cleanup-harness.js';
 
 let stand: Stand;
@@ -22,6 +24,19 @@ it('the last job that ended a sandbox decides whether it was kept: continued and
   expect(await stateOf(stand, sandboxId)).toBe('ready');
   await runIn(stand, sandboxId, 'stop');
   expect((await clean(stand, orphanPolicy('delete-sandbox'))).of(sandboxId)).toBe('deleted');
+});
+
+it('a job that stopped the sandbox although it was to delete it changes nothing for cleanups', async () => {
+  const { sandboxId } = await runJob(stand, { end: 'keep' });
+  const source = { kind: 'existing', sandboxId } as const;
+  const over = { source, end: 'delete', commands: ['mkdir folder'], collect: ['folder'] } as const;
+  const { left, jobId } = await runJob(stand, over);
+  expect(left).toMatchObject([{ why: expect.stringContaining('stopped and not deleted') }]);
+  const { memo, closeTime } = await stand.client.workflow.getHandle(jobWorkflowId(deployment, jobId)).describe();
+  const ended = memo?.[endedKey(sandboxId)] as EndedSandbox;
+  expect(ended).toEqual({ name: null, end: 'left', endedAtMs: expect.any(Number) });
+  expect(ended.endedAtMs).toBeLessThanOrEqual(closeTime?.getTime() ?? 0);
+  expect((await clean(stand, orphanPolicy('delete-sandbox'))).of(sandboxId)).toBe('kept_by_owner');
 });
 
 it('a fork by hand without a name is not its job’s, whatever becomes of the sandbox of the job, and neither is a fork of it', async () => {

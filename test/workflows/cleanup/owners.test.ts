@@ -50,7 +50,7 @@ it('a cleanup knows what an earlier execution of an item kept, even if the lates
   const nameOf = (generation: number) =>
     ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(3), generation });
   const item = itemWorkflowId(deployment, batchId, 3);
-  await (await hold(item, { [endedKey('bx_first')]: { name: nameOf(1), end: 'kept' } })).terminate();
+  await (await hold(item, { [endedKey('bx_first')]: { name: nameOf(1), end: 'kept', endedAtMs: 1 } })).terminate();
   await (await hold(item)).terminate();
   await batch.terminate();
   const statusOf = async (id: string, generation: number) =>

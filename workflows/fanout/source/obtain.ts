@@ -15,7 +15,7 @@ import { isCreating } from '../../../src/contract/workflow-safe/states.js';
 import type { ReadySource } from '../../../src/protocol/fanout/batch-parts.js';
 import type { MachineType } from '../../../src/protocol/fanout/fanout-input.js';
 import type { JobError } from '../../../src/protocol/job/job-result.js';
-import { stopSandbox } from '../../job/end/stop-sandbox.js';
+import { beginStop, stopSandbox } from '../../job/end/stop-sandbox.js';
 import type { JobState } from '../../job/job-state.js';
 import { readSandbox } from '../../job/sandbox/wait-until-usable.js';
 import { findNamedSnapshot } from '../../shared/find-named-snapshot.js';
@@ -129,26 +129,28 @@ const stopClaim = { purpose: 'source', ends: 'work' } as const;
 
 /**
  * Commands and SSH do not change the record of a sandbox (trap S11). So only the leases of the source show who uses it.
- * The claim prevents others from starting work before the source is stopped.
+ * The claim prevents others from starting work before the stop of the source is accepted.
  * @returns null if the source no longer needed a stop when the claim was granted
  */
-function stopUnused(
+async function stopUnused(
   job: JobState,
   { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
 ): Promise<SandboxView | null> {
-  const stop = async () => {
+  const begin = async () => {
     const { granted, leasedBy } = await retryRefusals(job, 'claim', () => effects.claimSandbox(sandboxId, stopClaim));
     if (!granted) throw sourceFailed('source_in_use', `The source ${sandboxId} ${usedMessage(leasedBy.join(', '))}`);
     const sandbox = await readSandbox(job, sandboxId);
     const usedBy = sandbox && (await userOf(sandbox));
     if (!sandbox || freshnessOf(sandbox, { allowStale, lastStop: null, usedBy }).kind !== 'stop') return null;
-    return stopSource(job, sandbox);
+    job.carried.previousStopId = sandbox.stop?.id ?? null;
+    await beginStop(job, sandboxId);
+    return sandbox;
   };
-  return holdingClaim(sandboxId, stopClaim, stop, job);
+  const stopping = await holdingClaim(sandboxId, stopClaim, begin, job);
+  return stopping && awaitSource(job, stopping);
 }
 
-async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxView> {
-  job.carried.previousStopId = sandbox.stop?.id ?? null;
+async function awaitSource(job: JobState, sandbox: SandboxView): Promise<SandboxView> {
   await stopSandbox(job, sandbox.id);
   const { status, kept } = job.carried.stop ?? { status: 'gone', kept: null };
   if (status === 'gone') throw sourceFailed('sandbox_not_found', `The source ${sandbox.id} was deleted`);

@@ -46,9 +46,15 @@ export async function cleanUp(job: JobState, ending: JobEnding): Promise<JobErro
       const untilMs = Date.now() + wholeMs * share.store;
       job.resultToStore = { ...beforeEnd(resultOf(job, ending.outcome, ending.error)), untilMs };
     }
-    const end = endOf(job, ending);
+    let end = endOf(job, ending);
     const handOverMs = job.input.escalate === undefined ? 0 : wholeMs * share.handOver;
-    problem = await within(Math.max(1, leftMs(job) - handOverMs), () => endSandbox(job, sandboxId, end));
+    problem = await within(Math.max(1, leftMs(job) - handOverMs), async () => {
+      await endSandbox(job, sandboxId, end);
+      const endNow = endOf(job, ending);
+      if (endNow === end) return;
+      end = endNow;
+      await endSandbox(job, sandboxId, end);
+    });
     if (problem === null) job.reached('ended');
     nameWhatIsLeft(job, problem, end);
     if (end === 'stop') await handOverWhatIsLeft(job, sandboxId, problem, handOverMs);
@@ -69,8 +75,8 @@ const within = (ms: number, step: () => Promise<void> | undefined) =>
   problemWithin(ms, step, 'It did not end within the cleanup time');
 
 /**
- * A deletion would destroy what the job has produced but could not collect. A person who cancels twice wants that. If the
- * work did not complete, a file that was never written is no loss.
+ * A deletion would destroy what the job has produced but could not collect. A person who cancels twice wants that, and
+ * may do so while the sandbox is being stopped instead. If the work did not complete, a file that was never written is no loss.
  */
 function endOf(job: JobState, { outcome }: JobEnding): JobEnd {
   const { input, skipsCollecting, carried } = job;
@@ -88,9 +94,20 @@ function mayHaveWritten(job: JobState): boolean {
 }
 
 async function endSandbox(job: JobState, sandboxId: string, end: JobEnd): Promise<void> {
-  if (end === 'stop') await stopSandbox(job, sandboxId);
+  if (end === 'stop') await (job.input.end === 'delete' ? stopInstead(job, sandboxId) : stopSandbox(job, sandboxId));
   if (end === 'delete') await deleteSandbox(job, sandboxId);
   if (end === 'keep') await storeTranscriptOfKept(job, sandboxId);
+}
+
+/** Stops a sandbox that holds a file which could not be collected. A second cancel, which wants it deleted, ends the wait. */
+async function stopInstead(job: JobState, sandboxId: string): Promise<void> {
+  const scope = new CancellationScope();
+  job.onSkipCollecting = () => scope.cancel();
+  try {
+    await scope.run(() => stopSandbox(job, sandboxId));
+  } catch (error) {
+    if (!job.skipsCollecting) throw error;
+  }
 }
 
 async function collectWhatIsLeft(job: JobState, sandboxId: string, ms: number): Promise<void> {

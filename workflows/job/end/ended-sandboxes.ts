@@ -10,12 +10,13 @@ export function endedSandboxes(job: JobState): EndedSandboxesMemo {
   const {
     input,
     sandbox,
-    carried: { generation, lost },
+    carried: { generation, lost, reachedAtMs },
   } = job;
-  const ended = lost.map(({ id, name }): [string, EndedSandbox] => [endedKey(id), { name, end: 'left' }]);
+  const { ended: endedAtMs = Date.now() } = reachedAtMs;
+  const ended = lost.map(({ id, name }): [string, EndedSandbox] => [endedKey(id), { name, end: 'left', endedAtMs }]);
   // A person may have renamed the sandbox. A fork without a name inherits the name of that moment.
   const name = input.source.kind === 'existing' ? null : sandboxNameOf(input, generation);
-  if (sandbox !== null) ended.push([endedKey(sandbox.id), { name, end: endingOf(job) }]);
+  if (sandbox !== null) ended.push([endedKey(sandbox.id), { name, end: endingOf(job), endedAtMs }]);
   return Object.fromEntries(ended);
 }
 

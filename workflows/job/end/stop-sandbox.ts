@@ -12,13 +12,14 @@ import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
 import { longestLagPauseMs } from '../../../src/contract/workflow-safe/read-lag.js';
 import type { SandboxView, StopView } from '../../../src/contract/workflow-safe/sandbox-view.js';
 import type { StopResult } from '../../../src/protocol/job/job-result.js';
+import type { InboxMark } from '../../shared/event-inbox.js';
 import { followStop, readKept, type StopEnd } from '../../shared/follow-stop.js';
 import { sandboxFailed } from '../../shared/job-termination.js';
 import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import { requestStop } from '../../stop/request-stop.js';
-import { holdingClaim } from '../../watch/hold-claim.js';
+import { holdingClaim, releaseClaim } from '../../watch/hold-claim.js';
 import type { JobState } from '../job-state.js';
 import { readSandbox } from '../sandbox/wait-until-usable.js';
 import { takeTranscriptRequest } from './transcript.js';
@@ -28,48 +29,65 @@ const gone: StopResult = { stopId: null, status: 'gone', kept: null, error: null
 const claim = { purpose: 'end', ends: 'work' } as const;
 
 /**
- * Stops the sandbox.
- * @throws JobTermination `sandbox_leased` if another job uses the sandbox
- */
-export async function stopSandbox(job: JobState, sandboxId: string): Promise<void> {
-  const isGiven = job.input.source.kind === 'existing';
-  if (!job.carried.isShared && !isGiven) return stopAndConfirm(job, sandboxId);
-  const { granted, leasedBy } = await retryRefusals(job, 'claim', () => effects.claimSandbox(sandboxId, claim));
-  if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(job, sandboxId), job);
-  // Another workflow claims the sandbox without working in it, so it is about to stop or delete it too.
-  if (leasedBy.length === 0 && !job.carried.isShared) return stopAndConfirm(job, sandboxId);
-  const why = `${leasedBy.join(', ')} uses it; its auto-stop will stop it`;
-  throw sandboxFailed('sandbox_leased', why);
-}
-
-/**
  * Stops the sandbox. The result states what the service preserved. If a person has resumed the sandbox since, it is not
  * stopped again: the result says `superseded` or `completed`, and `left` names the machine.
+ * @throws as `beginStop`
  */
-async function stopAndConfirm(job: JobState, sandboxId: string): Promise<void> {
+export async function stopSandbox(job: JobState, sandboxId: string): Promise<void> {
   let since = job.inbox.mark();
   // An earlier run of this job may have requested the stop. This run has not read that stop yet.
   let readFirst = true;
   for (let requests = 0; job.carried.stop === null || !isEnded(job.carried.stop); requests += 1) {
     if (job.carried.stop === null) {
-      job.enter('stopping');
       if (requests > 0)
         await sleep(safetyPollMs(job.timing, requests - 1), { summary: 'before the stop is requested again' });
       since = job.inbox.mark();
-      const isBound = await requestAndBind(job, sandboxId);
+      const isBound = await beginStop(job, sandboxId);
       if (!isBound) return;
       readFirst = false;
     }
     job.enter('waiting_for_archive');
-    const end = await followStop(job, {
-      ...{ sandboxId, stopId: job.carried.stop?.stopId ?? '', orLater: true, since, readFirst },
-      onPending: (seen) => notePending(job, seen),
-    });
+    let end = await awaitEnd(job, { sandboxId, since, readFirst });
+    if (end.kind === 'superseded') {
+      // An escalation resumes the sandbox only to stop it again, and holds a claim until then.
+      await untilUnclaimed(job, sandboxId);
+      end = await awaitEnd(job, { sandboxId, since, readFirst: true });
+    }
     job.carried.stop = await stopResultOf(job, end);
   }
 }
 
-/** Requests the stop. @returns false if there is nothing to wait for */
+function awaitEnd(
+  job: JobState,
+  wait: { readonly sandboxId: string; readonly since: InboxMark; readonly readFirst: boolean },
+): Promise<StopEnd> {
+  return followStop(job, {
+    ...{ ...wait, stopId: job.carried.stop?.stopId ?? '', orLater: true },
+    onPending: (seen) => notePending(job, seen),
+  });
+}
+
+async function untilUnclaimed(job: JobState, sandboxId: string): Promise<void> {
+  const { granted } = await retryRefusals(job, 'claim', () => effects.claimSandbox(sandboxId, claim));
+  if (granted) await releaseClaim(sandboxId, claim);
+}
+
+/**
+ * Requests the stop. A claim keeps others from beginning to work until the service has accepted it. If the claim lasted
+ * until the archive, it would hold back the escalation of a stop that goes on failing.
+ * @returns false if there is nothing to wait for
+ * @throws JobTermination `sandbox_leased` if another job uses the sandbox
+ */
+export async function beginStop(job: JobState, sandboxId: string): Promise<boolean> {
+  const { isShared, watched } = job.carried;
+  job.enter('stopping');
+  if (!isShared && !watched && job.input.source.kind !== 'existing') return requestAndBind(job, sandboxId);
+  const { granted, leasedBy } = await retryRefusals(job, 'claim', () => effects.claimSandbox(sandboxId, claim));
+  if (granted) return holdingClaim(sandboxId, claim, () => requestAndBind(job, sandboxId), job);
+  const why = `${leasedBy.join(', ')} uses it; its auto-stop will stop it`;
+  throw sandboxFailed('sandbox_leased', why);
+}
+
 async function requestAndBind(job: JobState, sandboxId: string): Promise<boolean> {
   const takeBefore = () => ({ transcript: takeTranscriptRequest(job, sandboxId), result: job.takeResultToStore() });
   const call = { sandboxId, timing: job.timing, memory: job.carried.stopRequest, takeBefore };

@@ -1,25 +1,28 @@
 /**
  * Jobs and batches that wait for the end of a stop that goes on failing, while its escalation yields to leases. Extended:
- * `test/workflows/stop/command.test.ts` has the promise. It costs 10 CPU seconds.
+ * `test/workflows/stop/command.test.ts` has the promise. It costs 20 CPU seconds.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sweepPolicy } from '../../../../src/retention/index.js';
 import { startCleanup } from '../../../../src/workflow-client/cleanups/cleanup-client.js';
 import { stopProgress } from '../../../../src/workflow-client/stops/read-stops.js';
 import type { RequestedStop } from '../../../../src/workflow-client/stops/stop-client.js';
-import { cleaned } from '../../../workflows/cleanup/cleanup-harness.js';
+import { begin, cleaned, policyFor } from '../../../workflows/cleanup/cleanup-harness.js';
 import { ended, fanoutInput, items, source, submit } from '../../../workflows/fanout/fanout-harness.js';
 import { createIntercept } from '../../../workflows/intercept.js';
 import { progressOf } from '../../../workflows/job-progress.js';
 import { callsOf, failing, failingStop, healAtResume, steps } from '../../../workflows/stop/escalation-harness.js';
 import { ask, heal, outcomeOf, readySandbox } from '../../../workflows/stop/stop-harness.js';
+import { claimAs } from '../../../workflows/watch/lease-harness.js';
 import {
   createStand,
   deployment,
+  letGo,
   type Stand,
   script,
   shortTiming,
   untilGo,
+  withoutPolls,
 } from '../../../workflows/workflow-harness.js';
 
 const intercept = createIntercept();
@@ -36,6 +39,7 @@ afterAll(() => stand.close());
 const view = (requested: RequestedStop) => stopProgress(stand.client, requested);
 const stateOf = async (sandboxId: string) => (await stand.api.getSandbox(sandboxId)).sandbox.state;
 const isFailing = (requested: RequestedStop) => expect.poll(async () => (await view(requested)).status).toBe('failing');
+const leaseHolders = async (sandboxId: string) => (await claimAs(stand, sandboxId, 'somebody', 1)).leasedBy;
 type Over = Parameters<Stand['start']>[0];
 const startIn = (sandboxId: string, over: Over = {}) =>
   stand.start({ source: { kind: 'existing', sandboxId }, end: 'keep', ...over });
@@ -127,6 +131,69 @@ it('a sweep escalates a stop that nobody but a job waits for', async () => {
   // `escalating` if the step was not due yet.
   expect(['stopped', 'escalating']).toContain(of(sandboxId));
   expect(await job.result()).toMatchObject({ outcome: 'completed' });
+});
+
+describe('a stop that goes on failing is resumed and stopped again while its sandbox is being stopped by', () => {
+  /** Its own end of the wait comes long after the step. */
+  const timing = { ...shortTiming, cleanUpMs: 3_600_000 };
+  const isStopping = (sandboxId: string) => expect.poll(() => stateOf(sandboxId)).toBe('archiving');
+  const escalated = async (sandboxId: string) => {
+    const requested = await ask(stand, { sandboxId, escalate: steps('1s: resume-and-stop') });
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', escalation: [{ state: 'done' }] });
+  };
+
+  it('a job that waited for this stop and was cancelled', async () => {
+    healAtResume(stand, intercept);
+    const { sandboxId, requested } = await failingStop(stand, steps('5s: resume-and-stop'));
+    const job = await startIn(sandboxId, { end: 'stop', timing });
+    await expect.poll(() => awaited(job)).toBe(requested.accepted.stopId);
+    await job.cancel();
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', escalation: [{ state: 'done' }] });
+    expect(await job.result()).toMatchObject({ outcome: 'cancelled', stop: { status: 'completed' }, left: [] });
+  });
+
+  it.each([
+    ['a job that has worked in it', false],
+    ['a job whose own sandbox was renamed', true],
+  ])('%s', async (_, isOwn) => {
+    const prompts = [{ prompt: script(untilGo) }];
+    const over = { prompts, end: 'stop', timing, ttlSeconds: 2 } as const;
+    const job = isOwn ? await stand.start(over) : await startIn(await readySandbox(stand), over);
+    await expect.poll(async () => (await progressOf(job)).phase).toBe('following');
+    const sandboxId = (await progressOf(job)).sandboxId ?? '';
+    if (isOwn) {
+      await stand.api.updateSandbox(sandboxId, { name: 'renamed by hand' });
+      await expect.poll(() => leaseHolders(sandboxId)).toEqual([job.workflowId]);
+    }
+    await failing(stand);
+    await letGo(stand, sandboxId);
+    await isStopping(sandboxId);
+    healAtResume(stand, intercept);
+    await escalated(sandboxId);
+    expect(await job.result()).toMatchObject({ outcome: 'completed', stop: { status: 'completed' }, left: [] });
+  });
+
+  it('a batch whose source it is', async () => {
+    const sandboxId = await readySandbox(stand);
+    await failing(stand);
+    const input = await submit(stand, fanoutInput(source(sandboxId)), items(1));
+    await isStopping(sandboxId);
+    healAtResume(stand, intercept);
+    await escalated(sandboxId);
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { completed: 1 } });
+  });
+
+  it('a cleanup, which an event tells of the end', async () => {
+    const sandboxId = await readySandbox(stand, { name: 'stopped-at-night' });
+    await failing(stand);
+    const handle = await begin(stand, policyFor('stopped', 'stop'), { timing: withoutPolls });
+    await isStopping(sandboxId);
+    healAtResume(stand, intercept);
+    await escalated(sandboxId);
+    const { of } = await cleaned(stand, await handle.result());
+    // The service calls a stop superseded that a resume has ended.
+    expect(of(sandboxId)).toBe('failed');
+  });
 });
 
 it('a batch that waits for the stop of its source holds no escalation back', async () => {

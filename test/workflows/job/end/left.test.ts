@@ -9,6 +9,7 @@ import { shareChangedStand } from '../../changed-stand.js';
 import { progressOf } from '../../job-progress.js';
 import { stepsOf } from '../../steps.js';
 import { believesNothing, letGo, type Stand, script, shortTiming, untilGo } from '../../workflow-harness.js';
+import { resetToBeginning } from '../reset-job.js';
 
 const { stand, change } = shareChangedStand();
 
@@ -237,6 +238,48 @@ describe('files', () => {
       files: [{ ref: null, error: 'It was skipped by a second cancel' }],
       left: [],
     });
+  });
+
+  it('that could not be read are deleted by a second cancel, also while the sandbox is being stopped instead', async () => {
+    // The stop never ends, so the deletion does not wait for its end.
+    const handle = await stand.start({ ...work, end: 'delete', timing: { ...shortTiming, cleanUpMs: 3_600_000 } });
+    await works(handle);
+    change.readFile = () => Promise.reject(refusal('readFile', 403, 'forbidden', 'permanent'));
+    await stand.fault({ kind: 'stop_fails', times: 100_000 });
+    await handle.cancel();
+    await expect.poll(async () => (await progressOf(handle)).phase).toBe('waiting_for_archive');
+    await handle.signal(skipCollectingSignal);
+    expect(await handle.result()).toMatchObject({
+      outcome: 'cancelled',
+      deletion: { status: 'completed' },
+      files: [{ ref: null, error: expect.any(String) }],
+      left: [],
+    });
+  });
+
+  it('that could not be read are not deleted by a job that was reset, and has not seen what it did before', async () => {
+    const timing = { ...shortTiming, cleanUpMs: 16_000 };
+    const handle = await stand.start({ ...work, end: 'delete', timing });
+    await works(handle);
+    let asked = 0;
+    change.readFile = (_id, _path, options) => {
+      asked += 1;
+      return new Promise((_, reject) => options?.signal?.addEventListener('abort', reject));
+    };
+    const again = await resetToBeginning(stand, handle);
+    // It reads the file before it looks for what the earlier run has sent.
+    await expect.poll(() => asked).toBeGreaterThan(0);
+    await again.cancel();
+    const result = await again.result();
+    expect(result).toMatchObject({
+      outcome: 'cancelled',
+      prompts: [{ status: 'not_sent' }],
+      stop: { status: 'completed' },
+      deletion: null,
+    });
+    expect(result.left).toMatchObject([
+      { kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining('stopped and not deleted') },
+    ]);
   });
 
   it('that the job did not change are marked as unchanged', async () => {
