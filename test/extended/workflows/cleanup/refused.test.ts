@@ -37,6 +37,7 @@ it('a cleanup follows the deletion of a snapshot without an operation until the 
   const id = await ready(stand, 'nameless-1');
   for (const name of ['tmp-1', 'tmp-2']) {
     if (name === 'tmp-2') await stand.api.resumeSandbox(id, {});
+    await untilState(stand, id, 'ready');
     await stand.api.stopSandbox(id);
     await untilState(stand, id, 'archived');
     await stand.api.updateSandbox(id, { snapshotName: name });
