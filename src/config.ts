@@ -1,4 +1,7 @@
-/** The only module that reads the environment. Other modules receive the settings that they need. */
+/**
+ * The only module that reads settings from the environment. Other modules receive the settings that they need. Only a
+ * search for Temporal's proxy reads it, too, because its library does.
+ */
 
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';

@@ -18,6 +18,8 @@ import type { ClaimOptions } from '../watch.js';
 export interface AppliedAction {
   readonly number: number;
   readonly sandboxId: string;
+  /** The snapshot that the action deletes; null if it concerns the sandbox itself. */
+  readonly snapshotId: string | null;
   readonly did: 'stopping' | 'escalating' | 'deleting' | 'gone' | 'skipped';
   readonly guard: string | null;
   readonly why: string | null;
@@ -75,7 +77,7 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
   const { ports, claimOptions, isRepeated, verdictOf = judge } = options;
   const { number, action, snapshotId } = planned;
   const { id: sandboxId, stopId } = planned.facts;
-  const answer = { number, sandboxId, guard: null, why: null, operationId: null, claim: null };
+  const answer = { number, sandboxId, snapshotId, guard: null, why: null, operationId: null, claim: null };
   const remove = () => (snapshotId === null ? ports.deleteSandbox(sandboxId) : ports.deleteSnapshot(snapshotId));
   const escalating = { ...answer, did: 'escalating', operationId: stopId } as const;
   if (action === 'escalate' && isRepeated && (await ports.isEscalated(sandboxId))) return escalating;

@@ -110,6 +110,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   let lastTickMs = 0;
   let notBeforeMs = 0;
   let listNotBeforeMs = 0;
+  let failedAtMs = 0;
   let rows = 0;
 
   const readsSingly = () => rows > rowsPerRead * waiters.size && Date.now() < lastTickMs + rowsHoldMs;
@@ -125,6 +126,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   }
 
   function hasFailed(error: unknown): void {
+    failedAtMs = Date.now();
     notBeforeMs = Date.now() + (describeFailure(error)?.retryAfterMs ?? 0);
   }
 
@@ -186,16 +188,21 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     return listing ? Infinity : tickDueMs();
   }
 
-  /** Since when follows must do without the list, in ms since the epoch. They do not need it if each is read alone. */
-  function listIsSilentSinceMs(): number {
-    if (readsSingly()) return Infinity;
-    if (failures >= silentAfterFailures) return 0;
-    return listing ? lastTickMs + silentAfterMs : Infinity;
+  /**
+   * Since when follows must do without the list, or without the reads of single sandboxes, in ms since the epoch. A pause
+   * that the service requests of these keeps no follow from its own read.
+   */
+  function sharedIsSilentSinceMs(): number {
+    if (!readsSingly()) {
+      if (failures >= silentAfterFailures) return 0;
+      if (listing) return lastTickMs + silentAfterMs;
+    }
+    return notBeforeMs > Date.now() ? failedAtMs + silentAfterMs : Infinity;
   }
 
   /** Wakes the follows that may now read by themselves. @returns when the next follow may do so */
   function giveTurns(): number {
-    const silentSinceMs = listIsSilentSinceMs();
+    const silentSinceMs = sharedIsSilentSinceMs();
     const silentSince = ({ isMissing, readSinceMs }: Waiter) =>
       isMissing ? 0 : readSinceMs === undefined ? silentSinceMs : readSinceMs + silentAfterMs;
     const turnOf = (waiter: Waiter) => Math.max(waiter.lookDueMs, silentSince(waiter));

@@ -5,6 +5,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
 import type { ErrorMeaning } from '../../src/contract/workflow-safe/error-codes.js';
 import {
+  longestUntoldPauseMs,
   outcomeUnknownCode,
   type ServiceFailure,
   unanswered,
@@ -21,11 +22,6 @@ export type Effect =
 /** Longest error message for a workflow, in characters. Details larger than `maxDetailsBytes` are omitted. */
 const maxMessageLength = 2_000;
 const maxDetailsBytes = 4_000;
-
-/**
- * Longest Retry-After that is obeyed, in ms. A proxy may ask for any pause, even when the service is available again.
- */
-const longestPauseMs = 300_000;
 
 /**
  * Whether the call that failed with `error` may have had an effect. For errors not from the client, this is unknown.
@@ -50,7 +46,7 @@ export function describeFailure(error: unknown): ServiceFailure | undefined {
       status,
       meaning,
       requestId,
-      retryAfterMs,
+      retryAfterMs: retryAfterMs && Math.min(retryAfterMs, longestUntoldPauseMs),
       details: short(details),
     };
   }
@@ -105,7 +101,7 @@ export function repeatableFailure(
   if (!described) return error;
   const failure = { ...described, maybeSent };
   const again = retryOwner(failure.meaning, effectOf(error)) === 'temporal';
-  const delayMs = Math.max(leastPauseMs, Math.min(failure.retryAfterMs ?? pauseMs, longestPauseMs));
+  const delayMs = Math.max(leastPauseMs, failure.retryAfterMs ?? pauseMs);
   return ApplicationFailure.create({
     message: failure.message,
     type: failure.code,

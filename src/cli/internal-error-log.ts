@@ -1,11 +1,11 @@
 /** Logs the stack traces of unexpected errors for bug reports. */
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { packageVersion } from '../client/package-version.js';
 import { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
 import { makeFolders } from '../os/make-folders.js';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import type { CliIo } from './io.js';
-import { packageVersion } from './version.js';
 
 /**
  * Appends the version, the command and the stack to `logs/errors.log` of `SANDFLOW_HOME`, mode 600. Never throws.

@@ -1,5 +1,6 @@
 /** Runs the command line in a process that it does not own: returns the exit code and never exits. */
 import { type Command, CommanderError } from 'commander';
+import { packageVersion } from '../client/package-version.js';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
 import type { JobError } from '../protocol/job/job-result.js';
@@ -15,7 +16,6 @@ import { printJson } from './output/json.js';
 import { createPaint, createTerminal } from './output/terminal.js';
 import { setIn } from './output/terminal-safe.js';
 import { createProgram } from './program.js';
-import { packageVersion } from './version.js';
 
 /**
  * @param args the arguments after the name of the program

@@ -7,11 +7,11 @@ import { isSandboxId } from '../contract/workflow-safe/ids.js';
 
 /**
  * The fields in which answers repeat the parameters of the path. A missing field is accepted. The specification does
- * not say whose id the top-level `id` is, so it may be any of the path.
+ * not say whose id the top-level `id` is, so it is not among them.
  */
 const repeatedIn: Readonly<Record<string, readonly string[]>> = {
   sandboxId: ['sandbox.id', 'prompt.sandboxId', 'operation.sandboxId', 'snapshot.sandboxId'],
-  stopId: ['id', 'stop.id'],
+  stopId: ['stop.id'],
   promptId: ['prompt.id'],
   operationId: ['operation.id'],
   snapshotId: ['operation.snapshotId'],
@@ -32,7 +32,7 @@ export function foreignField(endpoint: EndpointName, path: string, answer: unkno
   for (const [parameter, id] of Object.entries(requested)) {
     const foreign = repeatedIn[parameter]?.find((field) => {
       const shown = fieldOf(answer, field);
-      return shown != null && shown !== id && !(field === 'id' && Object.values(requested).includes(shown as string));
+      return shown != null && shown !== id;
     });
     if (foreign !== undefined) return foreign;
   }

@@ -24,6 +24,7 @@ import type {
 } from './call-options.js';
 import { startRecord } from './call-record.js';
 import { type ExchangeRequest, type ExchangeResponse, exchange } from './exchange.js';
+import { packageVersion } from './package-version.js';
 import { readFailure, readSuccess, readWhole } from './read-response.js';
 import { checkPath, queryString, readBaseUrl } from './request-address.js';
 import { type StreamResponse, streamExchange } from './stream-exchange.js';
@@ -67,6 +68,14 @@ async function dispatcherTo(origin: string, options: Pool.Options): Promise<Disp
   });
 }
 
+let userAgent: Promise<string> | undefined;
+
+/** A gateway may refuse requests that do not say who sends them. */
+function ownUserAgent(): Promise<string> {
+  userAgent ??= packageVersion().then((version) => `sandflow/${version}`);
+  return userAgent;
+}
+
 export function createCaller(given: SandboxClientOptions) {
   const { origin, basePath } = readBaseUrl(given.baseUrl, given.allowHttp);
   const { onCall, timeoutMs: defaultTimeoutMs = 30_000, connections = 128 } = given;
@@ -86,7 +95,11 @@ export function createCaller(given: SandboxClientOptions) {
     checkPath(endpoint, sent.path);
     options.signal?.throwIfAborted();
     const key = headerSecret('The API key', typeof given.apiKey === 'string' ? given.apiKey : await given.apiKey());
-    const headers: Record<string, string> = { ...sent.headers, authorization: `Bearer ${key}` };
+    const headers: Record<string, string> = {
+      'user-agent': await ownUserAgent(),
+      ...sent.headers,
+      authorization: `Bearer ${key}`,
+    };
     if (sent.body !== null) headers['content-type'] = 'application/json';
     if (sent.confirmDelete) headers[confirmDeleteHeader] = sent.confirmDelete;
     const request: ExchangeRequest = {

@@ -17,7 +17,7 @@ export interface ApiErrorFields {
   readonly meaning: ErrorMeaning;
   /** `req_…`, for support requests. */
   readonly requestId: string | null;
-  /** Wait from the header `Retry-After`, in ms; null without this header. */
+  /** Wait from the header `Retry-After`, in ms; null without this header, or if the answer is not the service's own. */
   readonly retryAfterMs: number | null;
   /** `error.details` of the envelope, such as `provider` and `setupUrl`. */
   readonly details: Readonly<Record<string, unknown>> | null;

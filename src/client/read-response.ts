@@ -8,7 +8,7 @@ import { cut, payloadBytes } from '../contract/workflow-safe/stored-text.js';
 import { withoutSecrets } from '../contract/workflow-safe/without-secrets.js';
 import { foreignField } from './answer-identity.js';
 import type { CallName, CallOptions } from './call-options.js';
-import { ApiError, type ApiErrorFields, TimeoutError, UnexpectedResponseError } from './errors.js';
+import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';
 import type { ExchangeResponse } from './exchange.js';
 import { isOverlargeJson } from './json-size.js';
 import { lenientParse } from './lenient-parse.js';
@@ -70,8 +70,8 @@ function isFromService(answer: unknown): boolean {
 export function readFailure(endpoint: CallName, response: ExchangeResponse): ApiError {
   const { status, body } = response;
   const text = isOverlargeJson(body) ? '' : withoutSecrets(body.toString('utf8'));
-  const envelope = errorEnvelopeSchema.safeParse(parseJson(text));
-  const waitMs = retryAfterMs(response.header('retry-after'), Date.now());
+  const parsed = parseJson(text);
+  const envelope = errorEnvelopeSchema.safeParse(parsed);
   if (!envelope.success) {
     const code = `http_${status}`;
     return new ApiError(`The answer was ${status} without the error body of the service. A proxy may have sent it.`, {
@@ -82,7 +82,8 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse): Api
       // The status of a proxy says nothing about the call.
       meaning: 'unavailable',
       requestId: null,
-      retryAfterMs: waitMs,
+      // Nor does its pause: the service may be available long before.
+      retryAfterMs: null,
       details: null,
     });
   }
@@ -91,14 +92,14 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse): Api
   const message = cut(envelope.data.message || 'The service refused the request.', maxMessageLength);
   const details = error?.details ?? null;
   const lacking = code === 'api_key_action_forbidden' ? lackingAction(endpoint, message) : '';
-  return new ApiError(`${message} (${status} ${code})${lacking}${whereToGo(message, details)}`, {
+  return new ApiError(`${message} (${status} ${code})${lacking}${whereToGo(message, parsed)}`, {
     endpoint,
     status,
     code,
     typed: true,
     meaning: errorMeaning(status, code),
     requestId: requestId != null && isShortText(requestId) ? requestId : null,
-    retryAfterMs: waitMs,
+    retryAfterMs: retryAfterMs(response.header('retry-after'), Date.now()),
     details: payloadBytes(details) > maxDetailsBytes ? null : details,
   });
 }
@@ -115,14 +116,21 @@ const maxUrlLength = 500;
 const maxUrls = 3;
 
 /** The pages on which the user can remove the cause, if the service names them and its message does not. */
-function whereToGo(message: string, details: ApiErrorFields['details']): string {
-  const urls = Object.entries(details ?? {}).flatMap(([name, url]) => {
-    // The URL of a desktop is a secret (specification, "Authentication").
-    if (!/url$/i.test(name) || /desktop|vnc/i.test(name)) return [];
-    const isQuotable = typeof url === 'string' && url.length <= maxUrlLength && /^https:\/\/[\x21-\x7e]+$/.test(url);
-    return isQuotable && !message.includes(url) ? [url] : [];
-  });
+function whereToGo(message: string, answer: unknown): string {
+  const urls = urlsIn(answer).filter((url) => !message.includes(url));
   return urls.length === 0 ? '' : `. See ${[...new Set(urls)].slice(0, maxUrls).join(' and ')}`;
+}
+
+/** The URLs in fields that are named so, wherever the answer holds them: the specification does not say where. */
+function urlsIn(answer: unknown): string[] {
+  if (typeof answer !== 'object' || answer === null) return [];
+  return Object.entries(answer).flatMap(([name, value]) => {
+    // The URL of a desktop is a secret (specification, "Authentication").
+    if (/desktop|vnc/i.test(name)) return [];
+    if (typeof value !== 'string') return urlsIn(value);
+    const isQuotable = value.length <= maxUrlLength && /^https:\/\/[\x21-\x7e]+$/.test(value);
+    return /url$/i.test(name) && isQuotable ? [value] : [];
+  });
 }
 
 function parseJson(body: Buffer | string): unknown {

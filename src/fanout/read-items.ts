@@ -60,6 +60,7 @@ export async function* readItems(
     for await (const line of linesOf(source, options)) {
       count += 1;
       if (source.guessed) refuseJson(source, line);
+      if (templates.length > 0 && templates.every(({ columns }) => columns.length === 0)) refuseSame(line);
       const prompts =
         line.prompts ??
         templates.map((template) => ({ prompt: filled(template.fill(line.columns, line.place), line) }));
@@ -95,6 +96,17 @@ function refuseJson({ format }: ItemSource, { place, columns }: ItemLine): void 
   if (found === null) return;
   const [what, name] = found[1] === '{' ? ['JSONL', 'jsonl'] : ['a JSON list', 'json'];
   throw new ItemsError(place, `this looks like ${what}. Use --format ${name}, or --format text if it is a prompt.`);
+}
+
+/** Items that differ only in columns that no template uses would all do the same. `--repeat` is the way to want that. */
+function refuseSame({ place, columns, put, get, getDiff, provider, model, effort, type, deadlineMs }: ItemLine): void {
+  const differs = put.length + get.length > 0 || [getDiff, provider, model, effort, type, deadlineMs].some(Boolean);
+  if (differs) return;
+  const names = [...columns.keys()];
+  throw new ItemsError(
+    place,
+    `the template uses no column, so every item would have the same prompt. Name one: {{${names[0]}}}. The columns are ${names.join(', ')}.`,
+  );
 }
 
 function filled(prompt: string, { place }: ItemLine): string {

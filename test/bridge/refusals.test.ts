@@ -33,6 +33,12 @@ describe('S10: the bridge refuses a delivery without our signature with 401', ()
     expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="bad_signature"}')).toBe(2);
   });
 
+  it('with headers of another family, which its metrics count by themselves', async () => {
+    const headers = { 'x-svc-webhook-id': '', 'x-svc-signature': '', 'x-box-signature': 'v1=0' };
+    expect(await deliver(bridge.url, eventBody({ sandboxId }), { headers })).toMatchObject({ status: 401 });
+    expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="missing_headers"}')).toBe(1);
+  });
+
   it('and tells of a secret that became wrong: in the log, in the metrics, and when asked, until it is right again', async () => {
     const lines: string[] = [];
     await bridge.close();

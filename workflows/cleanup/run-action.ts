@@ -10,6 +10,7 @@ import { followDeletion } from '../shared/follow-deletion.js';
 import { followStop, type StopEnd } from '../shared/follow-stop.js';
 import { serviceFailureOf, toJobTermination } from '../shared/job-termination.js';
 import { effects } from '../shared/proxies.js';
+import { reads } from '../shared/reads.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
 import { holdingClaim, receivingEvents } from '../watch/hold-claim.js';
@@ -133,10 +134,13 @@ const stopped: Readonly<Record<StopEnd['kind'], readonly [ActionResult['outcome'
 
 async function awaitDeletion(cleanup: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { operationId } = applied;
-  const why = 'the service accepted the deletion without an operation id';
-  if (operationId === null) return resultOf(applied, 'not_confirmed', why);
-  const end = await followDeletion(cleanup, { operationId });
-  if (end.status === 'unknown') return resultOf(applied, 'not_confirmed', 'the service no longer knows the deletion');
-  if (end.status === 'completed') return resultOf(applied, 'deleted', null);
+  const end = await followDeletion(cleanup, { operationId, isGone: () => isGone(cleanup, applied) });
+  if (end.status === 'completed' || end.status === 'gone') return resultOf(applied, 'deleted', null);
   return resultOf(applied, 'failed', `the deletion failed: ${end.error ?? 'no reason given'}`);
+}
+
+async function isGone(cleanup: CleanupState, { sandboxId, snapshotId }: AppliedAction): Promise<boolean> {
+  if (snapshotId === null) return (await retryRefusals(cleanup, 'read', () => reads.getSandbox(sandboxId))) === null;
+  const kept = await retryRefusals(cleanup, 'read', () => reads.listSandboxSnapshots(sandboxId));
+  return !kept?.some(({ id }) => id === snapshotId);
 }

@@ -4,16 +4,13 @@
  */
 import { sleep } from '@temporalio/workflow';
 import type { JobTiming } from '../../src/protocol/job/job-input.js';
-import { confirmMissing } from './confirm-missing.js';
 import { reads } from './reads.js';
 import { type Caller, retryRefusals } from './retry-refusals.js';
 import { safetyPollMs } from './wait-intervals.js';
 
 export interface DeletionSeen {
   /**
-   * A status of the service, or:
-   * - `gone`: the service no longer knows the deletion, and what it deletes no longer exists.
-   * - `unknown`: the service no longer knows the deletion.
+   * A status of the service; `gone` if the service does not know the deletion, and what it deletes no longer exists.
    */
   readonly status: string;
   /** Why the deletion failed; null if it did not. */
@@ -23,11 +20,8 @@ export interface DeletionSeen {
 interface DeletionToFollow {
   /** Null if the service returned no id. */
   readonly operationId: string | null;
-  /**
-   * Reads whether what is deleted no longer exists. Called while the service does not know the deletion. Default: the
-   * deletion ends as `unknown` if it is missing for longer than a read may lag.
-   */
-  readonly isGone?: () => Promise<boolean>;
+  /** Reads whether what is deleted no longer exists. Called while the service does not know the deletion. */
+  readonly isGone: () => Promise<boolean>;
   /** Called after each read of a deletion that has not ended. */
   readonly onPending?: (seen: DeletionSeen) => void;
 }
@@ -43,13 +37,12 @@ export async function followDeletion(
   const read = async () =>
     operationId === null ? null : retryRefusals(follower, 'read', () => reads.getDeletionOperation(operationId));
   for (let polls = 0; ; polls += 1) {
-    const operation = await (isGone || operationId === null ? read() : confirmMissing(timing.readLagMs, read));
+    const operation = await read();
     if (operation) {
       const seen = { status: operation.status, error: operation.error ?? null };
       if (seen.status === 'completed' || seen.status === 'failed') return seen;
       onPending?.(seen);
-    } else if (!isGone) return { status: 'unknown', error: null };
-    else if (await isGone()) return { status: 'gone', error: null };
+    } else if (await isGone()) return { status: 'gone', error: null };
     await sleep(Math.min(safetyPollMs(timing, polls), firstPauseMs * 2 ** polls), { summary: 'until deleted' });
   }
 }

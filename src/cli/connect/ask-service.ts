@@ -72,7 +72,7 @@ export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): A
           }
           failingSince ??= askedAt;
           reason = oneLine(error instanceof Error ? error.message : String(error));
-          const askedMs = requestedPauseMs(error, pauses);
+          const askedMs = requestedPauseMs(error);
           if (leftMs() <= 0 || askedMs > leftMs()) throw refusalOf(error, apiUrl, Date.now() - failingSince);
           const pauseMs = Math.max(askedMs, backOffMs(attempt, pauses));
           await sleep(Math.min(leftMs(), pauseMs), undefined, { signal: over }).catch(() => over.throwIfAborted());

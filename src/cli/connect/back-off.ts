@@ -4,7 +4,7 @@ import { ApiError } from '../../client/index.js';
 export interface PauseLimits {
   /** The longest pause after the first failure, in ms. */
   readonly firstMs: number;
-  /** The longest pause, in ms. Also the longest that a proxy may request. */
+  /** The longest pause, in ms. */
   readonly longestMs: number;
 }
 
@@ -16,8 +16,7 @@ export function backOffMs(failures: number, { firstMs, longestMs }: PauseLimits)
   return Math.min(longestMs, firstMs * 2 ** failures) * (0.5 + Math.random() / 2);
 }
 
-/** The pause that the service requests, in ms; 0 if it requests none. A pause that a proxy requests is limited. */
-export function requestedPauseMs(error: unknown, { longestMs }: Pick<PauseLimits, 'longestMs'>): number {
-  if (!(error instanceof ApiError) || error.retryAfterMs === null) return 0;
-  return error.typed ? error.retryAfterMs : Math.min(error.retryAfterMs, longestMs);
+/** The pause that the service requests, in ms; 0 if it requests none. */
+export function requestedPauseMs(error: unknown): number {
+  return (error instanceof ApiError && error.retryAfterMs) || 0;
 }

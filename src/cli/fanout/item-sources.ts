@@ -37,6 +37,12 @@ export async function openItemSources(
   }
   if (given.filter(isStdin).length > 1) throw new UsageError('Stdin (-) can be given only once.');
   const kinds = await Promise.all(given.map((file) => kindOf(file, io.cwd)));
+  const prose = format === undefined ? given.find((file) => /\.(?:md|markdown)$/i.test(file)) : undefined;
+  if (prose !== undefined) {
+    throw new UsageError(
+      `${prose} is Markdown: each of its lines would be an item. For one job use sandflow run ${prose}, for a template --prompt @${prose}, and for one prompt per line --format text.`,
+    );
+  }
   const copies = kinds.includes('stream') ? await mkdtemp(join(tmpdir(), 'sandflow-items-')) : undefined;
   const close = async () => {
     if (copies !== undefined) await rm(copies, { recursive: true, force: true });
@@ -70,7 +76,11 @@ async function kindOf(file: string, cwd: string): Promise<'file' | 'stream'> {
   const found = await stat(resolve(cwd, file)).catch((cause: unknown) => {
     const meant = batchCommands.find((command) => editsBetween(file, command) <= 2);
     const advice = meant === undefined ? '' : ` Did you mean sandflow fanout ${meant}?`;
-    throw new UsageError(`The items file ${file} does not exist.${advice}`, { cause });
+    const isText = meant === undefined && /\s/.test(file);
+    const how = isText
+      ? ' Items come from a file or stdin, one prompt a line: printf "%s\\n" "Say hello" "Say bye" | sandflow fanout -'
+      : '';
+    throw new UsageError(`The items file ${file} does not exist.${advice}${how}`, { cause });
   });
   if (found.isDirectory()) {
     throw new UsageError(`${file} is not a file. Use a file of prompts: text, JSONL, JSON or CSV.`);

@@ -115,7 +115,7 @@ const withItems = (parent: Parent) =>
       [],
     )
     .option('--repeat <count>', 'how many times to run each item', '1')
-    .option('--put <local:remote>', 'a file or folder to write into each fork (repeatable)', collect, [])
+    .option('--put <local[:remote]>', 'a file or folder to write into each fork (repeatable)', collect, [])
     .option('--get <remote>', 'a file to collect from each fork (repeatable)', collect, [])
     .option('--get-diff [remote]', 'collect what a git repository changed in each fork, as changes.patch (default: .)')
     .option('--source <sandbox>', 'fork this sandbox; it is stopped first if it changed after its last snapshot')
@@ -145,7 +145,7 @@ const withItems = (parent: Parent) =>
     )
     .option('--setup <script>', 'setup script of the prepared sandbox: text, or @file')
     .option(
-      '--prepare-put <local:remote>',
+      '--prepare-put <local[:remote]>',
       'a file or folder to write into the prepared sandbox (repeatable)',
       collect,
       [],

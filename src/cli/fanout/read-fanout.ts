@@ -7,16 +7,16 @@ import type { FanoutInput, FanoutPolicy } from '../../protocol/fanout/fanout-inp
 import type { FilePut } from '../../protocol/job/job-input.js';
 import { defaultPolicy } from '../../workflow-client/fanouts/fanout-input.js';
 import type { Labels } from '../../workflow-client/labels.js';
-import { type NamedSource, namedSourceOf } from '../connect/named-source.js';
+import type { Wanted } from '../connect/check-wanted.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
-import { diffFolderOf, parsePutPair, requireFile } from '../run/file-pairs.js';
+import { diffFolderOf, parsePutPair, requireItemFile } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-input.js';
 import { findPutFiles } from '../run/put-files.js';
 import { readBody } from '../run/read-body.js';
 import { readTextOrFile } from '../run/read-prompts.js';
-import { ofThisProcess, parseDurationMs, plural } from '../units.js';
+import { formatDuration, ofThisProcess, parseDurationMs, plural } from '../units.js';
 import { requireWatch, UsageError } from '../usage-error.js';
 import { forkSettingsOf, matrixOf, policyOf } from './batch-input.js';
 import { checkedFanoutInput } from './checked-input.js';
@@ -33,8 +33,8 @@ export interface FanoutCommand {
   readonly batchId: string;
   readonly policy: FanoutPolicy;
   readonly labels: Labels;
-  /** The sandbox or snapshot that must exist before the batch starts, or null. */
-  readonly named: NamedSource | null;
+  /** What the service must have. */
+  readonly wanted: Wanted;
   /** What a prepared source costs, as text; undefined if the batch forks an existing one. */
   readonly freshSource: string | undefined;
   readonly prepareFiles: Awaited<ReturnType<typeof findPutFiles>>;
@@ -55,10 +55,10 @@ export async function readFanout(given: readonly string[], options: FanoutOption
   const batchId = options.id ?? generateJobId();
   const problem = jobIdProblem(config.deployment, batchId);
   if (problem) throw new UsageError(`--id: the batch id ${problem}.`);
-  const { policy, labels, named, freshSource, prepareFiles } = plan;
+  const { policy, labels, freshSource, prepareFiles } = plan;
   const input = (put: readonly FilePut[]) =>
     checkedFanoutInput(inputOf(plan, options, { deployment: config.deployment, batchId, put }));
-  input([]);
+  const { source } = input([]);
   await requireResultPlaces(batchId, options, io);
   const opened = await openItemSources(given, options.format, io);
   try {
@@ -72,7 +72,9 @@ export async function readFanout(given: readonly string[], options: FanoutOption
     const canKeep = config.resultsShared;
     const survey = await surveyItems(items(), files, { policy, canKeep, sourceType: options.prepareType ?? 'default' });
     requireEnoughItems(policy, survey.items);
-    const parts = { config, batchId, policy, labels, named, freshSource, prepareFiles, survey, files };
+    requireEnoughBudget(policy, survey);
+    const wanted = { source, choices: survey.choices, concurrency: policy.concurrency };
+    const parts = { config, batchId, policy, labels, wanted, freshSource, prepareFiles, survey, files };
     return { ...parts, items, inputOf: input, close: opened.close };
   } catch (error) {
     await opened.close();
@@ -90,6 +92,15 @@ function requireEnoughItems({ stopAt }: FanoutPolicy, items: number): void {
   );
 }
 
+/** @throws UsageError if the budget covers no item: the batch would prepare its source, and start none */
+function requireEnoughBudget({ budgetSeconds }: FanoutPolicy, { leastSeconds }: Survey): void {
+  if (budgetSeconds === null || budgetSeconds >= leastSeconds) return;
+  const [given, least] = [budgetSeconds, leastSeconds].map((seconds) => formatDuration(seconds * 1_000));
+  throw new UsageError(
+    `--budget ${given} covers no item: each reserves at least ${least}, its deadline and its clean-up. Raise the budget, or set a shorter --item-deadline.`,
+  );
+}
+
 type Plan = Awaited<ReturnType<typeof planOf>>;
 
 /** Parses and checks the options before the settings are read. */
@@ -102,10 +113,9 @@ async function planOf(options: FanoutOptions, cwd: string) {
     createBody: await readBody(options.createBody, '--create-body', cwd),
   };
   const forkBody = await readBody(options.forkBody, '--fork-body', cwd);
-  const source = sourceOf(options, { ...preparing, put: [] });
   requireWatch(options);
   parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  for (const path of options.get) requireFile(path);
+  for (const path of options.get) requireItemFile(path);
   return {
     policy: { ...defaultPolicy, ...policyOf(options), ...forkSettingsOf(options, forkBody) },
     reading: {
@@ -114,8 +124,6 @@ async function planOf(options: FanoutOptions, cwd: string) {
       parseDurationMs: (text: string) => parseDurationMs(text, 'deadline'),
     },
     preparing,
-    /** The sandbox or snapshot that must exist before the batch starts, or null. */
-    named: options.check ? namedSourceOf(source) : null,
     prepareFiles: await findPutFiles(options.preparePut.map(parsePutPair), cwd),
     notify: notifyTargetOf(options.notify),
     labels: parseLabelPairs(options.label),

@@ -5,9 +5,8 @@ import type { FanoutInput, FanoutItem } from '../../protocol/fanout/fanout-input
 import { submitFanout } from '../../workflow-client/fanouts/submit-fanout.js';
 import type { Labels } from '../../workflow-client/labels.js';
 import type { CommandContext } from '../command.js';
-import { checkConcurrency, checkModels } from '../connect/check-account.js';
 import { checkService } from '../connect/check-service.js';
-import { checkSource } from '../connect/check-source.js';
+import { checkWanted, namesAnything } from '../connect/check-wanted.js';
 import { sayLocalFacts } from '../connect/local-facts.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { withService } from '../connect/with-service.js';
@@ -18,7 +17,6 @@ import { createReporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { lostModes, readPutFiles } from '../run/put-files.js';
 import { plural } from '../units.js';
-import { matrixOf } from './batch-input.js';
 import { nextWhileBatchRuns } from './next-commands.js';
 import type { FanoutOptions } from './options.js';
 import { type BatchView, createBatchView } from './progress/batch-view.js';
@@ -43,12 +41,14 @@ export async function runFanout(read: FanoutCommand, options: FanoutOptions, con
 
 async function start(read: FanoutCommand, options: FanoutOptions, context: CommandContext): Promise<number> {
   const { io } = context;
-  const { config, batchId, named, survey } = read;
+  const { config, batchId, wanted, survey } = read;
   const quiet = options.quiet === true;
   const starting = createReporter({ stream: io.stderr, quiet });
   if (options.dryRun) {
     const asking = { signal: io.interrupted, notices: starting };
-    if (named) await withService(context, ({ service }) => checkSource(named, { service, ...asking }));
+    if (options.check && namesAnything(wanted)) {
+      await withService(context, ({ service }) => checkWanted(wanted, { service, ...asking }));
+    }
     return printSurvey(read, options, context);
   }
   if (config.sandboxService) {
@@ -64,10 +64,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
     const { deployment } = platform.config;
     // A repeated id attaches to its batch, even if the source no longer exists.
     if (options.check && !(options.id !== undefined && (await batchExists(platform, { deployment, batchId })))) {
-      const asking = { service: platform.service, signal: io.interrupted, notices: view };
-      if (named) await checkSource(named, asking);
-      await checkModels(matrixOf(options), asking);
-      await checkConcurrency(read.policy.concurrency, asking);
+      await checkWanted(wanted, { service: platform.service, signal: io.interrupted, notices: view });
     }
     await keepNotifyCommand(options.notify, config);
     const input = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
@@ -154,9 +151,9 @@ async function send(
 
 function printSurvey(read: FanoutCommand, { json }: FanoutOptions, { io }: CommandContext): number {
   const { survey, policy, freshSource = null } = read;
-  const { items, prompts, promptBytes, mostSeconds } = survey;
+  const { items, prompts, promptBytes, mostSeconds, atOnce } = survey;
   const most = { mostMachineSeconds: mostSeconds * (policy.retries + 1), budgetSeconds: policy.budgetSeconds };
-  if (json) printJson(io.stdout, { items, prompts, promptBytes, ...most, policy, error: null });
+  if (json) printJson(io.stdout, { items, prompts, promptBytes, atOnce, ...most, policy, error: null });
   else
     for (const line of surveyLines(survey, { policy, freshSource }, io.stdout.columns || 80))
       io.stdout.write(`${line}\n`);

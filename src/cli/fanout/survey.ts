@@ -6,6 +6,7 @@ import { ItemsError, type ItemWish } from '../../fanout/index.js';
 import type { FanoutPolicy, MachineType } from '../../protocol/fanout/fanout-input.js';
 import { parseFanoutItem } from '../../workflow-client/fanouts/fanout-input.js';
 import { itemToSubmit } from '../../workflow-client/fanouts/pack-items.js';
+import { type PromptChoice, PromptChoices } from '../connect/check-wanted.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatBytes, formatDuration, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
@@ -19,10 +20,16 @@ export interface Survey {
   readonly promptBytes: number;
   /** The first few items. */
   readonly first: readonly { readonly id: string; readonly prompt: string }[];
+  /** The different choices of all prompts. */
+  readonly choices: readonly PromptChoice[];
   /** Machine-seconds that the first attempts of all items reserve. */
   readonly mostSeconds: number;
   /** Machine-seconds that the items which run at once reserve at most. */
   readonly mostAtOnceSeconds: number;
+  /** Machine-seconds that the smallest item reserves. */
+  readonly leastSeconds: number;
+  /** How many items the concurrency and the budget let run at once at most. */
+  readonly atOnce: number;
 }
 
 export interface SurveyOptions {
@@ -41,12 +48,14 @@ export async function surveyItems(
 ): Promise<Survey> {
   const first: { id: string; prompt: string }[] = [];
   let [count, prompts, promptBytes, mostSeconds] = [0, 0, 0, 0];
+  const choices = new PromptChoices();
   /** How many items reserve how much: most items reserve the same. */
   const reservations = new Map<number, number>();
   for await (const item of items) {
     await files.check(item);
     await checkItem(item, policy, canKeep);
     count += 1;
+    choices.add(item.prompts);
     prompts += item.prompts.length;
     promptBytes += item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
     const type = item.type ?? policy.type ?? sourceType;
@@ -57,7 +66,19 @@ export async function surveyItems(
   }
   if (count === 0) throw new UsageError('The input contains no items. Check the files and --format.');
   const mostAtOnceSeconds = largestSum(reservations, policy.concurrency);
-  return { items: count, prompts, promptBytes, first, mostSeconds, mostAtOnceSeconds };
+  const leastSeconds = Math.min(...reservations.keys());
+  const atOnce = Math.min(policy.concurrency, count, mostWithin(reservations, policy.budgetSeconds ?? Infinity));
+  return {
+    items: count,
+    prompts,
+    promptBytes,
+    first,
+    choices: choices.all,
+    mostSeconds,
+    mostAtOnceSeconds,
+    leastSeconds,
+    atOnce,
+  };
 }
 
 function largestSum(reservations: ReadonlyMap<number, number>, atOnce: number): number {
@@ -68,6 +89,17 @@ function largestSum(reservations: ReadonlyMap<number, number>, atOnce: number): 
     room -= taken;
   }
   return sum;
+}
+
+/** How many items fit into a budget at once if the smallest are taken. */
+function mostWithin(reservations: ReadonlyMap<number, number>, budgetSeconds: number): number {
+  let [items, room] = [0, budgetSeconds];
+  for (const [seconds, count] of [...reservations].sort(([a], [b]) => a - b)) {
+    const taken = Math.min(count, Math.floor(room / seconds));
+    items += taken;
+    room -= taken * seconds;
+  }
+  return items;
 }
 
 /** Checks everything that will be sent, except files. */
@@ -82,7 +114,7 @@ export function surveyLines(
   { policy, freshSource }: { readonly policy: FanoutPolicy; readonly freshSource: string | null },
   width: number,
 ): string[] {
-  const { items, prompts, promptBytes, first, mostSeconds, mostAtOnceSeconds } = survey;
+  const { items, prompts, promptBytes, first, mostSeconds, mostAtOnceSeconds, atOnce } = survey;
   const attempts = policy.retries + 1;
   const most = mostSeconds * attempts;
   const cut = (text: string) => (text.length > width - 1 ? `${text.slice(0, width - 2)}…` : text);
@@ -91,7 +123,7 @@ export function surveyLines(
     ...first.map(({ id, prompt }) => cut(`  ${oneLine(id)}  ${oneLine(prompt.trim())}`)),
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
     ...(freshSource === null ? [] : [freshSource]),
-    `Up to ${policy.concurrency} at once, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}. ${endTexts[policy.end]}.`,
+    `Up to ${atOnce < Math.min(policy.concurrency, items) ? `${atOnce} at once, because the budget covers no more` : `${policy.concurrency} at once`}, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}. ${endTexts[policy.end]}.`,
     `Machine time reserved at once: at most ${machineTime(mostAtOnceSeconds)}. Each fork reserves ${formatDuration(defaultCleanUpMs)} beyond its deadline for its end.`,
     `Machine time in total: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
     policy.budgetSeconds === null

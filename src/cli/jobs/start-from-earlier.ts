@@ -5,9 +5,8 @@ import { type JobAddress, startJob } from '../../workflow-client/jobs/job-client
 import { parseJobInput } from '../../workflow-client/jobs/job-input.js';
 import { type EarlierJob, inputOfEarlier, requireSame } from '../../workflow-client/jobs/rerun-job.js';
 import type { CommandContext } from '../command.js';
-import { checkSource } from '../connect/check-source.js';
+import { checkWanted, namesAnything, wantedOfJob } from '../connect/check-wanted.js';
 import { sayLocalFacts } from '../connect/local-facts.js';
-import { namedSourceOf } from '../connect/named-source.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { isAttachedTo } from '../run/existing-job.js';
 import { parseGetPairs } from '../run/file-pairs.js';
@@ -71,12 +70,13 @@ async function startFromEarlier(
     const { deployment, taskQueue, promptSummaries: promptInSummary } = platform.config;
     const newJob = { deployment, jobId: newJobId };
     const { input, labels } = await platform.patiently(() => read(temporal, { deployment, jobId }));
-    const named = options.check ? namedSourceOf(input.source) : null;
+    const wanted = wantedOfJob(input);
+    const asks = options.check && namesAnything(wanted);
     const isNew = async () => options.id === undefined || !(await isAttachedTo(platform, newJob, { again: false }));
-    if ((taken || named) && (await isNew())) {
+    if ((taken || asks) && (await isNew())) {
       if (taken) throw taken;
       const asking = { service: platform.service, signal: context.io.interrupted, notices: reporter };
-      if (named) await checkSource(named, asking);
+      if (asks) await checkWanted(wanted, asking);
     }
     context.io.interrupted.throwIfAborted();
     context.undone = undefined;

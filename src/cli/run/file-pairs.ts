@@ -1,4 +1,4 @@
-/** Reads `--put local:remote` and `--get remote[:local]`. */
+/** Reads `--put local[:remote]` and `--get remote[:local]`. */
 import { posix } from 'node:path';
 import { fileProblem, leadsOutOfSandbox, leadsOutText } from '../../contract/remote-paths.js';
 import { patchName } from '../../contract/workflow-safe/patch-name.js';
@@ -17,13 +17,18 @@ export interface GetPair {
   readonly named?: boolean;
 }
 
-/** Splits at the last colon, so that a local name may contain a colon. */
+/**
+ * Splits at the last colon, so that a local name may contain a colon. Without a remote path, the file or folder keeps its
+ * own name in the working directory of the sandbox.
+ */
 export function parsePutPair(text: string): PutPair {
   const colon = text.lastIndexOf(':');
-  const local = text.slice(0, colon);
-  const remote = text.slice(colon + 1);
-  if (colon < 0 || local === '' || remote === '') {
-    throw new UsageError(`--put must be LOCAL:REMOTE, like report.csv:data/report.csv, not "${text}".`);
+  const local = colon < 0 ? text : text.slice(0, colon);
+  const remote = colon < 0 ? posix.basename(text) : text.slice(colon + 1);
+  if (local === '' || remote === '') {
+    throw new UsageError(
+      `--put must be LOCAL or LOCAL:REMOTE, like report.csv or report.csv:data/report.csv, not "${text}".`,
+    );
   }
   requireInside(remote, '--put');
   return { local, remote };
@@ -39,6 +44,19 @@ export function requireFile(remote: string): void {
   requireInside(remote, '--get');
   const problem = fileProblem(remote);
   if (problem !== undefined) throw new UsageError(`--get: ${remote} ${problem}.`);
+}
+
+/**
+ * Refuses a path of a batch's `--get` that names a local file: each file is saved below the folder of its item.
+ * @throws UsageError
+ */
+export function requireItemFile(remote: string): void {
+  if (remote.includes(':')) {
+    throw new UsageError(
+      `--get must be REMOTE, like out/report.csv, not "${remote}". A batch saves each file below the folder of its item.`,
+    );
+  }
+  requireFile(remote);
 }
 
 /** Without a local path, the file is saved under its own name in the current folder. */

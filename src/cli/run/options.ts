@@ -39,7 +39,7 @@ export const declareRun = (parent: Parent) =>
     .option('--setup <script>', 'setup script of the new sandbox: text, or @file')
     .option('--create-body <json>', 'further fields of the request that creates or forks the sandbox: JSON, or @file')
     .option('--prompt-body <json>', 'further fields of the request of each prompt: JSON, or @file')
-    .option('--put <local:remote>', 'a file or folder to write before the first prompt (repeatable)', collect, [])
+    .option('--put <local[:remote]>', 'a file or folder to write before the first prompt (repeatable)', collect, [])
     .option('--get <remote[:local]>', 'a file to collect at the end (repeatable)', collect, [])
     .option('--get-diff [remote[:local]]', 'collect what a git repository changed, as changes.patch (default: .)')
     .addOption(

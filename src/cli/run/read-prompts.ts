@@ -69,7 +69,10 @@ async function readPrompt(
   );
 }
 
-/** Reads an option whose value is text, or a file given as `@file`. */
+/**
+ * Reads an option whose value is text, or a file given as `@file`.
+ * @throws UsageError also for a text that is the name of an existing file: the agent would get the name as its prompt
+ */
 export async function readTextOrFile(value: string, option: string, cwd: string): Promise<string>;
 export async function readTextOrFile(
   value: string | undefined,
@@ -82,7 +85,11 @@ export async function readTextOrFile(
   cwd: string,
 ): Promise<string | undefined> {
   if (value === undefined) return undefined;
-  if (!value.startsWith('@')) return notEmpty(value, option);
+  if (!value.startsWith('@')) {
+    if (await isFile(value, cwd))
+      throw new UsageError(`${option}: ${value} is a file. For its content, use ${option} @${value}.`);
+    return notEmpty(value, option);
+  }
   const name = value.slice(1);
   try {
     const what = `The file ${name} of ${option}`;
@@ -94,6 +101,14 @@ export async function readTextOrFile(
       { cause },
     );
   }
+}
+
+async function isFile(text: string, cwd: string): Promise<boolean> {
+  // Too long a text, and one with other characters than a name has, is no file either.
+  return stat(resolve(cwd, text)).then(
+    (found) => found.isFile(),
+    () => false,
+  );
 }
 
 /** A mistyped name is an error, and not a prompt of one word. */

@@ -2,7 +2,7 @@
 
 import type { Config } from '../../config.js';
 import { jobIdProblem } from '../../contract/workflow-safe/addresses.js';
-import type { SandboxSource } from '../../protocol/job/job-input.js';
+import { type Wanted, wantedOfJob } from '../connect/check-wanted.js';
 import type { CliIo } from '../io.js';
 import { parseLabelPairs } from '../labels.js';
 import { ofThisProcess, parseDurationMs } from '../units.js';
@@ -21,7 +21,8 @@ export interface RunCommand {
   readonly jobId: string;
   /** All parts of the job, except the content of its files. */
   readonly parts: Omit<JobParts, 'put'>;
-  readonly source: SandboxSource;
+  /** What the service must have. */
+  readonly wanted: Wanted;
   /** The files to collect, the patch included. */
   readonly get: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -60,6 +61,6 @@ export async function readRun(given: string[], options: RunOptions, io: CliIo): 
     collect: gets.map(({ remote }) => remote),
     collectDiff: diff?.remote,
   };
-  const { source } = checkedJobInput(jobInputOf(options, { ...parts, put: [] }));
-  return { config, jobId, parts, source, get, taken, labels, localFiles, watchDeadlineMs };
+  const wanted = wantedOfJob(checkedJobInput(jobInputOf(options, { ...parts, put: [] })));
+  return { config, jobId, parts, wanted, get, taken, labels, localFiles, watchDeadlineMs };
 }

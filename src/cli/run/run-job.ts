@@ -2,11 +2,9 @@
 import { type JobAddress, startJob } from '../../workflow-client/jobs/job-client.js';
 import { reportWakes } from '../../workflow-client/jobs/wake-report.js';
 import type { CommandContext } from '../command.js';
-import { checkModels } from '../connect/check-account.js';
 import { checkService } from '../connect/check-service.js';
-import { checkSource } from '../connect/check-source.js';
+import { checkWanted, namesAnything } from '../connect/check-wanted.js';
 import { sayLocalFacts } from '../connect/local-facts.js';
-import { namedSourceOf } from '../connect/named-source.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { keepNotifyCommand } from '../notify/notify-target.js';
@@ -34,7 +32,7 @@ import { watchJob } from './watch-job.js';
  */
 export async function runJob(read: RunCommand, options: RunOptions, context: CommandContext): Promise<number> {
   const { io } = context;
-  const { config, jobId, parts, source, get, taken, labels, localFiles, watchDeadlineMs } = read;
+  const { config, jobId, parts, wanted, get, taken, labels, localFiles, watchDeadlineMs } = read;
 
   const reporter = createReporter({ stream: io.stderr, quiet: options.quiet === true });
   if (config.sandboxService) {
@@ -44,14 +42,12 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
   try {
     sayLocalFacts(await platform.readFacts(), reporter);
     const job = { deployment: config.deployment, jobId };
-    const named = namedSourceOf(source);
-    const asks = options.check && (named ?? options.provider ?? options.model) != null;
+    const asks = options.check && namesAnything(wanted);
     // A repeated id attaches to its job, even if the sandbox no longer exists.
     if ((taken || asks) && !(options.id !== undefined && (await isAttachedTo(platform, job, options)))) {
       if (taken) throw taken;
       const asking = { service: platform.service, signal: io.interrupted, notices: reporter };
-      if (named) await checkSource(named, asking);
-      await checkModels(wantedOf(options), asking);
+      if (asks) await checkWanted(wanted, asking);
     }
     await keepNotifyCommand(options.notify, config);
     const put = await readPutFiles(localFiles, platform.keepInput);
@@ -84,12 +80,6 @@ export async function runJob(read: RunCommand, options: RunOptions, context: Com
     reporter.close();
     await platform.close();
   }
-}
-
-/** What the service is asked about before anything is started. */
-export function wantedOf({ provider, model, effort }: RunOptions) {
-  const list = (value: string | undefined) => (value === undefined ? [] : [value]);
-  return { providers: list(provider), models: list(model), efforts: list(effort) };
 }
 
 /** The end of `--detach`: prints the id of the job and the next commands. @returns the exit code */

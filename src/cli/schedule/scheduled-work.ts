@@ -1,11 +1,8 @@
 /** Stores what a schedule runs, after asking the service about it as the command itself does. */
 import type { ScheduledWork } from '../../protocol/schedule.js';
 import { scheduledBatch, scheduledCleanup, scheduledJob } from '../../workflow-client/schedules/scheduled-work.js';
-import { checkConcurrency, checkModels } from '../connect/check-account.js';
-import { checkSource } from '../connect/check-source.js';
-import { namedSourceOf } from '../connect/named-source.js';
+import { checkWanted } from '../connect/check-wanted.js';
 import type { Platform } from '../connect/platform.js';
-import { matrixOf } from '../fanout/batch-input.js';
 import { filledItems } from '../fanout/run-fanout.js';
 import type { CliIo } from '../io.js';
 import { keepNotifyCommand } from '../notify/notify-target.js';
@@ -13,7 +10,6 @@ import type { Notices } from '../output/reporter.js';
 import { jobInputOf } from '../run/job-input.js';
 import { checkedJobInput } from '../run/option-names.js';
 import { readPutFiles } from '../run/put-files.js';
-import { wantedOf } from '../run/run-job.js';
 import type { ReadCommand } from './read-command.js';
 
 interface StoreOptions {
@@ -34,9 +30,7 @@ export async function storeWork(
   switch (command.kind) {
     case 'job': {
       const { read, options } = command;
-      const named = namedSourceOf(read.source);
-      if (options.check && named) await checkSource(named, asking);
-      if (options.check) await checkModels(wantedOf(options), asking);
+      if (options.check) await checkWanted(read.wanted, asking);
       await keepNotifyCommand(options.notify, config);
       const put = await readPutFiles(read.localFiles, platform.keepInput);
       const { jobId: _, ...input } = checkedJobInput(jobInputOf(options, { ...read.parts, put }));
@@ -44,11 +38,7 @@ export async function storeWork(
     }
     case 'batch': {
       const { read, options } = command;
-      if (read.named) await checkSource(read.named, asking);
-      if (options.check) {
-        await checkModels(matrixOf(options), asking);
-        await checkConcurrency(read.policy.concurrency, asking);
-      }
+      if (options.check) await checkWanted(read.wanted, asking);
       await keepNotifyCommand(options.notify, config);
       const { batchId: _, ...input } = read.inputOf(await readPutFiles(read.prepareFiles, platform.keepInput));
       const items = filledItems(read, platform, io.interrupted);

@@ -5,6 +5,7 @@
 import type { SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records/sandbox-records.js';
 import { shortEvent } from '../../contract/records/short-event.js';
+import { longestUntoldPauseMs } from '../../contract/workflow-safe/service-failure.js';
 import { backOffMs, requestedPauseMs } from '../connect/back-off.js';
 import type { KnownOfJob } from './entry.js';
 
@@ -86,7 +87,8 @@ export function createHistoryReader(service: () => Pick<SandboxClient, 'listEven
         failures = 0;
         return { events, isCurrent };
       } catch (error) {
-        quietUntilMs = Date.now() + Math.max(requestedPauseMs(error, pauses), backOffMs(failures, pauses));
+        const askedMs = Math.min(requestedPauseMs(error), longestUntoldPauseMs);
+        quietUntilMs = Date.now() + Math.max(askedMs, backOffMs(failures, pauses));
         failures += 1;
         return { events, isCurrent: false };
       }

@@ -10,6 +10,12 @@ export const outcomeUnknownCode = 'outcome_unknown';
 /** The code of a call that was cancelled before its first byte. */
 export const notSentCode = 'not_sent';
 
+/**
+ * Longest `Retry-After` that is obeyed where no person is told of the pause, in ms: the service may be available long
+ * before.
+ */
+export const longestUntoldPauseMs = 300_000;
+
 /** A failed call to the service. */
 export interface ServiceFailure {
   /** Error code of the service, or of sandflow. */
@@ -24,7 +30,7 @@ export interface ServiceFailure {
   readonly meaning: ErrorMeaning;
   /** The request id (`req_…`) of the response, for support requests; null if there is none. */
   readonly requestId: string | null;
-  /** How long the service asks the caller to wait, in ms; null if it did not ask for a wait. */
+  /** How long the service asks the caller to wait, in ms, at most `longestUntoldPauseMs`; null if it did not ask. */
   readonly retryAfterMs: number | null;
   /** `error.details` of the response; null without them. */
   readonly details: Readonly<Record<string, unknown>> | null;

@@ -38,14 +38,18 @@ function modelsOf(provider: ProviderName, given: GivenModels): readonly Required
 
 /**
  * The catalog of `GET /provider-models`. Unless the settings list the models of a provider, its agent also accepts
- * models that the catalog does not list, without a level of effort.
+ * models that the catalog does not list, without a level of effort. The catalog lists no model of an agent that takes
+ * any.
  */
-export function providerCatalog(given: GivenModels, isConfigured: (provider: string) => boolean): readonly unknown[] {
+export function providerCatalog(
+  given: GivenModels,
+  { isConfigured, takesAnyModel }: Record<'isConfigured' | 'takesAnyModel', (provider: string) => boolean>,
+): readonly unknown[] {
   return providerNames.map((provider) => ({
     provider,
     aliases: providerAliases[provider],
     configured: isConfigured(provider),
-    models: modelsOf(provider, given),
+    models: takesAnyModel(provider) && !given.has(provider) ? [] : modelsOf(provider, given),
   }));
 }
 

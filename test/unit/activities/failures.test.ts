@@ -149,6 +149,7 @@ describe('what a failure carries', () => {
   it('obeys no Retry-After for longer than five minutes', () => {
     const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 3_600_000 }), { pauseMs: 1 });
     expectSpread((failure as ApplicationFailure).nextRetryDelay, 300_000);
+    expect((failure as ApplicationFailure).details).toMatchObject([{ retryAfterMs: 300_000 }]);
   });
 });
 

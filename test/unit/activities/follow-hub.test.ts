@@ -6,7 +6,7 @@ import type { Sandbox } from '../../../src/contract/records/sandbox-records.js';
 import { errorMeaning } from '../../../src/contract/workflow-safe/error-codes.js';
 
 const sandbox = (id: string, state = 'running'): Sandbox => ({ id, state });
-const refusal = (status: number, code: string) =>
+const refusal = (status: number, code: string, retryAfterMs: number | null = null) =>
   new ApiError('no', {
     endpoint: 'listSandboxes',
     status,
@@ -14,7 +14,7 @@ const refusal = (status: number, code: string) =>
     typed: true,
     meaning: errorMeaning(status, code),
     requestId: null,
-    retryAfterMs: null,
+    retryAfterMs,
     details: null,
   });
 
@@ -175,6 +175,7 @@ describe('the follow hub', () => {
     ['refuses with 401', () => Promise.reject(refusal(401, 'unauthorized'))],
     ['refuses with 403', () => Promise.reject(refusal(403, 'forbidden'))],
     ['throttles', () => Promise.reject(refusal(429, 'rate_limited'))],
+    ['throttles for a day', () => Promise.reject(refusal(429, 'rate_limited', 86_400_000))],
     ['cannot be read', () => Promise.reject(new TypeError('garbage'))],
     ['hangs', () => new Promise<Sandbox[]>(() => undefined)],
     ['leaves everything out', async () => []],
@@ -227,6 +228,40 @@ describe('the follow hub', () => {
       expect(one.lists).toBeLessThan(150);
     },
   );
+
+  it('obeys the pause that the service requests of the list, for five minutes at most', async () => {
+    const { client, listAllSandboxes } = serviceWith(() => Promise.reject(refusal(429, 'rate_limited', 86_400_000)));
+    const hub = createFollowHub(client);
+    const next = () => hub.next('a', { followedSinceMs: Date.now(), lookedAtMs: Date.now(), signal: idle() });
+    const forEver = async () => {
+      for (;;) await next();
+    };
+    void forEver();
+    await vi.advanceTimersByTimeAsync(299_000);
+    expect(listAllSandboxes).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(listAllSandboxes).toHaveBeenCalledTimes(2);
+  });
+
+  it('one sandbox whose read is throttled keeps no other follow from reading for itself', async () => {
+    const archived = Array.from({ length: 1_000 }, (_, index) => sandbox(`archived-${index}`, 'archived'));
+    const { client, getSandbox } = serviceWith(async () => [...archived, sandbox('a'), sandbox('b')]);
+    getSandbox.mockRejectedValue(refusal(429, 'rate_limited', 86_400_000));
+    const hub = createFollowHub(client);
+    const follower = createFollower(hub, 'a');
+    const other = createFollower(hub, 'b');
+    // The first read is a list, which shows that each sandbox is to be read alone.
+    await Promise.all([follower.next(idle()), other.next(idle()), vi.advanceTimersByTimeAsync(600)]);
+    const refused = follower.next(idle());
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await refused).toBeUndefined();
+    let answer: unknown = 'none';
+    void other.next(idle()).then((read) => {
+      answer = read;
+    });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(answer).toBeUndefined();
+  });
 
   it('stops reading when the last follow ends', async () => {
     const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);

@@ -120,7 +120,7 @@ const wrong: readonly (readonly [words: string, ...texts: string[]])[] = [
   ['stop bx_2345abcd --name try-*', '--name requires --all.'],
   // Files
   ['run x --put none:there', '--put: none cannot be read. Check that it exists and is readable.'],
-  ['run x --put task.md', '--put must be LOCAL:REMOTE'],
+  ['run x --put task.md:', '--put must be LOCAL or LOCAL:REMOTE'],
   ['run x --put task.md:../../etc/passwd', "leads out of the sandbox's working directory", 'without ".."'],
   ['run x --get ../x', "--get: ../x leads out of the sandbox's working directory"],
   ['run x --get out/', '--get: out/ is a folder. Name each file in it, like out/report.csv.'],

@@ -53,6 +53,21 @@ describe('an error answer', () => {
     expect(await message({ billingUrl }, `Pay at ${billingUrl}`)).not.toContain('See');
     const desktopUrl = 'https://d.example/?_token=abc';
     expect(await message({ desktopUrl, plainUrl: 'http://a.example', curl: 7 })).not.toContain('See');
+    expect(await message({ desktop: { url: desktopUrl } })).not.toContain('See');
+  });
+
+  const billingUrl = 'https://a.example/billing';
+  const refused = errorBody(402, 'billing_required', 'Pay first');
+  it.each<[string, object]>([
+    ['at the top', { ...refused, billingUrl }],
+    ['in the error', { ...refused, error: { ...refused.error, billingUrl } }],
+    [
+      'in a part of the details',
+      errorBody(402, 'billing_required', 'Pay first', { plan: { links: [{ url: billingUrl }] } }),
+    ],
+  ])('names the page to go to if the answer has it %s', async (_, body) => {
+    const error = await rejectionOf((await clientOf(402, body)).getMe());
+    expect(error).toHaveProperty('message', `Pay first (402 billing_required). See ${billingUrl}`);
   });
 
   it('names the action that the key lacks, once', async () => {
@@ -81,7 +96,8 @@ describe('an error answer', () => {
   it.each([502, 503, 429, 404, 403, 413, 401, 302])(
     'of a proxy (%i) is untyped and not a refusal, whatever its status',
     async (status) => {
-      const client = await clientOfText(status, '<html>key_secret</html>', { location: '/elsewhere' });
+      const headers = { location: '/elsewhere', 'retry-after': '600' };
+      const client = await clientOfText(status, '<html>key_secret</html>', headers);
       const error = await rejectionOf(client.getMe());
       expect(error).toMatchObject({
         code: `http_${status}`,
@@ -90,6 +106,7 @@ describe('an error answer', () => {
         status,
         details: null,
         requestId: null,
+        retryAfterMs: null,
       });
       expect(error).toHaveProperty('message', expect.not.stringContaining('html'));
     },
@@ -180,6 +197,7 @@ describe('an answer to a read of a stop', () => {
   it.each([
     ['of the stop', { id: 'stop_a' }],
     ['of the sandbox', { id }],
+    ['of something else', { id: 'op_1' }],
     ['of nothing', { id: null }],
     ['left out', {}],
   ])('is accepted with the id %s', async (_, named) => {
@@ -199,12 +217,6 @@ describe('an answer about another resource', () => {
       { stop: { id: 'stop_b', status: 'completed' } },
       (c: SandboxClient) => c.getStop(id, 'stop_a'),
       'stop.id',
-    ],
-    [
-      'another stop in its id alone',
-      { id: 'stop_b', stop: { id: 'stop_a', status: 'completed' } },
-      (c: SandboxClient) => c.getStop(id, 'stop_a'),
-      'id',
     ],
     [
       'another prompt',

@@ -8,8 +8,8 @@ import { readSource, repository } from './source-imports.js';
  * registered, and the checks of what is named, which no missing answer holds back.
  */
 const lookedAtInPassing = [
-  'src/cli/connect/check-account.ts',
   'src/cli/connect/check-source.ts',
+  'src/cli/connect/check-wanted.ts',
   'src/cli/output/price.ts',
   'src/cli/transcript/history-reader.ts',
   'src/cli/webhooks/polled-waits.ts',

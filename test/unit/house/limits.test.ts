@@ -1,7 +1,9 @@
 /** docs/limits.md has the values of the code. */
 import { expect, test } from 'vitest';
 import { defaultMaxActivities } from '../../../activities/index.js';
+import { describeFailure } from '../../../activities/retry/classify.js';
 import { maxPatchBytes } from '../../../activities/sandbox/diff-script.js';
+import { ApiError } from '../../../src/client/index.js';
 import { timestampToleranceSeconds } from '../../../src/contract/records/webhook-events.js';
 import { maxTtlSeconds } from '../../../src/contract/requests/sandbox-requests.js';
 import { defaultForksPerSecond } from '../../../src/contract/workflow-safe/addresses.js';
@@ -54,8 +56,13 @@ const policySchema = 'src/retention/policy-schema.ts';
 const worker = 'src/worker/create-worker.ts';
 const truncation = 'workflows/job/truncate-result.ts';
 const allowance = 'src/bridge/signal-allowance.ts';
-const pauses = ['throttled_for_long', 'blocked'].map(
-  (meaning) => refusedCallDelayMs({ meaning, retryAfterMs: null }, 100) ?? Number.NaN,
+const askedMs = 24 * 60 * 60 * 1_000;
+const pauses = [null, askedMs].flatMap((retryAfterMs) =>
+  (['throttled_for_long', 'blocked'] as const).map((meaning) => {
+    const fields = { endpoint: 'getMe', status: 429, code: '', typed: true, requestId: null, details: null } as const;
+    const refusal = describeFailure(new ApiError('no', { ...fields, meaning, retryAfterMs }));
+    return (refusal && refusedCallDelayMs(refusal, 100)) ?? Number.NaN;
+  }),
 );
 const { safetyPollFirstMs, safetyPollMaxMs, cleanUpMs, readLagMs, leaseLastsMs, renewLeaseEveryMs } = defaultTiming;
 const { idempotencyKeyMs, dataExpiryMs, webhookTimeoutMs } = defaultTimings;

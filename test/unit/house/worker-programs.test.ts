@@ -29,6 +29,8 @@ test('in a worker only its stores and its own settings read and write files', ()
   expect(importers(/^(?:node:)?fs(?:\/promises)?$/)).toEqual([
     // For programs that save a download. No activity gets as far: each streams to the result store.
     'src/client/download.ts',
+    // Reads the version for the User-Agent.
+    'src/client/package-version.ts',
     'src/notify/secrets.ts',
     'src/result-store/directory-store.ts',
     'src/secret-store/directory-store.ts',

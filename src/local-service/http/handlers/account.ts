@@ -22,7 +22,8 @@ export const accountOperations = {
       const agent = context.agentOf(provider);
       return agent !== undefined && newSandboxesHoldLogin(context, accountId, { provider, login: agent.login });
     };
-    return { fields: { providers: providerCatalog(context.models, isConfigured) } };
+    const takesAnyModel = (provider: string) => context.agentOf(provider)?.takesAnyModel === true;
+    return { fields: { providers: providerCatalog(context.models, { isConfigured, takesAnyModel }) } };
   },
 
   getLimits: (context, { caller }) => ({ fields: { limits: limitsOf(context, caller.accountId) } }),

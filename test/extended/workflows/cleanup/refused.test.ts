@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../../../src/client/index.js';
 import { shareChangedStand } from '../../../workflows/changed-stand.js';
-import { archived, clean, policyFor, ready, stateOf } from '../../../workflows/cleanup/cleanup-harness.js';
+import { archived, clean, policyFor, ready, stateOf, untilState } from '../../../workflows/cleanup/cleanup-harness.js';
 import { claimAs } from '../../../workflows/watch/lease-harness.js';
 import { believesNothing } from '../../../workflows/workflow-harness.js';
 
@@ -20,7 +20,7 @@ it('a cleanup fails with the reason if the list is refused permanently', async (
   expect(summary.error?.message).toContain('unauthorized');
 });
 
-it('a cleanup reports a deletion that nobody can follow as unconfirmed, and releases its claim', async () => {
+it('a cleanup follows a deletion without an operation until the sandbox is gone, and releases its claim', async () => {
   const id = await archived(stand, 'unnamed-1');
   Object.assign(change, {
     deleteSandbox: async (sandboxId, options) => {
@@ -29,8 +29,28 @@ it('a cleanup reports a deletion that nobody can follow as unconfirmed, and rele
     },
   } satisfies Partial<SandboxClient>);
   const done = await clean(stand, policyFor('unnamed', 'delete-sandbox'));
-  expect(done.of(id)).toBe('not_confirmed');
+  expect(done.of(id)).toBe('deleted');
   await expect.poll(() => claimAs(stand, id, 'somebody', 1)).toMatchObject({ granted: true });
+});
+
+it('a cleanup follows the deletion of a snapshot without an operation until the list no longer shows it', async () => {
+  const id = await ready(stand, 'nameless-1');
+  for (const name of ['tmp-1', 'tmp-2']) {
+    if (name === 'tmp-2') await stand.api.resumeSandbox(id, {});
+    await untilState(stand, id, 'ready');
+    await stand.api.stopSandbox(id);
+    await untilState(stand, id, 'archived');
+    await stand.api.updateSandbox(id, { snapshotName: name });
+  }
+  Object.assign(change, {
+    deleteSnapshot: async (snapshotId, options) => {
+      const { operationId: _, operation: __, ...answer } = await stand.api.deleteSnapshot(snapshotId, options);
+      return answer as Awaited<ReturnType<SandboxClient['deleteSnapshot']>>;
+    },
+  } satisfies Partial<SandboxClient>);
+  const done = await clean(stand, policyFor('nameless', 'delete-snapshot', '', '    snapshotName: tmp-*'));
+  expect(done.of(id)).toBe('deleted');
+  expect((await stand.api.listSandboxSnapshots(id)).snapshots.map(({ name }) => name)).toEqual(['tmp-2']);
 });
 
 it('D5: a cleanup accepts a missing sandbox only after it has been missing for longer than reads lag', async () => {

@@ -10,6 +10,8 @@ let cwd: string;
 beforeEach(async () => {
   cwd = await temporaryDirectory();
   await writeFile(join(cwd, 'prompts.txt'), 'first\nsecond\n\nthird\nfourth\n');
+  await writeFile(join(cwd, 'p.txt'), 'Fix {{issue}}');
+  await writeFile(join(cwd, 'notes.md'), '# Notes\n\nFix it.\n');
   await writeFile(join(cwd, 'kept.jsonl'), '"a"\n{"prompt": "b", "end": "keep"}\n');
   await writeFile(join(cwd, 'issues.csv'), 'issue,file\ncrash,a.ts\n"leak, slow",b.ts\n');
 });
@@ -42,6 +44,14 @@ describe('sandflow fanout --dry-run', () => {
     const { stdout } = await fanout('mixed.jsonl', ...source, '--dry-run', '--concurrency', '2');
     expect(stdout).toContain('Machine time reserved at once: at most 3 h.');
     expect(stdout).toContain('Machine time in total: at most 3 h 50 m.');
+  });
+
+  it('says how many items the budget lets run at once', async () => {
+    const args = ['prompts.txt', ...source, '--item-deadline', '45m', '--dry-run', '--budget', '3h'];
+    expect((await fanout(...args)).stdout).toContain('Up to 3 at once, because the budget covers no more, each with');
+    expect((await fanout(...args, '--concurrency', '2')).stdout).toContain('Up to 2 at once, each with');
+    expect(JSON.parse((await fanout(...args, '--json')).stdout)).toMatchObject({ atOnce: 3 });
+    expect((await fanout(...args.slice(0, -1), '1h')).stdout).toContain('Up to 1 at once, because');
   });
 
   it('says that the source is a fresh sandbox if no option names one', async () => {
@@ -82,6 +92,28 @@ describe('sandflow fanout refuses before it starts anything:', () => {
     [['issues.csv', ...source, '--prompt', 'Fix {{isue}}'], 'issues.csv:2: the template uses {{isue}}'],
     [['kept.jsonl', ...source, '--budget', '1h'], 'kept.jsonl:2: end: must be stop or delete if there is a budget'],
     [['issues.csv', ...source, '--format', 'jsonl'], 'issues.csv:1:1: invalid JSON'],
+    [
+      ['prompts.txt', ...source, '--budget', '30m'],
+      '--budget 30 m covers no item: each reserves at least 1 h 15 m, its deadline and its clean-up.',
+    ],
+    [
+      ['issues.csv', ...source, '--prompt', 'p.txt'],
+      '--prompt: p.txt is a file. For its content, use --prompt @p.txt.',
+    ],
+    [
+      ['issues.csv', ...source, '--prompt', 'Fix it'],
+      'issues.csv:2: the template uses no column, so every item would have the same prompt. Name one: {{issue}}. The columns are issue, file.',
+    ],
+    [['prompts.txt', ...source, '--prompt', 'Fix it'], 'prompts.txt:1: the template uses no column'],
+    [['notes.md', ...source], 'notes.md is Markdown: each of its lines would be an item. For one job use sandflow run'],
+    [
+      ['Say hello', 'Say bye', ...source],
+      'The items file Say hello does not exist. Items come from a file or stdin, one',
+    ],
+    [
+      ['prompts.txt', ...source, '--get', 'a.txt:b.txt'],
+      '--get must be REMOTE, like out/report.csv, not "a.txt:b.txt".',
+    ],
     [['prompts.txt', ...source, '--first', '9'], '--first 9: there are only 4 items. Use at most --first 4.'],
     [['prompts.txt', ...source, '--then', 'burn'], 'Allowed choices are stop, delete, keep'],
     [['resume', 'one', '--first', 'x'], '--first must be a whole number'],

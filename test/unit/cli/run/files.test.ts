@@ -30,6 +30,8 @@ function collected(path: string, content: string) {
 describe('--put and --get', () => {
   it('splits at the last colon, and uses the name of the file by default', () => {
     expect(parsePutPair('a:b.txt:/srv/c.txt')).toEqual({ local: 'a:b.txt', remote: '/srv/c.txt' });
+    expect(parsePutPair('bin/agent.sh')).toEqual({ local: 'bin/agent.sh', remote: 'agent.sh' });
+    expect(parsePutPair('skills/')).toEqual({ local: 'skills/', remote: 'skills' });
     expect(parseGetPairs(['out/a.md', 'out/b.md:c.md', 'd.md:results/'])).toEqual([
       { remote: 'out/a.md', local: 'a.md' },
       { remote: 'out/b.md', local: 'c.md', named: true },
@@ -59,8 +61,8 @@ describe('--put and --get', () => {
     expect(() => parseGetPairs(withPatch(['a/changes.patch'], parseGetDiff(true)))).toThrow('both be saved');
   });
 
-  it.each(['a', ':b', 'a:', ''])('refuses --put "%s"', (text) => {
-    expect(() => parsePutPair(text)).toThrow('--put must be LOCAL:REMOTE');
+  it.each([':b', 'a:', ''])('refuses --put "%s"', (text) => {
+    expect(() => parsePutPair(text)).toThrow('--put must be LOCAL or LOCAL:REMOTE');
   });
 
   it.each(['', ':b', 'a:'])('refuses --get "%s"', (text) => {

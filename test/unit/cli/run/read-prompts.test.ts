@@ -17,8 +17,8 @@ describe('prompts of run', () => {
   it('takes an existing file, stdin for -, everything else as text, and then the texts of --prompt', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'task'), 'from the file');
-    const prompts = await readPrompts(['task', 'Say hello', '-'], ['task'], { cwd, stdin: stdin('from ', 'stdin') });
-    expect(prompts).toEqual(['from the file', 'Say hello', 'from stdin', 'task']);
+    const prompts = await readPrompts(['task', 'Say hello', '-'], ['tasks'], { cwd, stdin: stdin('from ', 'stdin') });
+    expect(prompts).toEqual(['from the file', 'Say hello', 'from stdin', 'tasks']);
   });
 
   it.each(['task.md', './task', '../task', '/no/such/task', 'notes/plan.txt', 'fail.sh', 'src/task'])(
@@ -67,6 +67,16 @@ describe('prompts of run', () => {
     await expect(readPrompts(['x y'], ['@none'], { cwd, stdin: stdin() })).rejects.toThrow(
       '--prompt: the file none cannot be read. Check that it exists and is readable. A text that begins with @ names a file.',
     );
+  });
+
+  it('takes no name of a file for a text', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'p 1.md'), 'x');
+    const io = { cwd, stdin: stdin() };
+    const message = '--prompt: p 1.md is a file. For its content, use --prompt @p 1.md.';
+    await expect(readPrompts(['x y'], ['p 1.md'], io)).rejects.toThrow(message);
+    const other = ['p 2.md', 'x'.repeat(10_000), 'a\0b', '.'];
+    expect(await readPrompts([], other, io)).toEqual(other);
   });
 
   it('reads a pipe, and stdin by its names in the system', async () => {

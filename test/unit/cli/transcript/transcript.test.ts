@@ -69,11 +69,16 @@ const inPages = (size: number, events: readonly SandboxHistoryEvent[]): Answer =
     return eventsFrom(first < 0 ? [] : events.slice(first, first + size))(request, response);
   };
 };
-const refusing: Answer = (_, response) => {
-  response
-    .writeHead(429, { 'content-type': 'application/json', 'retry-after': '30' })
-    .end(JSON.stringify({ ok: false, type: 'sandbox.error', status: 429, code: 'rate_limited', message: 'slow down' }));
-};
+const refusingFor =
+  (retryAfter: string): Answer =>
+  (_, response) => {
+    response
+      .writeHead(429, { 'content-type': 'application/json', 'retry-after': retryAfter })
+      .end(
+        JSON.stringify({ ok: false, type: 'sandbox.error', status: 429, code: 'rate_limited', message: 'slow down' }),
+      );
+  };
+const refusing = refusingFor('30');
 
 const storeOf = (objects: Readonly<Record<string, object>>) => ({
   list: async () => Object.keys(objects).map((key) => ({ key, ref: key })),
@@ -272,13 +277,17 @@ describe('the reader of a history', () => {
     expect((await reader.readOn(job, never)).events).toHaveLength(50);
   });
 
-  it('leaves the service alone for as long as Retry-After says', async () => {
-    const [client, { seen }] = await serving(refusing);
+  it.each([
+    ['as long as Retry-After says', '30', 25_000, 31_000],
+    ['five minutes at most', '86400', 290_000, 300_000],
+  ])('leaves the service alone for %s', async (_, header, leastMs, mostMs) => {
+    const [client, { seen }] = await serving(refusingFor(header));
     const reader = createHistoryReader(() => client);
     const nothing = { events: [], isCurrent: false };
     for (let look = 0; look < 5; look += 1) expect(await reader.readOn(job, never)).toEqual(nothing);
     expect(seen).toHaveLength(1);
-    expect(reader.quietUntilMs() - Date.now()).toBeGreaterThan(25_000);
+    expect(reader.quietUntilMs() - Date.now()).toBeGreaterThan(leastMs);
+    expect(reader.quietUntilMs() - Date.now()).toBeLessThanOrEqual(mostMs);
   });
 
   it('asks nothing before there is a conversation', async () => {

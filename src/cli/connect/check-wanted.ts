@@ -1,0 +1,164 @@
+/**
+ * Asks the service, before anything is paid, whether it has what a job or the items of a batch name, and whether as many
+ * sandboxes may run at once.
+ */
+import type { CallOptions, SandboxClient } from '../../client/index.js';
+import type { ProviderModels } from '../../contract/records/sandbox-records.js';
+import { canonicalProvider } from '../../contract/requests/sandbox-requests.js';
+import type { FanoutInput } from '../../protocol/fanout/fanout-input.js';
+import type { JobInput, PromptStep } from '../../protocol/job/job-input.js';
+import type { Notices } from '../output/reporter.js';
+import { headLine, oneLine } from '../output/terminal-safe.js';
+import { UsageError } from '../usage-error.js';
+import { type CheckSourceOptions, checkSource } from './check-source.js';
+import { namedSourceOf } from './named-source.js';
+
+const timeoutMs = 10_000;
+const wayOut = 'Nothing was started. Correct it, or add --no-check.';
+
+/** The harness, the model and the effort of a prompt. */
+export type PromptChoice = Pick<PromptStep, 'provider' | 'model' | 'reasoningEffort'>;
+
+/** What the service must have. */
+export interface Wanted {
+  readonly source: JobInput['source'] | FanoutInput['source'];
+  /** The different choices of all prompts. */
+  readonly choices: readonly PromptChoice[];
+  /** How many sandboxes are to run at once. Default: one. */
+  readonly concurrency?: number;
+}
+
+export interface CheckWantedOptions extends CheckSourceOptions {
+  readonly service: Pick<SandboxClient, AskedEndpoint | 'getSandbox' | 'listSnapshots'>;
+}
+type AskedEndpoint = 'listProviderModels' | 'listEnvironments' | 'getLimits';
+type Asking = {
+  readonly service: Pick<SandboxClient, AskedEndpoint>;
+  /** Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly notices: Notices;
+};
+
+export const wantedOfJob = ({ source, prompts }: Pick<JobInput, 'source' | 'prompts'>): Wanted => {
+  const choices = new PromptChoices();
+  choices.add(prompts);
+  return { source, choices: choices.all };
+};
+
+/** Collects the different choices of many prompts. */
+export class PromptChoices {
+  readonly #found = new Map<string, PromptChoice>();
+
+  add(prompts: readonly PromptChoice[]): void {
+    for (const { provider, model, reasoningEffort } of prompts) {
+      if ((provider ?? model) === undefined) continue;
+      this.#found.set(JSON.stringify([provider, model, reasoningEffort]), { provider, model, reasoningEffort });
+    }
+  }
+
+  get all(): readonly PromptChoice[] {
+    return [...this.#found.values()];
+  }
+}
+
+/** True if there is something to ask the service about before the start. */
+export function namesAnything({ source, choices }: Wanted): boolean {
+  return namedSourceOf(source) !== null || environmentOf(source) !== undefined || choices.length > 0;
+}
+
+/**
+ * Makes one read for each kind of thing that is named. What the service does not say stops nothing: the service itself
+ * refuses it later.
+ * @throws UsageError for a provider, a model, an effort or an environment that the service does not have; as
+ * `checkSource`; the signal's reason after an abort
+ */
+export async function checkWanted(wanted: Wanted, options: CheckWantedOptions): Promise<void> {
+  const named = namedSourceOf(wanted.source);
+  if (named) await checkSource(named, options);
+  await checkEnvironment(environmentOf(wanted.source), options);
+  await checkModels(wanted.choices, options);
+  if (wanted.concurrency !== undefined) await checkConcurrency(wanted.concurrency, options);
+}
+
+function environmentOf(source: Wanted['source']): string | undefined {
+  const isCreated = source.kind === 'create' || source.kind === 'prepare' || source.kind === 'snapshot';
+  return isCreated ? source.body.environment : undefined;
+}
+
+async function checkEnvironment(name: string | undefined, asking: Asking): Promise<void> {
+  if (name === undefined) return;
+  let rowsLeftOut = 0;
+  const onRowsLeftOut = (rows: number) => {
+    rowsLeftOut += rows;
+  };
+  const answer = await orUnknown((call) => asking.service.listEnvironments({ ...call, onRowsLeftOut }), asking);
+  if (answer === undefined || rowsLeftOut > 0) return;
+  const { environments } = answer;
+  if (environments.some((one) => one.name === name || one.id === name)) return;
+  const has = listText(environments.map((one) => one.name));
+  throw new UsageError(`--environment: the service has no environment ${headLine(name)}. It has ${has}. ${wayOut}`);
+}
+
+async function checkModels(choices: readonly PromptChoice[], asking: Asking): Promise<void> {
+  if (choices.length === 0) return;
+  const rows = (await orUnknown((call) => asking.service.listProviderModels(call), asking))?.providers ?? [];
+  if (rows.length > 0) for (const choice of choices) checkChoice(choice, rows);
+}
+
+/** The catalog has every model of each provider (specification, prompt endpoint). A row without models says nothing. */
+function checkChoice({ provider, model, reasoningEffort }: PromptChoice, rows: readonly ProviderModels[]): void {
+  const row = provider === undefined ? undefined : rowOf(rows, provider);
+  if (provider !== undefined && row === undefined) {
+    const has = listText(rows.map((one) => one.provider));
+    throw new UsageError(`--provider: the service has no provider ${headLine(provider)}. It has ${has}. ${wayOut}`);
+  }
+  if (row?.configured === false) {
+    throw new UsageError(`--provider: ${provider} has no credentials at the service. ${helpWithoutLogin(rows)}`);
+  }
+  const asked = row ? [row] : rows;
+  if (model === undefined || asked.some(({ models }) => (models ?? []).length === 0)) return;
+  const listed = asked.flatMap(({ models }) => models ?? []);
+  const known = listed.filter((one) => one.model === model);
+  if (known.length === 0) {
+    const has = listText(listed.map((one) => one.model));
+    const of = provider === undefined ? 'the service' : `the provider ${provider}`;
+    throw new UsageError(`--model: ${of} has no model ${headLine(model)}. It has ${has}. ${wayOut}`);
+  }
+  if (reasoningEffort === undefined) return;
+  if (known.some(({ reasoningEfforts }) => reasoningEfforts?.includes(reasoningEffort) ?? true)) return;
+  const accepted = oneLine(known.flatMap((one) => one.reasoningEfforts ?? []).join(', ')) || 'none';
+  const text = `the model ${model} does not accept ${reasoningEffort}. It accepts: ${accepted}`;
+  throw new UsageError(`--effort: ${text}. ${wayOut}`);
+}
+
+async function checkConcurrency(concurrency: number, asking: Asking): Promise<void> {
+  const max = (await orUnknown((call) => asking.service.getLimits(call), asking))?.limits.sandboxes?.max;
+  if (max == null || concurrency <= max) return;
+  asking.notices.notice(
+    `--concurrency: the account may have ${max} sandboxes at once, so fewer than ${concurrency} forks run.`,
+  );
+}
+
+function helpWithoutLogin(rows: readonly ProviderModels[]): string {
+  const configured = rows.flatMap(({ provider, configured: has }) => (has === true ? [provider] : []));
+  const others = configured.length === 0 ? '' : `, or choose another provider: ${oneLine(configured.join(', '))}`;
+  return `Give it a login there (docs/agents.md, "Credentials", for the local service)${others}. Nothing was started.`;
+}
+
+function rowOf(rows: readonly ProviderModels[], name: string): ProviderModels | undefined {
+  return rows.find(({ provider }) => canonicalProvider(provider) === canonicalProvider(name));
+}
+
+const listText = (names: readonly string[]) => (names.length === 0 ? 'none' : oneLine([...new Set(names)].join(', ')));
+
+async function orUnknown<T>(
+  read: (call: CallOptions) => Promise<T>,
+  { signal }: Pick<Asking, 'signal'>,
+): Promise<T | undefined> {
+  try {
+    return await read({ signal, timeoutMs });
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { checkWanted, type Wanted, wantedOfJob } from '../../../../src/cli/connect/check-wanted.js';
+import { failureOf } from '../../../../src/cli/errors.js';
+import { createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
+
+const closing = createClosing();
+afterEach(closing.closeAll);
+
+const catalog = {
+  ok: true,
+  providers: [
+    {
+      provider: 'codex',
+      configured: true,
+      models: [{ model: 'large', reasoningEfforts: ['low'] }, { model: 'plain' }],
+    },
+    { provider: 'claude-code', configured: false, models: [{ model: 'sonnet', reasoningEfforts: [] }] },
+    { provider: 'pi', configured: true, models: [] },
+  ],
+};
+const environments = { success: true, environments: [{ id: 'env_1', name: 'web' }] };
+const limits = { ok: true, limits: { sandboxes: { used: 1, max: 10 } } };
+const fresh = { kind: 'create', body: {} } as const;
+type Answers = Readonly<Record<string, readonly [number, object]>>;
+
+async function check(wanted: Partial<Wanted>, answers: Answers = {}) {
+  const all: Answers = {
+    '/provider-models': [200, catalog],
+    '/environments': [200, environments],
+    '/limits': [200, limits],
+    ...answers,
+  };
+  const stand = closing.keep(
+    await startStand(({ url = '' }, response) => {
+      const [status, body] = Object.entries(all).find(([path]) => url.endsWith(path))?.[1] ?? [500, {}];
+      sendJson(response, status, body);
+    }),
+  );
+  const notices: string[] = [];
+  const options = {
+    service: closing.client(stand),
+    signal: new AbortController().signal,
+    notices: { notice: (text: string) => notices.push(text) },
+  };
+  const error = await checkWanted({ source: fresh, choices: [], ...wanted }, options).then(() => null, failureOf);
+  return { message: error?.error.message ?? null, exitCode: error?.exitCode, notices, reads: stand.seen.length };
+}
+
+describe('what the service does not have is refused before the start', () => {
+  const inEnvironment = (environment: string) => ({ source: { kind: 'create', body: { environment } } as const });
+  it.each<[string, Partial<Wanted>, string]>([
+    [
+      'a provider',
+      { choices: [{ provider: 'claud' }] },
+      '--provider: the service has no provider claud. It has codex, ',
+    ],
+    [
+      'a login',
+      { choices: [{ provider: 'claude' }] },
+      '--provider: claude has no credentials at the service. Give it ',
+    ],
+    [
+      'a model of its provider',
+      { choices: [{ provider: 'codex', model: 'sonnet' }] },
+      '--model: the provider codex has no model sonnet. It has large, plain. Nothing was started. Correct it, or add',
+    ],
+    [
+      'the effort of a model',
+      { choices: [{ provider: 'codex', model: 'large', reasoningEffort: 'max' }] },
+      '--effort: the model large does not accept max. It accepts: low.',
+    ],
+    [
+      'one of several choices',
+      {
+        choices: [
+          { provider: 'codex', model: 'large' },
+          { provider: 'codex', model: 'larg' },
+        ],
+      },
+      '--model: the provider codex has no model larg.',
+    ],
+    ['an environment', inEnvironment('prod'), '--environment: the service has no environment prod. It has web.'],
+  ])('%s', async (_, wanted, message) => {
+    const seen = await check(wanted);
+    expect(seen).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) });
+  });
+
+  it('and nothing else, with one read for each kind of thing that is named', async () => {
+    const fine = { message: null, notices: [] };
+    const codex = { provider: 'codex', model: 'large', reasoningEffort: 'low' } as const;
+    expect(await check({ choices: [codex, { provider: 'codex', model: 'plain' }] })).toMatchObject({
+      ...fine,
+      reads: 1,
+    });
+    expect(await check(inEnvironment('web'))).toMatchObject({ ...fine, reads: 1 });
+    expect(await check(inEnvironment('env_1'))).toMatchObject({ ...fine, reads: 1 });
+    // The row of `pi` lists no model, as for an agent that takes any.
+    expect(await check({ choices: [{ provider: 'pi', model: 'mine', reasoningEffort: 'max' }] })).toMatchObject(fine);
+    expect(await check({})).toMatchObject({ ...fine, reads: 0 });
+  });
+
+  it.each([
+    ['it may not be read', [403, errorBody(403, 'forbidden')]],
+    ['it is not the service', [200, { providers: [] }]],
+    ['it lists nothing', [200, { ok: true, providers: [] }]],
+  ] as const)('but a catalog stops nobody if %s', async (_, answer) => {
+    const answers = { '/provider-models': answer, '/environments': [403, errorBody(403, 'forbidden')] } as const;
+    const wanted = { ...inEnvironment('prod'), choices: [{ provider: 'x', model: 'y' }] };
+    expect(await check(wanted, answers)).toMatchObject({ message: null, notices: [] });
+  });
+});
+
+it('a job wants what its source and each of its prompts name', () => {
+  const source = { kind: 'existing', sandboxId: 'bx_23456789' } as const;
+  const prompts = [{ prompt: 'a', model: 'm' }, { prompt: 'b', model: 'm' }, { prompt: 'c' }];
+  expect(wantedOfJob({ source, prompts })).toEqual({ source, choices: [{ model: 'm' }] });
+});
+
+it('more concurrent forks than the account may have are told', async () => {
+  expect((await check({ concurrency: 10 })).notices).toEqual([]);
+  expect((await check({ concurrency: 11 })).notices).toEqual([expect.stringContaining('10 sandboxes at once')]);
+  const unlimited = { '/limits': [200, { ok: true, limits: { sandboxes: { used: 1, max: null } } }] } as const;
+  expect((await check({ concurrency: 500 }, unlimited)).notices).toEqual([]);
+});
