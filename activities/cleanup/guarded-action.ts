@@ -26,8 +26,8 @@ export interface AppliedAction {
   /** Id of the stop or the deletion operation; null if the service did not return one. */
   readonly operationId: string | null;
   /**
-   * The claim that is still held; release it once the workflow waits for the stop, or the deletion has ended. Null if no claim is held, so that
-   * no event of the sandbox arrives.
+   * The claim that is still held; release it once the workflow waits for the stop, or the deletion has ended. Null if
+   * no claim is held, so that no event of the sandbox arrives.
    */
   readonly claim: ClaimOptions | null;
 }

@@ -76,7 +76,8 @@ const within = (ms: number, step: () => Promise<void> | undefined) =>
 
 /**
  * A deletion would destroy what the job has produced but could not collect. A person who cancels twice wants that, and
- * may do so while the sandbox is being stopped instead. If the work did not complete, a file that was never written is no loss.
+ * may do so while the sandbox is being stopped instead. If the work did not complete, a file that was never written is
+ * no loss.
  */
 function endOf(job: JobState, { outcome }: JobEnding): JobEnd {
   const { input, skipsCollecting, carried } = job;
@@ -99,7 +100,9 @@ async function endSandbox(job: JobState, sandboxId: string, end: JobEnd): Promis
   if (end === 'keep') await storeTranscriptOfKept(job, sandboxId);
 }
 
-/** Stops a sandbox that holds a file which could not be collected. A second cancel, which wants it deleted, ends the wait. */
+/**
+ * Stops a sandbox that holds a file which could not be collected. A second cancel, which wants it deleted, ends the wait.
+ */
 async function stopInstead(job: JobState, sandboxId: string): Promise<void> {
   const scope = new CancellationScope();
   job.onSkipCollecting = () => scope.cancel();
