@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorBody, sendJson } from '../unit/client/http-harness.js';
-import { type ActivityStand, createActivityStand } from './activity-harness.js';
+import { type ActivityStand, createActivityStand, lateForMs } from './activity-harness.js';
 
 let stand: ActivityStand;
 beforeAll(async () => {
@@ -52,6 +52,26 @@ describe('a scoped key when the answer is lost', () => {
     expect(await stand.secrets.get(value.secretRef)).toBe('key_rotated');
     expect([keys.length, creates().length]).toEqual([3, 1]);
     expect(await stand.history()).not.toContain('key_rotated');
+  });
+
+  it('is rotated again only when the rotation of a worker that died can no longer take effect', async () => {
+    const keys: object[] = [];
+    const rotatedAtMs: number[] = [];
+    stand.answer(async ({ method, url, body }, response) => {
+      if (method === 'GET') return sendJson(response, 200, { ok: true, apiKeys: keys });
+      if (url.endsWith('/rotate')) {
+        rotatedAtMs.push(Date.now());
+        if (rotatedAtMs.length === 1) await stand.loseAttempt();
+        return sendJson(response, 200, { ok: true, apiKey: keys[0], secret: `key_${rotatedAtMs.length}` });
+      }
+      keys.push({ ...JSON.parse(body), id: 'sak_made' });
+      return response.destroy();
+    });
+    const { value } = (await stand.run('createApiKey', { name: 'ci' })) as Kept;
+    expect(await stand.secrets.get(value.secretRef)).toBe('key_2');
+    const [first = 0, second = 0] = rotatedAtMs;
+    expect(second - first).toBeGreaterThanOrEqual(lateForMs);
+    expect(creates()).toHaveLength(1);
   });
 
   it('is revoked and created again if it may not be rotated', async () => {

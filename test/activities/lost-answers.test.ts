@@ -180,10 +180,12 @@ describe('updateEnvironment when the answer is lost', () => {
 });
 
 describe('a secret when the answer is lost', () => {
-  it.each([
+  const rotations = [
     ['rotateWebhookSecret', 'wh_1', 'webhook-wh_1'],
     ['rotateApiKey', 'sak_1', 'api-key-sak_1'],
-  ])('%s is repeated until a secret has been stored', async (name, id, kept) => {
+  ] as const;
+
+  it.each(rotations)('%s is repeated until a secret has been stored', async (name, id, kept) => {
     const atMs: number[] = [];
     stand.answer((_, response) => {
       atMs.push(performance.now());
@@ -195,6 +197,19 @@ describe('a secret when the answer is lost', () => {
     expect(await stand.secrets.get(value.secretRef)).toBe('key_2');
     const [lost = 0, next = 0] = atMs;
     // The lost call may still be executed, and must not be executed after the next one.
+    expect(next - lost).toBeGreaterThanOrEqual(lateForMs);
+  });
+
+  it.each(rotations)('%s of a worker that died is repeated once it can no longer take effect', async (name, id) => {
+    const atMs: number[] = [];
+    stand.answer(async (_, response) => {
+      atMs.push(Date.now());
+      if (atMs.length === 1) await stand.loseAttempt();
+      sendJson(response, 200, { ok: true, secret: `key_${atMs.length}` });
+    });
+    const { value } = (await stand.run(name, id)) as { value: { secretRef: string } };
+    expect(await stand.secrets.get(value.secretRef)).toBe('key_2');
+    const [lost = 0, next = 0] = atMs;
     expect(next - lost).toBeGreaterThanOrEqual(lateForMs);
   });
 

@@ -1,4 +1,5 @@
 /** `sandflow fanout watch`, `cancel` and `resume`. */
+import { SandflowError } from '../../contract/workflow-safe/sandflow-error.js';
 import type { FanoutPolicy } from '../../protocol/fanout/fanout-input.js';
 import { cancelFanout, type FanoutAddress, fanoutProgress } from '../../workflow-client/fanouts/fanout-client.js';
 import { resumeFanout, sourceOfBatch } from '../../workflow-client/fanouts/resume-fanout.js';
@@ -74,9 +75,15 @@ export async function resumeBatch(
       if (options.check) await requireSource(platform, batch, { signal: io.interrupted, notices: view });
       sayLocalFacts(await platform.readFacts(), view);
       io.interrupted.throwIfAborted();
-      if (!options.detach) await claimResultFolder(batch, options, io);
+      const release = options.detach ? undefined : await claimResultFolder(batch, options, io);
       context.undone = undefined;
-      await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
+      try {
+        await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
+      } catch (error) {
+        // Only a refusal proves that the batch was not resumed.
+        if (error instanceof SandflowError) await release?.();
+        throw error;
+      }
       view.notice(`Batch ${batchId} resumed: running the items that are missing or failed.`, 'detail');
     }
     if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });

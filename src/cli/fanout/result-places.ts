@@ -2,7 +2,7 @@
 import { open, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namingFullDisk } from '../../contract/disk-full.js';
-import { makeFolders } from '../../os/make-folders.js';
+import { isFolder, makeFolders } from '../../os/make-folders.js';
 import type { FanoutAddress } from '../../workflow-client/fanouts/fanout-client.js';
 import { makeDefaultFolder } from '../default-folder.js';
 import { systemCodeOf } from '../error-fields.js';
@@ -36,9 +36,9 @@ export async function requireResultPlaces(
 const markFile = '.sandflow-batch';
 
 /**
- * Makes the folder, and marks it as that of one batch. Call it before the first item is sent, and again before each
- * write, because somebody may have removed it. Safe to repeat.
- * @returns a function that removes what this call has made, if the batch does not start
+ * Makes the folder, and marks it as that of one batch. Call it before the first item is sent or the watch begins, and
+ * again before each write, because somebody may have removed it. Safe to repeat.
+ * @returns a function that removes what this call has made, if the command will write nothing there
  * @throws UsageError if the folder belongs to another batch
  */
 export async function claimResultFolder(
@@ -48,6 +48,7 @@ export async function claimResultFolder(
 ): Promise<() => Promise<void>> {
   const name = out ?? folderOf(batchId);
   const folder = resolve(cwd, name);
+  const wasThere = await isFolder(folder);
   if (out === undefined) await makeDefaultFolder(cwd, name);
   else await namingFullDisk(folder, () => makeFolders(folder));
   const mark = join(folder, markFile);
@@ -63,7 +64,7 @@ export async function claimResultFolder(
   }
   return async () => {
     await rm(mark, { force: true });
-    await rmdir(folder).catch(() => undefined);
+    if (!wasThere) await rmdir(folder).catch(() => undefined);
   };
 }
 

@@ -77,7 +77,7 @@ async function start(read: FanoutCommand, options: FanoutOptions, context: Comma
         labels: read.labels,
       });
     } catch (error) {
-      if (context.undone !== undefined) await release?.();
+      if (context.undone !== undefined || isOfAnother(error)) await release?.();
       throw error;
     }
     if (options.detach) {
@@ -106,6 +106,10 @@ export async function* filledItems(
 
 /** After these errors, the id belongs to another batch or workflow, and no item was sent to it. */
 const othersIdCodes: ReadonlySet<string> = new Set(['fanout_differs', 'not_a_fanout']);
+
+function isOfAnother(error: unknown): boolean {
+  return error instanceof SandflowError && othersIdCodes.has(error.code);
+}
 
 interface SendOptions {
   readonly signal: AbortSignal;
@@ -140,8 +144,7 @@ async function send(
     if (started) view.notice(`Batch ${batchId} started with ${plural(total, 'item')}.`, 'detail');
     else view.notice(`Batch ${batchId} already exists; watching it. Use another --id for a new one.`, 'detail');
   } catch (error) {
-    if (context.undone !== undefined) throw error;
-    if (error instanceof SandflowError && othersIdCodes.has(error.code)) throw error;
+    if (context.undone !== undefined || isOfAnother(error)) throw error;
     view.notice(
       `Not every item was sent; batch ${batchId} may be waiting for the rest. Send them with the same command and --id ${batchId}, or cancel it: sandflow fanout cancel ${batchId}`,
     );

@@ -18,7 +18,10 @@ import { claimResultFolder, folderOf } from './result-places.js';
 import { downloadResults } from './results/download-results.js';
 import { finishFanout, leaveFanout } from './results/finish-fanout.js';
 
-/** @returns the exit code */
+/**
+ * @returns the exit code
+ * @throws UsageError at once, if the results would be written into the folder of another batch
+ */
 export async function watchFanoutToEnd(
   platform: Platform,
   batchId: string,
@@ -28,8 +31,16 @@ export async function watchFanoutToEnd(
   const { io } = context;
   const { deployment } = platform.config;
   const deadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline', ofThisProcess);
-  const end = await watchFanout(platform, { deployment, batchId }, { view, interrupted: io.interrupted, deadlineMs });
+  const batch = { deployment, batchId };
+  // What started or resumed the batch has claimed the folder before, and keeps it.
+  const release = await claimResultFolder(batch, options, io);
+  const watched = watchFanout(platform, batch, { view, interrupted: io.interrupted, deadlineMs });
+  const end = await watched.catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
   if (end.kind !== 'ended') {
+    await release();
     view.close();
     return leaveFanout(end.kind, batchId, io, {
       json: options.json === true,
@@ -39,9 +50,9 @@ export async function watchFanoutToEnd(
   view.step('downloading the results');
   const { result } = end;
   const shared = await readReportContext(platform);
-  const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey });
+  const items = fanoutItemResults(platform.results, { ...batch, batchKey: result.batchKey });
   const out = options.out ?? folderOf(batchId);
-  const claim = async () => void (await claimResultFolder({ deployment, batchId }, options, io));
+  const claim = async () => void (await claimResultFolder(batch, options, io));
   const saving = { cwd: io.cwd, out, claim, context: shared };
   const home = await downloadResults(result, items, platform.results, saving).catch((error: unknown) => {
     view.close();

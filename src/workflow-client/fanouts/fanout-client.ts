@@ -92,8 +92,15 @@ export async function startFanout(
 ): Promise<StartedFanout> {
   requireClient(client);
   requireOptions(options, { taskQueue: 'a text' });
-  const { taskQueue } = options;
-  const { checked, memo } = await prepareFanout(client, input, options);
+  return startPrepared(client, await prepareFanout(client, input, options), options);
+}
+
+/** Starts a batch that `prepareFanout` has checked. Safe to repeat, and throws, as `startFanout`. */
+export async function startPrepared(
+  client: Client,
+  { checked, memo }: PreparedFanout,
+  { taskQueue }: Pick<StartFanoutOptions, 'taskQueue'>,
+): Promise<StartedFanout> {
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
     return await launchBatch(client, checked, { taskQueue, memo, workflowIdReusePolicy });
@@ -107,6 +114,11 @@ export async function startFanout(
   }
 }
 
+export interface PreparedFanout {
+  readonly checked: FanoutInput;
+  readonly memo: FanoutMemo;
+}
+
 /**
  * Checks the input of a batch, and moves its long texts into the result store. Starts nothing.
  * @throws SandflowError `bad_fanout_input`
@@ -115,7 +127,7 @@ export async function prepareFanout(
   client: Client,
   input: NewFanout,
   { results, labels: given, promptInSummary = !hasCodec(client) }: Omit<StartFanoutOptions, 'taskQueue'>,
-): Promise<{ readonly checked: FanoutInput; readonly memo: FanoutMemo }> {
+): Promise<PreparedFanout> {
   const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
   checkFanoutSize(checked);
   const labels = parseLabels(given, badBatch);

@@ -20,9 +20,10 @@ import {
   fanoutHandle,
   fanoutPlaces,
   fanoutProgress,
+  prepareFanout,
   type StartedFanout,
   type StartFanoutOptions,
-  startFanout,
+  startPrepared,
 } from './fanout-client.js';
 import { bad, type NewFanout, parseFanoutInput } from './fanout-input.js';
 import { packItems } from './pack-items.js';
@@ -33,7 +34,7 @@ const patienceMs = 300_000;
 
 /** Options of submitting a batch with its items. */
 export interface SubmitFanoutOptions extends StartFanoutOptions {
-  /** Called once the first items were read, before the batch starts: after an earlier error, it has not. Default: none. */
+  /** Called once the first items were read, just before the batch starts: after an earlier error, it has not. Default: none. */
   readonly onStart?: () => void;
   /** Called after each chunk that the batch accepts. Default: none. */
   readonly onProgress?: (sent: { readonly chunks: number; readonly items: number }) => void;
@@ -77,8 +78,9 @@ async function submitTo(
   // An error in the first items must be thrown before the batch starts.
   const first = await packed.next();
   if (first.done) throw bad('The batch has no items.');
+  const prepared = await prepareFanout(client, checked, options);
   onStart?.();
-  const started = await startFanout(client, checked, options);
+  const started = await startPrepared(client, prepared, options);
   if (!started.started) {
     const { sealed, phase } = await fanoutProgress(client, checked);
     if (sealed || phase === 'ending' || phase === 'ended') {

@@ -1,6 +1,7 @@
 /** After Ctrl-C, a command says truly whether it has started something. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
 import { expect, it, vi } from 'vitest';
 import { watchStopToEnd } from '../../../src/cli/stops/watch-to-end.js';
 import type { FanoutItem } from '../../../src/index.js';
@@ -51,8 +52,12 @@ it('a batch may have started once its first items were read, and not before', as
     throw new Error('gone');
   })();
   const onStart = vi.fn();
-  const noTemporal = {} as Parameters<typeof submitFanout>[0];
+  const noTemporal = { options: { loadedDataConverter: { payloadCodecs: [] } } } as unknown as Client;
   await expect(submitFanout(noTemporal, input, broken, { taskQueue: 'q', onStart })).rejects.toThrow('gone');
+  expect(onStart).not.toHaveBeenCalled();
+  const manyLabels = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`label-${at}`, 'of a batch']));
+  const refused = submitFanout(noTemporal, input, [item], { taskQueue: 'q', onStart, labels: manyLabels });
+  await expect(refused).rejects.toMatchObject({ code: 'bad_fanout_input' });
   expect(onStart).not.toHaveBeenCalled();
   await expect(submitFanout(noTemporal, input, [item], { taskQueue: 'q', onStart })).rejects.toThrow();
   expect(onStart).toHaveBeenCalledOnce();

@@ -13,6 +13,8 @@ const tsc = fileURLToPath(new URL('../../../../node_modules/typescript/bin/tsc',
 const jobs = '8';
 const patient = 300_000;
 const playMs = 240_000;
+/** The compiler takes some seconds for each patch. */
+const patchesMs = 1_800_000;
 
 /** @returns the output and the exit code: 1 if a world broke a promise */
 async function play(
@@ -29,11 +31,11 @@ async function play(
   }
 }
 
-describe.concurrent('a world of jobs, faults, other people and deaths', () => {
-  beforeAll(async () => {
-    await run(process.execPath, [tsc, '-p', 'test/world/tsconfig.json'], { cwd: root });
-  }, patient);
+beforeAll(async () => {
+  await run(process.execPath, [tsc, '-p', 'test/world/tsconfig.json'], { cwd: root });
+}, patient);
 
+describe.concurrent('a world of jobs, faults, other people and deaths', () => {
   it('breaks no promise, for fixed seeds', { timeout: patient }, async () => {
     const { text, code } = await play('main.js', ['--seed', '1', '--worlds', '2', '--parallel', '2']);
     expect(text).toContain('2 worlds');
@@ -46,5 +48,13 @@ describe.concurrent('a world of jobs, faults, other people and deaths', () => {
     process.stderr.write(`a world of a new seed, ${seed}:\n${text}`);
     // A world that hangs is reported like one that breaks a promise.
     if (code === 0) expect(text).toContain('1 worlds');
+  });
+});
+
+describe('a defect that a world has to find', () => {
+  it('is a patch that applies, to code that then compiles', { timeout: patchesMs }, async () => {
+    const program = fileURLToPath(new URL('../../../world/.out/test/world/defects/main.js', import.meta.url));
+    const { stdout } = await run(process.execPath, [program, '--check'], { cwd: root });
+    expect(stdout).toMatch(/^\d+ of \d+ patches apply and compile\n$/);
   });
 });

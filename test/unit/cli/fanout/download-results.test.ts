@@ -232,17 +232,20 @@ describe('a folder of results', () => {
     expect(await readdir(join(cwd, 'got'))).toEqual(['mine']);
   });
 
-  it('gets nothing more of a batch once another has it', async () => {
+  it.each([
+    ['between two items', [itemResult(1)], ['.sandflow-batch']],
+    ['after the last item', [], ['.sandflow-batch', 'results.jsonl']],
+  ])('gets nothing more of a batch once another has it: %s', async (_, later, left) => {
     const cwd = await temporaryDirectory();
     async function* whileTaken() {
       yield itemResult(0);
       await rm(join(cwd, 'got', '.sandflow-batch'));
       await claimIn(cwd, 'a')();
-      yield itemResult(1);
+      yield* later;
     }
     const saving = { cwd, out: 'got', claim: claimIn(cwd, 'b') };
     const store = createResultStore(join(cwd, 'store'));
     await expect(downloadResults(batchResult(), whileTaken(), store, saving)).rejects.toMatchObject(refused);
-    expect(await readdir(join(cwd, 'got'))).toEqual(['.sandflow-batch']);
+    expect((await readdir(join(cwd, 'got'))).sort()).toEqual(left);
   });
 });
