@@ -1,4 +1,5 @@
 /** Reads and writes the objects of a batch in the result store. */
+import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/contract/workflow-safe/fanout-addresses.js';
 import { machineSeconds } from '../../src/contract/workflow-safe/machine-types.js';
@@ -120,6 +121,14 @@ export function createFanoutStore(results: ResultStore) {
       const item = settled(stored, ending);
       const { ref: resultRef } = await results.put(key, storedJson(item));
       return { machineSeconds: item.machineSeconds, resultRef };
+    },
+
+    /** Stores the result of an item that has stored none, also none that this version cannot read. Safe to repeat. */
+    async storeLostItem(key: string, item: ItemResult): Promise<void> {
+      await withHeartbeat(async () => {
+        const stored = await results.list(posix.dirname(key));
+        if (!stored.some((object) => object.key === key)) await results.put(key, storedJson(item));
+      });
     },
 
     /** Adds to the stored results of items how they ended. Safe to repeat. */
