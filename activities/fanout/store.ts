@@ -155,28 +155,38 @@ export function createFanoutStore(results: ResultStore) {
 
     /**
      * Assembles `results.jsonl` from the items' objects, and writes `batch.json`. Safe to repeat.
-     * @returns the reference of `results.jsonl`
+     * @returns the reference of `results.jsonl`, and the error of the batch
      */
-    async assembleFanout({ place, result }: AssembleInput): Promise<string> {
+    async assembleFanout({ place, result }: AssembleInput): Promise<Pick<FanoutResult, 'resultsRef' | 'error'>> {
       const places = fanoutPlaces(place);
       let lines = 0;
+      const unreadable: ItemResult[] = [];
       async function* content(): AsyncGenerator<Buffer> {
         for await (const item of fanoutItemResults(results, place)) {
           lines += 1;
           if (lines % 50 === 0) heartbeat(lines);
+          if (item.unreadable !== undefined) unreadable.push(item);
           yield Buffer.from(`${JSON.stringify(item)}\n`);
         }
       }
       return withHeartbeat(
         async () => {
           const { ref: resultsRef } = await results.putStream(places.results, content());
-          await results.put(places.summary, Buffer.from(`${JSON.stringify({ ...result, resultsRef }, null, 2)}\n`));
-          return resultsRef;
+          const ended = { resultsRef, error: result.error ?? unreadableError(unreadable) };
+          await results.put(places.summary, Buffer.from(`${JSON.stringify({ ...result, ...ended }, null, 2)}\n`));
+          return ended;
         },
         () => lines,
       );
     },
   };
+}
+
+function unreadableError([first, ...more]: readonly ItemResult[]): JobError | null {
+  if (first === undefined) return null;
+  const others = more.length === 0 ? '' : ` The same holds for ${more.length} others.`;
+  const message = `The result of the item ${first.itemId} cannot be read: ${first.unreadable}${others}`;
+  return { code: 'result_of_other_version', message, status: null, requestId: null, details: null };
 }
 
 export function withEnding(stored: ItemResult, { item, job }: ItemEnding): ItemResult {

@@ -122,6 +122,7 @@ function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd |
 /**
  * Yields the newest result of every submitted item of a batch, in the order of the batch, as in `results.jsonl`. Works
  * also while the batch runs. Reads one item at a time, so that the size of the batch does not matter. Writes nothing.
+ * If another version wrote a result, `unreadable` says so.
  * @param store the result store that the batch's workers write to
  * @example
  * const failed: string[] = [];
@@ -134,8 +135,20 @@ export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace)
     const { items, firstIndex } = await readStoredJson<StoredChunk>(store, object.ref);
     for (const [at, item] of items.entries()) {
       const index = firstIndex + at;
-      yield (await readItemResult(store, place, index)) ?? notStarted(place.batchId, index, item);
+      yield await newestResult(store, place, notStarted(place.batchId, index, item));
     }
+  }
+}
+
+/** One result that another version wrote must not hide the others. @param without the result of the item without one */
+async function newestResult(store: ResultStore, place: FanoutPlace, without: ItemResult): Promise<ItemResult> {
+  const newest = (await itemGenerations(store, place, without.index)).at(-1);
+  if (!newest) return without;
+  try {
+    return await readStoredJson<ItemResult>(store, newest.ref);
+  } catch (error) {
+    if (!(error instanceof SandflowError) || error.code !== 'result_of_other_version') throw error;
+    return { ...without, generation: generationOf(newest), outcome: 'outcome_unknown', unreadable: error.message };
   }
 }
 
