@@ -45,6 +45,8 @@ export class BatchState {
   readonly starts = new ChildStartLimit();
   /** True once the time limit for the end is over, even if items still run. */
   isGivenUp = false;
+  /** Number of chunks of an earlier execution that this one has cancelled without knowing their items. */
+  cancelledChunks = 0;
   /** True once an ending batch no longer waits for items that are still to be submitted. */
   isSubmitterGone = false;
   /** Counts changes. The main loop acts when this number grows. */

@@ -143,6 +143,15 @@ async function store(batch: BatchState, outcome: FanoutOutcome): Promise<FanoutR
 
 function errorOf(batch: BatchState, outcome: FanoutOutcome): JobError | null {
   const { policy } = batch.input;
+  if (!batch.carried.isSurveyed) {
+    const { cancelledChunks } = batch;
+    const chunks = cancelledChunks === 1 ? '1 chunk' : `${cancelledChunks} chunks`;
+    const ends = cancelledChunks === 0 ? '' : ` It cancelled ${chunks} of that execution.`;
+    return jobError(
+      'clean_up_unfinished',
+      `The batch ended before it could read what an earlier execution left, so forks may still run.${ends} Resume the batch to end them.`,
+    );
+  }
   const open = batch.records.filter(({ state }) => state === 'open').length;
   if (open > 0) {
     return jobError(
