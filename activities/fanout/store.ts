@@ -15,6 +15,7 @@ import {
   readKnownItem,
   readListedChunk,
   readSeal,
+  stateOfSentFork,
   storedChunks,
 } from '../../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../../src/result-store/index.js';
@@ -83,7 +84,7 @@ export function createFanoutStore(results: ResultStore) {
     let spentSeconds = 0;
     for (const at of items.keys()) {
       const known = await readKnownItem(results, place, firstIndex + at);
-      const state = known?.startsFrom;
+      const state = known ? known.startsFrom : await stateOfSentFork(results, place, firstIndex + at);
       if (state && !startedFrom.some((other) => isSameSource(state, other))) startedFrom.push(state);
       // An item whose fork must still be ended does not count, because it will be started again.
       if (!known || known.toEnd) continue;

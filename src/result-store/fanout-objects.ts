@@ -1,7 +1,8 @@
 /** Reads the objects of a batch from the result store: its chunks as submitted, and the results of its items. */
 
-import { fanoutPlaces } from '../contract/workflow-safe/fanout-addresses.js';
+import { fanoutPlaces, itemRecords } from '../contract/workflow-safe/fanout-addresses.js';
 import { SandflowError } from '../contract/workflow-safe/sandflow-error.js';
+import type { SourceState } from '../contract/workflow-safe/source-state.js';
 import type { KnownItem, SealRequest, StoredChunk } from '../protocol/fanout/batch-parts.js';
 import type { FanoutItem, ItemToEnd } from '../protocol/fanout/fanout-input.js';
 import type { ItemResult } from '../protocol/fanout/fanout-result.js';
@@ -79,6 +80,26 @@ export async function readItemResult(
 ): Promise<ItemResult | null> {
   const newest = (await itemGenerations(store, place, index)).at(-1);
   return newest ? readStoredJson<ItemResult>(store, newest.ref) : null;
+}
+
+/** The state that a fork of an item without a result was to start from; null if no fork was sent, or any state was fine. */
+export async function stateOfSentFork(
+  store: ResultStore,
+  place: FanoutPlace,
+  index: number,
+): Promise<SourceState | null> {
+  for (const { ref } of await store.list(itemRecords(fanoutPlaces(place).item(index)).keys)) {
+    const { state, startsFrom } = await readStoredJson<SentFork>(store, ref);
+    if (state === 'sent' && startsFrom) return startsFrom;
+  }
+  return null;
+}
+
+/** The part of the record of a fork's key that a resume reads. */
+export interface SentFork {
+  /** `not_sent`: every call with the key was refused, so none had an effect. */
+  readonly state: 'sent' | 'not_sent';
+  readonly startsFrom?: SourceState;
 }
 
 /** Reads the facts about an item that a restarted chunk needs. */

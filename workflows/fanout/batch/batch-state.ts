@@ -16,7 +16,7 @@ import type { JobState } from '../../job/job-state.js';
 import { sourceChangedCode } from '../../shared/job-termination.js';
 import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
-import { applyReport, keptReport, startAgain, sumEndedChunks, withKnown } from './chunk-record.js';
+import { applyReport, keptReport, startAgain, sumEndedChunks, wasStarted, withKnown } from './chunk-record.js';
 import { countsOf, sumOf } from './counts.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
@@ -135,8 +135,10 @@ export class BatchState {
   get isDrained(): boolean {
     const { sourceChange, seal } = this.carried;
     if (sourceChange === null || (seal !== null && this.counts.completed === this.counts.items)) return false;
-    const isIdle = ({ state, charged, report }: ChunkRecord) =>
-      state !== 'open' || (charged.window === 0 && report?.running === 0);
+    const isIdle = (record: ChunkRecord) =>
+      record.state === 'open'
+        ? record.charged.window === 0 && record.report?.running === 0
+        : !(record.state === 'waiting' && wasStarted(record));
     return this.records.every(isIdle);
   }
 
